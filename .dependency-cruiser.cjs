@@ -10,7 +10,7 @@ const layers = {
   'src/dashboard': ['src/domain', 'src/services', 'src/http'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/channels', 'src/ports', 'src/memory'],
-  'src/webhooks': ['src/domain'],
+  'src/webhook-receiver': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/peer': ['src/domain'],
   'adapters/storage': ['src/domain', 'src/ports', 'adapters/peer'],
@@ -96,10 +96,10 @@ module.exports = {
       },
     },
     {
-      name: 'webhooks-stay-small',
+      name: 'webhook-receiver-stays-small',
       comment: 'What receives webhooks loads the error catalogue and node:crypto; of the rest only types.',
       severity: 'error',
-      from: { path: '^src/webhooks/' },
+      from: { path: '^src/webhook-receiver/' },
       to: {
         pathNot: ['^src/(?!domain/)', '^adapters/', '^src/domain/errors/', '^(node:)?crypto$'],
         dependencyTypesNot: ['type-only'],

@@ -31,7 +31,7 @@ const FILL = `
     INSERT INTO carillon.notifications (seq, created_at, high, id, organization, channel, lane, recipient, content)
     SELECT seq, at, false, id, 'org_default', 'email', 'email', 'customer-' || number || '@example.com', $5 FROM named),
   standing AS (
-    INSERT INTO carillon.states (notification, status, sequence, announced, fold, provider, organization, created_at, seq)
+    INSERT INTO carillon.states (notification, status, sequence, published, fold, provider, organization, created_at, seq)
     SELECT id, 'sent', 2, 1, '{"own":10,"handovers":{"none#1":[30,0]}}', 'none', 'org_default', at, seq FROM named)
   INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
   SELECT id, 2, seq, 'org_default', 'sent', '{"type":"sent","provider":"none","attempt":1,"durationMs":12}', at FROM named`
@@ -146,7 +146,7 @@ async function measure(schemas: readonly Opened[]): Promise<Record<Verb, number[
   return times
 }
 
-/** Uses real rows: each mail sent, reported as delivered, and both events announced to one endpoint. */
+/** Uses real rows: each mail sent, reported as delivered, and both events published to one endpoint. */
 async function printWidths(database: Database): Promise<void> {
   const notifier = notifierOn(database, 1, { schema: 'widths' })
   await notifier.start({ deliver: false })

@@ -12,7 +12,7 @@ import { type RawJobs, rawJobs } from './lib/raw-jobs.ts'
 import { type Sink, startSink } from './lib/sink.ts'
 
 /**
- * A backlog through a no-op provider in which each delivery announces one webhook event: stored, signed, posted, and
+ * A backlog through a no-op provider in which each delivery publishes one webhook event: stored, signed, posted, and
  * its answer logged. Beside it, loops that post the same amount to the same receiver without storage: one on node:http
  * as the floor, and one on Carillon's own HTTP client. Also beside the same rows written by hand around the same posts,
  * the cost of durability without an engine, signatures and a guard.

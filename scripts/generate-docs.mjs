@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
-import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
+import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
 import { GAUGES, METRICS } from '../src/domain/metrics.ts'
 import { ROUTES } from '../src/http/routes/table.ts'
 import {
@@ -18,8 +18,8 @@ const parts = {
   'docs/errors.md': { catalogue },
   'docs/events.md': {
     types,
-    receiver: options('src/webhooks/receive.ts', 'ReceiverOptions'),
-    verify: options('src/webhooks/verify.ts', 'VerifyOptions'),
+    receiver: options('src/webhook-receiver/receive.ts', 'ReceiverOptions'),
+    verify: options('src/webhook-receiver/verify.ts', 'VerifyOptions'),
   },
   'docs/dashboard.md': { dashboard: options('src/dashboard/index.ts', 'DashboardOptions') },
   'docs/rest-api.md': { routes },
@@ -127,12 +127,12 @@ function catalogue() {
 
 function types() {
   const rows = EVENT_TYPES.map((type) => {
-    const facts = Object.entries(ANNOUNCED_AS)
-      .filter(([, announced]) => announced === type)
+    const facts = Object.entries(EVENT_TYPE_OF)
+      .filter(([, published]) => published === type)
       .map(([fact]) => `\`${fact}\``)
     return `| \`${type}\` | ${SPEC_EVENT_TYPES.includes(type) ? 'yes' : 'on request'} | ${facts.join(', ')} |`
   })
-  return ['| Event | Sent by default | Announces the fact |', '|---|---|---|', ...rows].join('\n')
+  return ['| Event | Sent by default | Published for the fact |', '|---|---|---|', ...rows].join('\n')
 }
 
 function simulator() {

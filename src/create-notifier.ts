@@ -60,7 +60,7 @@ import { createReporting } from './services/telemetry/reporting.ts'
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
 import { assertOrganizationId, ofOrganization, type Scoped, type Tenant } from './services/tenant.ts'
-import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
+import { createWebhookEndpoints } from './services/webhook-endpoints/webhook-endpoints.ts'
 import { inTime, OPEN_MS, within } from './services/within.ts'
 
 /**
@@ -177,14 +177,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     return linkSigner
   }
 
-  function announce(event: NotificationEvent): void {
-    observer.record({ type: 'announced', event: event.event })
+  function emitNotificationEvent(event: NotificationEvent): void {
+    observer.record({ type: 'published', event: event.event })
     tell(event)
   }
 
-  function announceAny(event: NotificationEvent | EndpointEvent): void {
+  function emit(event: NotificationEvent | EndpointEvent): void {
     if (isEndpointEvent(event)) tell(event)
-    else announce(event)
+    else emitNotificationEvent(event)
   }
 
   const registry = createProviderRegistry({ ...options, onError })
@@ -201,7 +201,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     links,
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
     signer,
-    announce: announceAny,
+    emit,
     onError,
     box: openBox,
     random: Math.random,
@@ -274,7 +274,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     clock,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),
-    announce,
+    emit: emitNotificationEvent,
     wake: engine.wake,
     onError,
   })
@@ -291,7 +291,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     organizations,
     compiled,
     registry,
-    announce,
+    emitNotificationEvent,
     () => engine.wake(),
     deadLetters.one,
   )
@@ -323,7 +323,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         storage,
         clock,
         logger,
-        announce,
+        emit: emitNotificationEvent,
         publicUrl: options.publicUrl,
         wake: engine.wake,
         backpressure,

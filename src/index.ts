@@ -96,7 +96,7 @@ export type {
   Provider,
   SendContext,
 } from './ports/provider.ts'
-export type { JobRef, Queue, QueueInside, QueueWorker } from './ports/queue.ts'
+export type { JobRef, Queue, QueueWorker, TransactionalQueue } from './ports/queue.ts'
 export type {
   LimitCheck,
   LimitDecision,
@@ -183,4 +183,4 @@ export type {
   WebhookEndpointRecord,
   WebhookPostRecord,
   WebhookRequestRecord,
-} from './services/webhooks/records.ts'
+} from './services/webhook-endpoints/records.ts'

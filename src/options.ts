@@ -221,7 +221,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOpt
   const { webhooks = {}, delivery = {}, queue, organizations = 'optional' } = options
   if (organizations !== 'optional' && organizations !== 'required')
     throw wrong('organizations', '"optional" or "required"')
-  if (queue !== undefined) assertMethods('queue', queue, ['open', 'announce', 'work', 'close'])
+  if (queue !== undefined) assertMethods('queue', queue, ['open', 'enqueue', 'work', 'close'])
   assertObject('webhooks', webhooks)
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)

@@ -1,11 +1,11 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { createAnnounce } from './raw-events.ts'
+import { createPublish } from './raw-events.ts'
 import type { RawJobs } from './raw-jobs.ts'
 
 /** Remaining work after a set of deliveries. */
 export interface DeliveredSet {
   readonly count: number
-  /** Jobs of the announced events. */
+  /** Jobs of the published events. */
   readonly events: readonly number[]
 }
 
@@ -22,7 +22,7 @@ type EventRow = Record<string, SQLInputValue>
  */
 export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) => DeliveredSet {
   const left = readEvents(delivered)
-  const announce = createAnnounce(jobs)
+  const publishAt = createPublish(jobs)
   const statements = jobs.prepare({
     // Oldest first. In index order each set would belong to one organization, whose rows lie apart.
     ready: `SELECT id, organization, lane FROM carillon_jobs NOT INDEXED
@@ -35,7 +35,7 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
         (SELECT max(sequence) FROM carillon_events WHERE notification = n.seq)
       WHERE j.id = ? AND j.state = 2 AND j.token = ?`,
     event: `INSERT INTO carillon_events
-        (notification, sequence, organization, at, status, fact, announced, fold, provider)
+        (notification, sequence, organization, at, status, fact, published, fold, provider)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   })
 
@@ -46,7 +46,7 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
     )
     jobs.start(set, () => 'none')
     const now = Date.now()
-    const announceTo = announce(now)
+    const publish = publishAt(now)
     const events: number[] = []
     jobs.settle(set, ({ id }) => {
       const row = statements.facts.get(id / 2, id, set.token) as {
@@ -55,8 +55,8 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
         organization: string
         recipient: string
       }
-      for (const { sequence, status, fact, announced, fold, provider } of left) {
-        const state = [announced ?? 0, fold ?? null, provider ?? null]
+      for (const { sequence, status, fact, published, fold, provider } of left) {
+        const state = [published ?? 0, fold ?? null, provider ?? null]
         statements.event.run(
           row.seq,
           sequence ?? 2,
@@ -67,7 +67,7 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
           ...state,
         )
       }
-      const job = announceTo(row)
+      const job = publish(row)
       if (job !== null) events.push(job)
     })
     return { count: set.jobs.length, events }

@@ -7,20 +7,20 @@ interface SentRow {
 }
 
 /** Stores the event of a sent notification with its job and returns the job's id. Null: no endpoint. */
-type AnnounceTo = (row: SentRow) => number | null
+type Publish = (row: SentRow) => number | null
 
-/** Announces to the organization's endpoint, which is looked up once per set. */
-export function createAnnounce(jobs: RawJobs): (now: number) => AnnounceTo {
+/** Publishes to the organization's endpoint, which is looked up once per set. */
+export function createPublish(jobs: RawJobs): (now: number) => Publish {
   const statements = jobs.prepare({
     endpoint: 'SELECT id, status, events FROM carillon_webhook_endpoints WHERE organization = ?',
     delivery: `INSERT INTO carillon_deliveries (event_id, event_type, organization, endpoint, created_at, state, payload)
       VALUES (?, ?, ?, ?, ?, 'pending', ?)`,
     job: 'INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, 0, 0, ?)',
   })
-  return function announceAt(now) {
+  return function publishAt(now) {
     const endpoints = new Map<string, string | undefined>()
     const timestamp = new Date(now).toISOString()
-    return function announceTo({ id, organization, recipient }) {
+    return function publish({ id, organization, recipient }) {
       if (!endpoints.has(organization)) {
         const found = statements.endpoint.get(organization) as { id: string } | undefined
         endpoints.set(organization, found?.id)

@@ -41,7 +41,7 @@ const SETTLE = `
     INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
     SELECT subject, 2, id / 2, 'org_default', 'sent', $4, $3::bigint FROM ended)
   INSERT INTO carillon.states
-    (notification, status, sequence, announced, fold, provider, organization, created_at, seq)
+    (notification, status, sequence, published, fold, provider, organization, created_at, seq)
   SELECT subject, 'sent', 2, 1, $5, 'none', 'org_default', $3::bigint, id / 2 FROM ended`
 
 const FACT =

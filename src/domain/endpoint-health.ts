@@ -21,13 +21,13 @@ export interface EndpointHealth {
   /** When the first attempt since the last success failed; epoch milliseconds. Null: the last one succeeded. */
   readonly failingSince: number | null
   /** `webhook.failing` has been announced since then. */
-  readonly told: boolean
+  readonly failingPublished: boolean
   /** The `sequence` of the last event about the endpoint: how many there have been. */
   readonly sequence: number
 }
 
 /** Before the first attempt. */
-export const NEW_HEALTH: EndpointHealth = { failingSince: null, told: false, sequence: 0 }
+export const NEW_HEALTH: EndpointHealth = { failingSince: null, failingPublished: false, sequence: 0 }
 
 /** After a success, and after the owner acted: a new address, or enabled again. The count of its events goes on. */
 export function healed({ sequence }: EndpointHealth): EndpointHealth {
@@ -57,7 +57,7 @@ export interface EndpointVerdict {
   readonly health: EndpointHealth
   /** Disable it, for this reason. */
   readonly disable: 'gone' | 'failing' | null
-  readonly announce: EndpointEventType | null
+  readonly eventType: EndpointEventType | null
 }
 
 /**
@@ -73,18 +73,22 @@ export function judgeEndpoint(
   now: number,
   url: string,
 ): EndpointVerdict {
-  if (to !== undefined && to !== url) return { health, disable: null, announce: null }
+  if (to !== undefined && to !== url) return { health, disable: null, eventType: null }
   const failingSince = health.failingSince ?? now
   if (disable === 'gone') return disabled(health, failingSince, 'gone')
-  if (attempt?.succeeded === true) return { health: healed(health), disable: null, announce: null }
-  if (attempt === undefined || blameless === true) return { health, disable: null, announce: null }
+  if (attempt?.succeeded === true) return { health: healed(health), disable: null, eventType: null }
+  if (attempt === undefined || blameless === true) return { health, disable: null, eventType: null }
   if (next.kind === 'end' && now - failingSince >= DISABLED_AFTER_MS)
     return disabled(health, failingSince, 'failing')
-  const tell = !health.told && attempt.attempt >= FAILING_ATTEMPTS
+  const tell = !health.failingPublished && attempt.attempt >= FAILING_ATTEMPTS
   return {
-    health: { failingSince, told: health.told || tell, sequence: health.sequence + (tell ? 1 : 0) },
+    health: {
+      failingSince,
+      failingPublished: health.failingPublished || tell,
+      sequence: health.sequence + (tell ? 1 : 0),
+    },
     disable: null,
-    announce: tell ? 'webhook.failing' : null,
+    eventType: tell ? 'webhook.failing' : null,
   }
 }
 
@@ -93,8 +97,8 @@ function disabled(
   failingSince: number,
   disable: 'gone' | 'failing',
 ): EndpointVerdict {
-  const health = { failingSince, told: true, sequence: sequence + 1 }
-  return { health, disable, announce: 'webhook.disabled' }
+  const health = { failingSince, failingPublished: true, sequence: sequence + 1 }
+  return { health, disable, eventType: 'webhook.disabled' }
 }
 
 /** Tells what became of a webhook endpoint. Its address is left out: it may hold a secret. */
@@ -120,13 +124,13 @@ export interface EndpointEvent {
 /** The public form of a verdict; null: there is nothing to announce. */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
-  { health, disable, announce }: EndpointVerdict,
+  { health, disable, eventType }: EndpointVerdict,
   now: number,
 ): EndpointEvent | null {
-  if (announce === null) return null
+  if (eventType === null) return null
   const timestamp = new Date(now).toISOString()
   return {
-    event: announce,
+    event: eventType,
     data: {
       id: endpoint.id,
       status: disable === null ? 'active' : 'disabled',

@@ -44,10 +44,10 @@ export function eventPayload(
     readonly channel: string
     readonly to: string
   },
-  event: RecordedEvent & { readonly announce: EventType },
+  event: RecordedEvent & { readonly eventType: EventType },
   at: number,
 ): NotificationEvent {
-  const { fact, status, sequence, announce } = event
+  const { fact, status, sequence, eventType } = event
   const data: NotificationEventData = {
     id: notification.id,
     channel: notification.channel,
@@ -57,9 +57,9 @@ export function eventPayload(
     sequence,
     organizationId: notification.organizationId,
   }
-  return announce === 'notification.failed'
-    ? { event: announce, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
-    : { event: announce, data }
+  return eventType === 'notification.failed'
+    ? { event: eventType, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
+    : { event: eventType, data }
 }
 
 /** All events of a commit have its time. */

@@ -20,7 +20,7 @@ export type FactType =
   | 'attempt_ambiguous'
   | 'failed'
   | 'cancelled'
-  | 'redriven'
+  | 'retried'
   | 'reported'
 
 /** One fact. The storage gives it its sequence number and its time when it is recorded. */
@@ -76,7 +76,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export const SPEC_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.slice(0, 5)
 
 /** The event type that announces a fact's first recording; null: the fact is only logged. */
-export const ANNOUNCED_AS: Readonly<Record<FactType, EventType | null>> = {
+export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   sent: 'notification.sent',
   deferred: 'notification.deferred',
   undelivered: 'notification.failed',
@@ -90,6 +90,6 @@ export const ANNOUNCED_AS: Readonly<Record<FactType, EventType | null>> = {
   attempt_ambiguous: null,
   failed: 'notification.failed',
   cancelled: 'notification.cancelled',
-  redriven: null,
+  retried: null,
   reported: null,
 }

@@ -141,7 +141,7 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
     case 'refused':
       measure('refused', fact.count, [fact.operation, fact.code])
       break
-    case 'announced':
+    case 'published':
       measure('events', 1, [fact.event])
       break
     case 'claimed':

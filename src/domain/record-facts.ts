@@ -1,5 +1,5 @@
 import { ERRORS } from './errors/catalogue.ts'
-import { ANNOUNCED_AS, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
+import { EVENT_TYPE_OF, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { type Fold, foldFact, roundOf, statusOf } from './status.ts'
 
@@ -10,7 +10,7 @@ export interface FactState {
   /** Sequence number of the newest event; 1 is the accept itself. */
   readonly sequence: number
   /** Bit set of the event types announced so far, by index in {@link EVENT_TYPES}. */
-  readonly announced: number
+  readonly published: number
   readonly provider: string | null
   readonly providerMessageId: string | null
   readonly error: NotificationFailure | null
@@ -24,7 +24,7 @@ export interface RecordedEvent {
   /** The public status after it. */
   readonly status: NotificationStatus
   /** The event type to announce, at the first recording of its kind; else null. */
-  readonly announce: EventType | null
+  readonly eventType: EventType | null
 }
 
 const bit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type)
@@ -44,9 +44,9 @@ export function recordFacts(
   let current = state
   const events: RecordedEvent[] = []
   for (const fact of facts) {
-    const { next, announce } = recordFact(current, fact, origin)
+    const { next, eventType } = recordFact(current, fact, origin)
     current = next
-    events.push({ fact, sequence: next.sequence, status: next.status, announce })
+    events.push({ fact, sequence: next.sequence, status: next.status, eventType })
   }
   return { state: current, events }
 }
@@ -55,25 +55,25 @@ function recordFact(
   state: FactState,
   fact: Fact,
   origin: 'engine' | 'receipt',
-): { readonly next: FactState; readonly announce: EventType | null } {
+): { readonly next: FactState; readonly eventType: EventType | null } {
   const fold = foldFact(state.fold, fact, roundFor(state.fold, fact, origin))
   const status = statusOf(fold)
   // A retry lets the notification fail, and say so, once more.
-  const announced = fact.type === 'redriven' ? state.announced & ~FAILED : state.announced
-  const type = fact.machine === true ? null : ANNOUNCED_AS[fact.type]
-  const announce = type !== null && (announced & bit(type)) === 0 ? type : null
+  const published = fact.type === 'retried' ? state.published & ~FAILED : state.published
+  const type = fact.machine === true ? null : EVENT_TYPE_OF[fact.type]
+  const eventType = type !== null && (published & bit(type)) === 0 ? type : null
   const sent = fact.type === 'sent'
   // Of what failed in the end one asks which provider it failed at.
   const failedAt = fact.type === 'failed' && status === 'failed' ? fact.provider : undefined
   const provider = sent || failedAt !== undefined ? (fact.provider ?? state.provider) : state.provider
   const messageId = provider === state.provider ? state.providerMessageId : null
   return {
-    announce,
+    eventType,
     next: {
       status,
       fold,
       sequence: state.sequence + 1,
-      announced: announce === null ? announced : announced | bit(announce),
+      published: eventType === null ? published : published | bit(eventType),
       provider,
       providerMessageId: sent ? (fact.providerMessageId ?? null) : messageId,
       error: errorAfter(state, fact, status, fold !== state.fold),
@@ -82,7 +82,7 @@ function recordFact(
 }
 
 function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number {
-  if (fact.type === 'redriven') return roundOf(fold) + 1
+  if (fact.type === 'retried') return roundOf(fold) + 1
   return origin === 'engine' ? roundOf(fold) : 0
 }
 

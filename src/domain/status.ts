@@ -125,7 +125,7 @@ function ownRank(fact: Fact, round: number): number {
       return round * ROUND + OWN.cancelled
     case 'failed':
       return round * ROUND + OWN.failed
-    case 'redriven':
+    case 'retried':
     case 'attempt_failed':
     case 'attempt_ambiguous':
       return round * ROUND + OWN.queued

@@ -12,7 +12,7 @@ export type TelemetryFact =
   /** A call that would have accepted was refused, or items of a batch were. */
   | { readonly type: 'refused'; readonly operation: string; readonly code: ErrorCode; readonly count: number }
   /** A transition was recorded and announced. */
-  | { readonly type: 'announced'; readonly event: EventType }
+  | { readonly type: 'published'; readonly event: EventType }
   /** A job was leased. `lane`: its lane, or `events` for those of webhook endpoints. */
   | {
       readonly type: 'claimed'

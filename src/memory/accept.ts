@@ -100,7 +100,7 @@ function store(
       status,
       fold: initialFold(status),
       sequence: 1,
-      announced: 0,
+      published: 0,
       provider: null,
       providerMessageId: null,
       error: null,

@@ -20,7 +20,7 @@ import {
   nextRecovered,
   nextWaiting,
   takeDue,
-  takeTurns,
+  takeFairly,
   underLease,
 } from './jobs.ts'
 import { hold } from './settle.ts'
@@ -72,7 +72,7 @@ function chooseFromLane(state: MemoryState, { lane: name, free }: LaneDemand): J
   if (lane === undefined) return []
   const share = shareSlots(free, lane.high.count, lane.normal.count, lane.turn)
   lane.turn = share.turn
-  return [...takeTurns(lane.high, share.high), ...takeTurns(lane.normal, share.normal)]
+  return [...takeFairly(lane.high, share.high), ...takeFairly(lane.normal, share.normal)]
 }
 
 /** What the engine is told about a job; undefined when its endpoint no longer takes deliveries. */
@@ -207,5 +207,5 @@ export function releaseLease(state: MemoryState, ref: LeaseRef): void {
   if (job === undefined || (job.started !== undefined && job.started !== NO_PROVIDER)) return
   if (job.started === NO_PROVIDER) job.attempts -= 1
   makeDue(state, job, job.dueAt)
-  state.told?.(job)
+  state.enqueue?.(job)
 }

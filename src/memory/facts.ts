@@ -31,8 +31,8 @@ export function addFacts(
   const at = state.now()
   const recorded = recordFacts(notification.facts, facts, origin)
   notification.facts = recorded.state
-  const announced: NotificationEvent[] = []
-  for (const { fact, sequence, status, announce } of recorded.events) {
+  const published: NotificationEvent[] = []
+  for (const { fact, sequence, status, eventType } of recorded.events) {
     const entry = { sequence, type: fact.type, status, at, fact }
     notification.timeline.push(entry)
     logEntry(state, notification, entry)
@@ -50,12 +50,12 @@ export function addFacts(
     if (fact.type === 'sent' && fact.providerMessageId !== undefined) {
       appendTo(state.handovers, keyOf(fact.provider, fact.providerMessageId), notification)
     }
-    if (announce === null) continue
-    const event = eventPayload(notification, { fact, sequence, status, announce }, at)
-    announced.push(event)
-    announceTo(state, event, notification.trace ?? null)
+    if (eventType === null) continue
+    const event = eventPayload(notification, { fact, sequence, status, eventType }, at)
+    published.push(event)
+    publish(state, event, notification.trace ?? null)
   }
-  return announced
+  return published
 }
 
 export function logEntry(state: MemoryState, notification: StoredNotification, entry: TimelineEntry): void {
@@ -66,7 +66,7 @@ export function logEntry(state: MemoryState, notification: StoredNotification, e
 }
 
 /** Stores a delivery for each endpoint of the organization that chose the event. */
-function announceTo(state: MemoryState, event: NotificationEvent, trace: string | null): void {
+function publish(state: MemoryState, event: NotificationEvent, trace: string | null): void {
   const { organizationId, id, sequence } = event.data
   store(state, event.event, organizationId, {
     eventId: eventId(id, sequence),
@@ -77,7 +77,7 @@ function announceTo(state: MemoryState, event: NotificationEvent, trace: string 
 }
 
 /** Tells the organization's other endpoints, those that chose it, what became of one. */
-export function announceEndpoint(state: MemoryState, event: EndpointEvent): void {
+export function publishEndpointEvent(state: MemoryState, event: EndpointEvent): void {
   const { id, organizationId } = event.data
   const delivery = {
     eventId: endpointEventId(event),

@@ -1,6 +1,6 @@
 import { createHeap } from './heap.ts'
+import { addReady, createRoundRobin, type RoundRobin, takeReady } from './round-robin.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
-import { addReady, createTurns, type Turns, takeReady } from './turns.ts'
 
 /** So many entries of jobs that wait no more are not worth a look at all. */
 const FEW = 100
@@ -25,7 +25,7 @@ export function createJob(
   }
   state.jobs.set(created.number, created)
   makeDue(state, created, job.dueAt)
-  state.told?.(created)
+  state.enqueue?.(created)
   return created
 }
 
@@ -44,7 +44,7 @@ export function makeDue(state: MemoryState, job: Job, dueAt: number): void {
     heap.push(job.number, job)
   } else {
     job.state = 'ready'
-    addReady(turnsOf(state, job), job)
+    addReady(readyQueueOf(state, job), job)
   }
 }
 
@@ -123,10 +123,10 @@ export function nextRecovered(state: MemoryState, lane: string): Job | undefined
 }
 
 /** Takes `count` ready jobs. */
-export function takeTurns(turns: Turns<Job>, count: number): Job[] {
+export function takeFairly(queue: RoundRobin<Job>, count: number): Job[] {
   const jobs: Job[] = []
   while (jobs.length < count) {
-    const job = takeReady(turns)
+    const job = takeReady(queue)
     if (job === undefined) break
     // It has left the count; `leave` must not count it again.
     job.state = 'done'
@@ -136,13 +136,13 @@ export function takeTurns(turns: Turns<Job>, count: number): Job[] {
 }
 
 function leave(state: MemoryState, job: Job): void {
-  if (job.state === 'ready') turnsOf(state, job).count -= 1
+  if (job.state === 'ready') readyQueueOf(state, job).count -= 1
 }
 
-function turnsOf(state: MemoryState, job: Job): Turns<Job> {
+function readyQueueOf(state: MemoryState, job: Job): RoundRobin<Job> {
   let lane: Lane | undefined = state.lanes.get(job.lane)
   if (lane === undefined) {
-    lane = { high: createTurns(), normal: createTurns(), turn: 0 }
+    lane = { high: createRoundRobin(), normal: createRoundRobin(), turn: 0 }
     state.lanes.set(job.lane, lane)
   }
   return job.high ? lane.high : lane.normal

@@ -35,7 +35,7 @@ function isDead(row: StoredNotification): boolean {
 }
 
 function takeUp(state: MemoryState, row: StoredNotification, lane: string, dueAt: number): void {
-  addFacts(state, row, [{ type: 'redriven' }], 'engine')
+  addFacts(state, row, [{ type: 'retried' }], 'engine')
   row.job = createJob(state, {
     lane,
     organizationId: row.organizationId,

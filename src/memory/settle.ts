@@ -1,7 +1,7 @@
 import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { SettleAnswer, Settlement } from '../ports/storage/settle.ts'
-import { addFacts, announceEndpoint } from './facts.ts'
+import { addFacts, publishEndpointEvent } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'
 import { type Job, type MemoryState, type StoredDelivery, setContent } from './state.ts'
@@ -52,7 +52,7 @@ function judge(state: MemoryState, endpointId: string, settlement: EventSettleme
   if (verdict.disable !== null) disable(state, endpointId, verdict.disable)
   const event = endpointEvent(endpoint, verdict, state.now())
   if (event === null) return []
-  announceEndpoint(state, event)
+  publishEndpointEvent(state, event)
   return [event]
 }
 
@@ -63,7 +63,7 @@ function next(state: MemoryState, job: Job, settlement: Settlement): void {
   }
   if (settlement.next.outage === true) job.outages += 1
   makeDue(state, job, state.now() + settlement.next.delayMs)
-  state.told?.(job)
+  state.enqueue?.(job)
 }
 
 /** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */

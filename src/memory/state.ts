@@ -12,7 +12,7 @@ import type { AddressOf } from '../ports/storage/storage.ts'
 import type { Suppression } from '../ports/storage/suppressions.ts'
 import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
-import type { Turns } from './turns.ts'
+import type { RoundRobin } from './round-robin.ts'
 
 export interface StoredOrganization extends Organization {
   readonly number: number
@@ -90,8 +90,8 @@ export interface Job {
 
 /** The ready jobs of a lane. */
 export interface Lane {
-  readonly high: Turns<Job>
-  readonly normal: Turns<Job>
+  readonly high: RoundRobin<Job>
+  readonly normal: RoundRobin<Job>
   /** See `shareSlots`. */
   turn: number
 }
@@ -110,7 +110,7 @@ export interface MemoryState {
   readonly now: () => number
   addressOf: AddressOf
   /** Is told of every job that becomes due or will. */
-  told?: (job: Job) => void
+  enqueue?: (job: Job) => void
   /** The time of the newest claim. */
   claimedAt: number
   /** The last number given to anything that is listed in order. */

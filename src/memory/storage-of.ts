@@ -30,8 +30,8 @@ export function storageOf(state: MemoryState): Storage {
       if (addressOf !== undefined) state.addressOf = addressOf
     },
     async stop() {},
-    async announceJobs(to) {
-      if ('told' in to) state.told = gathered(state, to.told)
+    async enqueueJobs(sink) {
+      if ('enqueue' in sink) state.enqueue = batched(state, sink.enqueue)
     },
     async accept(requests) {
       return requests.map((request) => acceptRequest(state, request))
@@ -82,16 +82,16 @@ export function storageOf(state: MemoryState): Storage {
   }
 }
 
-/** Tells of the jobs of one verb together, when it has ended. */
-function gathered(state: MemoryState, told: (refs: readonly JobRef[]) => void): (job: Job) => void {
+/** Enqueues the jobs of one verb together, after it. */
+function batched(state: MemoryState, enqueue: (refs: readonly JobRef[]) => void): (job: Job) => void {
   let refs: JobRef[] = []
-  function tell(): void {
+  function flush(): void {
     const all = refs
     refs = []
-    told(all)
+    enqueue(all)
   }
   return ({ number, lane, dueAt }) => {
-    if (refs.length === 0) queueMicrotask(tell)
+    if (refs.length === 0) queueMicrotask(flush)
     refs.push({ jobId: String(number), lane, dueInMs: Math.max(0, dueAt - state.now()) })
   }
 }

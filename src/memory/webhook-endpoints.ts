@@ -148,7 +148,7 @@ function hurry(state: MemoryState, delivery: StoredDelivery): void {
     const own = job.subject.kind === 'event' && job.subject.delivery === delivery
     if (!own || job.state !== 'waiting') continue
     makeDue(state, job, state.now())
-    state.told?.(job)
+    state.enqueue?.(job)
   }
 }
 

@@ -10,9 +10,9 @@ export interface Queue {
   readonly name: string
   /**
    * Adds to the engine inside the storage's own transaction, where the engine's tables are in the same database; then
-   * {@link announce} is not called. The storage does it if it is of this kind.
+   * {@link enqueue} is not called. The storage does it if it is of this kind.
    */
-  readonly inside?: QueueInside | undefined
+  readonly transactional?: TransactionalQueue | undefined
   /**
    * Prepares what every process needs, also one that does not deliver. Resolves although the engine's server is away,
    * unless something has to be prepared there. It has 30 seconds.
@@ -24,7 +24,7 @@ export interface Queue {
    * Announces jobs after the commit that stored them. Rejects when it could not; may lose them. The caller waits for no
    * more than some seconds.
    */
-  announce(refs: readonly JobRef[]): Promise<void>
+  enqueue(refs: readonly JobRef[]): Promise<void>
   /**
    * Starts to hand refs over, each when it is due. A call of `handle` resolves when its refs have been claimed or left
    * to the storage, never when they have been delivered, and never rejects: refs that it had need not come again.
@@ -52,7 +52,7 @@ export interface JobRef {
 }
 
 /** How an engine adds jobs in a transaction of the storage. */
-export interface QueueInside {
+export interface TransactionalQueue {
   /** The `name` of the storages that can run it. */
   readonly storage: string
   /**
@@ -61,7 +61,7 @@ export interface QueueInside {
    *
    * @throws NotifierError `invalid_configuration` when the engine's tables are not in this database
    */
-  add(
+  enqueue(
     run: (statement: string, values: readonly (string | number)[]) => Promise<readonly unknown[]>,
     refs: readonly JobRef[],
   ): Promise<void>

@@ -29,7 +29,7 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
-} from './webhooks/records.ts'
+} from './webhook-endpoints/records.ts'
 
 /**
  * The whole API of one organization, as {@link MultiTenantNotifier.organization} gives it. Its methods may be kept and passed

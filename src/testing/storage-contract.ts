@@ -1,5 +1,4 @@
 import { acceptChecks } from './storage/accept.ts'
-import { announcementChecks } from './storage/announcements.ts'
 import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
@@ -10,6 +9,7 @@ import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
+import { enqueueChecks } from './storage/enqueued-jobs.ts'
 import { fairnessChecks } from './storage/fairness.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
@@ -65,5 +65,5 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   retentionChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)
-  announcementChecks(check)
+  enqueueChecks(check)
 }

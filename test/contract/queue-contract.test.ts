@@ -31,7 +31,7 @@ function engine(change: (queue: Queue, engine: Engine) => Queue): Engine {
   const right: Queue = {
     name: 'engine',
     async open() {},
-    async announce(refs) {
+    async enqueue(refs) {
       // A timer takes no longer time.
       for (const ref of refs) if (ref.dueInMs < 2 ** 31) setTimeout(handOver, ref.dueInMs, ref)
     },
@@ -60,16 +60,16 @@ async function run(change: (queue: Queue, engine: Engine) => Queue): Promise<voi
 const WRONG: Readonly<Record<string, (queue: Queue, engine: Engine) => Queue>> = {
   'refs come before they are due': (queue) => ({
     ...queue,
-    announce: (refs) => queue.announce(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs / 2 }))),
+    enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs / 2 }))),
   }),
   'refs lose their lane': (queue) => ({
     ...queue,
-    announce: (refs) => queue.announce(refs.map((ref) => ({ ...ref, lane: 'email' }))),
+    enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, lane: 'email' }))),
   }),
   'what is far off comes at once': (queue) => ({
     ...queue,
-    announce: (refs) =>
-      queue.announce(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs < 2 ** 31 ? ref.dueInMs : 1 }))),
+    enqueue: (refs) =>
+      queue.enqueue(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs < 2 ** 31 ? ref.dueInMs : 1 }))),
   }),
   'a stop does not wait': (queue, { workers }) => ({
     ...queue,

@@ -58,7 +58,7 @@ it('dead letters are listed, counted and retried over HTTP', async () => {
   ).toEqual([
     ['queued', null],
     ['failed', 1],
-    ['redriven', null],
+    ['retried', null],
     ['sent', 2],
   ])
   const again = await request('POST', `/v1/notifications/${a}/retry`)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type EndpointEvent, memoryStorage } from '../../src/index.ts'
-import { verifyWebhook } from '../../src/webhooks/index.ts'
+import { verifyWebhook } from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 import { type Host, startHost } from './support/express-host.ts'

@@ -159,7 +159,7 @@ async function onPostgresql(): Promise<Long> {
       SELECT 10 + n, ${from} + n, false, 'notif_' || (${from} + n), '${organizationId}', 'email', 'l', 'x', '{}'
       FROM generate_series(1, ${LENGTH}) AS n;
       INSERT INTO carillon_states
-        (created_at, seq, organization, sequence, announced, notification, status, fold, provider)
+        (created_at, seq, organization, sequence, published, notification, status, fold, provider)
       SELECT created_at, seq, organization, 2, 2, id, CASE WHEN seq % 2 = 1 THEN 'failed' ELSE 'sent' END, '{}', 'p'
       FROM carillon_notifications WHERE seq > 10;
       INSERT INTO carillon_events (at, seq, sequence, notification, organization, status, fact)

@@ -31,7 +31,7 @@ const FILL = `
     FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO carillon.notifications (seq, created_at, high, id, organization, channel, lane, recipient, content)
     SELECT seq, seq, false, id, '${organizationId}', 'email', 'email', 'ada@example.com', '{"body":"x"}' FROM made;
-  INSERT INTO carillon.states (created_at, seq, organization, sequence, announced, notification, status, fold)
+  INSERT INTO carillon.states (created_at, seq, organization, sequence, published, notification, status, fold)
     SELECT seq, seq, '${organizationId}', 2, 1, id, 'failed', '{"own":50,"handovers":{}}' FROM made;
   INSERT INTO carillon.events (at, seq, sequence, notification, organization, status, fact)
     SELECT seq, seq, 2, id, '${organizationId}', 'failed', '{"type":"failed","attempt":1}' FROM made;

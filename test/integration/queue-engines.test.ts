@@ -72,7 +72,7 @@ it('a process that has stopped leaves what an engine still hands over, so that t
   const queue: Queue = {
     name: 'late',
     async open() {},
-    async announce() {},
+    async enqueue() {},
     async work(given) {
       worker = given
       return () => new Promise(() => {})

@@ -153,9 +153,9 @@ function writeSchema11(file: string): void {
     INSERT INTO carillon_notifications (seq, id, organization, channel, recipient, created_at, high, content)
       SELECT value, 'notif_n' || value, 'org_a', 'email', 'a@b.example', 5, 0, '{"subject":"s","body":"b"}'
       FROM json_each('[1,2,3]');
-    UPDATE carillon_notifications SET status = 'opened', sequence = 4, announced = 9, provider = 'p',
+    UPDATE carillon_notifications SET status = 'opened', sequence = 4, published = 9, provider = 'p',
       provider_message_id = 'm2', fold = '{"own":10,"handovers":{"p|m2":[50,0]}}' WHERE seq = 2;
-    UPDATE carillon_notifications SET status = 'failed', sequence = 2, announced = 4, provider = 'p',
+    UPDATE carillon_notifications SET status = 'failed', sequence = 2, published = 4, provider = 'p',
       error = '{"code":"mailbox_full","message":"full"}', fold = '{"own":35,"handovers":{}}' WHERE seq = 3;
     INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES
       (2, 2, 'org_a', 6, 'queued', '{"type":"attempt_failed","attempt":1,"provider":"p","code":"mailbox_full"}'),
@@ -198,15 +198,15 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
   const { items } = await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page)
   expect(items.map(({ state }) => state)).toEqual(['held', 'pending', 'delivered'])
 
-  // A lesser fact changes no status, and what was announced is not announced again.
-  for (const [type, announced] of [
+  // A lesser fact changes no status, and no event is published twice.
+  for (const [type, published] of [
     ['delivered', ['notification.delivered']],
     ['opened', []],
   ] as const) {
     const fact = { type, providerMessageId: 'm2' }
     const receipt = { organizationId: null, provider: 'p', dedupeKey: type, fact }
     const [answer] = await storage.recordReceipts([receipt])
-    expect(answer?.kind === 'recorded' && answer.events.map(({ event }) => event)).toEqual(announced)
+    expect(answer?.kind === 'recorded' && answer.events.map(({ event }) => event)).toEqual(published)
     expect((await notifications.get('notif_n2'))?.status).toBe('opened')
   }
   await deliver(storage)

@@ -17,7 +17,7 @@ import {
   type ReceiverOptions,
   type WebhookDelivery,
   type WebhookEvent,
-} from '../../src/webhooks/index.ts'
+} from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { EXPRESS } from './support/express-host.ts'
 

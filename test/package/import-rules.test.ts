@@ -16,7 +16,7 @@ const mayImport: Record<string, string[]> = {
   'src/http': ['src/domain', 'src/ports', 'src/services'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/ports', 'src/memory'],
-  'src/webhooks': ['src/domain'],
+  'src/webhook-receiver': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/storage': ['src/domain', 'src/ports'],
   'adapters/rate-limit': ['src/domain', 'src/ports'],
@@ -43,13 +43,13 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 
 test('a tree that keeps the rules passes', async () => {
   for (const [layer, allowed] of Object.entries(mayImport)) {
-    if (layer === 'src/webhooks') continue
+    if (layer === 'src/webhook-receiver') continue
     for (const target of allowed) addImport(`${layer}/allowed.ts`, leaf(target))
   }
   tree.set('src/domain/errors/error.ts', "export const name = ''\n")
-  addImport('src/webhooks/allowed.ts', 'src/domain/errors/error.ts')
-  tree.set('src/webhooks/type.ts', typeImport('../domain/leaf.ts'))
-  addPackage('src/webhooks/packages.ts', 'node:crypto')
+  addImport('src/webhook-receiver/allowed.ts', 'src/domain/errors/error.ts')
+  tree.set('src/webhook-receiver/type.ts', typeImport('../domain/leaf.ts'))
+  addPackage('src/webhook-receiver/packages.ts', 'node:crypto')
   addPackage('src/domain/packages.ts', 'libphonenumber-js', 'validator', 'zod')
   addPackage('src/services/packages.ts', 'p-queue', 'eventemitter3', 'zod', 'node:crypto')
   addPackage('adapters/http/packages.ts', 'express', 'node:http')
@@ -143,13 +143,13 @@ test('src/ never loads a peer or a development package, not even for its types',
 })
 
 test('what receives webhooks loads the errors and node:crypto, and nothing else', async () => {
-  addImport('src/webhooks/domain.ts', 'src/domain/leaf.ts')
-  addPackage('src/webhooks/core.ts', 'node:http')
-  addPackage('src/webhooks/package.ts', 'zod')
+  addImport('src/webhook-receiver/domain.ts', 'src/domain/leaf.ts')
+  addPackage('src/webhook-receiver/core.ts', 'node:http')
+  addPackage('src/webhook-receiver/package.ts', 'zod')
   expect((await check()).breaches).toEqual([
-    'webhooks-stay-small: src/webhooks/core.ts → http',
-    'webhooks-stay-small: src/webhooks/domain.ts → src/domain/leaf.ts',
-    'webhooks-stay-small: src/webhooks/package.ts → node_modules/zod/index.js',
+    'webhook-receiver-stays-small: src/webhook-receiver/core.ts → http',
+    'webhook-receiver-stays-small: src/webhook-receiver/domain.ts → src/domain/leaf.ts',
+    'webhook-receiver-stays-small: src/webhook-receiver/package.ts → node_modules/zod/index.js',
   ])
 })
 

@@ -1,6 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import type { ErrorCode, Notifier } from '../../src/index.ts'
-import type { WebhookEvent } from '../../src/webhooks/index.ts'
+import type { WebhookEvent } from '../../src/webhook-receiver/index.ts'
 
 declare const notifier: Notifier
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
-import { fetchReceiver } from '../../src/webhooks/index.ts'
+import { fetchReceiver } from '../../src/webhook-receiver/index.ts'
 
 /** Warnings of this process, and rejections that nobody has handled: those would end it. */
 function heard(): { readonly warnings: string[]; readonly unhandled: unknown[] } {

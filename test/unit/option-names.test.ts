@@ -9,7 +9,7 @@ import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { recordingProvider, simulatorProvider } from '../../src/testing/index.ts'
-import { expressReceiver, verifyWebhook } from '../../src/webhooks/index.ts'
+import { expressReceiver, verifyWebhook } from '../../src/webhook-receiver/index.ts'
 
 const connectionString = 'postgres://localhost/app'
 const url = 'redis://localhost'

@@ -6,7 +6,7 @@ import { assertWorks } from '../kit/check.ts'
 import { isMail, mailContent } from '../kit/mail/mail-content.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible, notBegun } from '../kit/unsent.ts'
-import { createConnectionTurns } from './connection-turns.ts'
+import { createConnectionSlots } from './connection-slots.ts'
 import { classifySmtpError, toSmtpError } from './errors.ts'
 import type { Mail } from './mime.ts'
 import { loadEncoders, loadNodemailer, type SentInfo } from './nodemailer.ts'
@@ -24,7 +24,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
   const resolved = resolveSmtpOptions(options)
   const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
   const redact = redactor(secretsOf(auth))
-  const turns = createConnectionTurns(maxConnections)
+  const slots = createConnectionSlots(maxConnections)
   let opened: Promise<SmtpTransport> | undefined
   let closed = false
 
@@ -58,8 +58,8 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
       } catch (error) {
         return context.signal.aborted ? notBegun() : impossible(error)
       }
-      if (!(await turns.begin(context.signal))) return notBegun()
-      const end = await deliver(mail, context).finally(turns.end)
+      if (!(await slots.begin(context.signal))) return notBegun()
+      const end = await deliver(mail, context).finally(slots.end)
       return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
     },
 

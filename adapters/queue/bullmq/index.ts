@@ -89,7 +89,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
       queue.on('error', () => {})
       producer = { connection, queue }
     },
-    async announce(refs) {
+    async enqueue(refs) {
       if (producer === undefined) return
       const { connection, queue } = producer
       if (!(await ready(connection)))

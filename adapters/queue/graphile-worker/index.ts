@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
 import { throttled } from '../../../src/domain/throttled.ts'
-import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
+import type { JobRef, Queue, QueueWorker, TransactionalQueue } from '../../../src/ports/queue.ts'
 import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent, misconfigured } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
@@ -43,7 +43,7 @@ const AWAITED = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
 /**
  * Values: sets as JSON, task. The casts name types, because the SQL function identifies a row's fields by order alone.
  */
-const add = (schema: string): string => `
+const enqueue = (schema: string): string => `
   SELECT count(*)::integer AS added FROM ${schema}.add_jobs(ARRAY(
     SELECT ROW($2::text, given.set, NULL,
       CASE WHEN given."delayMs" > 0 THEN clock_timestamp() + given."delayMs" * interval '1 millisecond' END,
@@ -80,7 +80,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   assertOptions(options, { schema, task, concurrency, pollMs })
   const { inTransaction = true } = options
   const quoted = `"${schema.replaceAll('"', '""')}"`
-  const statement = add(quoted)
+  const statement = enqueue(quoted)
   let opened: OpenPgPool<GraphilePool> | undefined
   let utils: GraphileUtils | undefined
 
@@ -95,9 +95,9 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     return [JSON.stringify(toSets(refs)), task]
   }
 
-  const inside: QueueInside = {
+  const transactional: TransactionalQueue = {
     storage: 'postgres',
-    async add(run, refs) {
+    async enqueue(run, refs) {
       if (refs.length > 0) await run(statement, values(refs))
       else await assertAdds(run)
     },
@@ -106,7 +106,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   /**
    * @throws NotifierError `invalid_configuration` if the storage is in another database or its role may not add jobs
    */
-  async function assertAdds(run: Parameters<QueueInside['add']>[0]): Promise<void> {
+  async function assertAdds(run: Parameters<TransactionalQueue['enqueue']>[0]): Promise<void> {
     try {
       await assertSame(await run(SELECT_TYPE, [`${quoted}.job_spec`]))
       // Only a trial reveals this: the role may call the function, and the tables or their policies may still refuse.
@@ -136,7 +136,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
 
   return {
     name: 'graphile-worker',
-    inside: inTransaction ? inside : undefined,
+    transactional: inTransaction ? transactional : undefined,
     async open() {
       const { makeWorkerUtils } = await loadGraphile()
       const options = await connected()
@@ -146,7 +146,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
         throw startFailure(error)
       }
     },
-    async announce(refs) {
+    async enqueue(refs) {
       await utils?.withPgClient((client) => client.query(statement, values(refs)))
     },
     async work(worker) {

@@ -1,7 +1,7 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
-import type { MadeDue } from './announce.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
+import type { MadeDue } from './due-jobs.ts'
 import { dataError, isHeld, isUncertain, unknownOrganization } from './errors.ts'
 import { correctRecords, findRecords, heldNames, recordHash, takeRecords } from './idempotency.ts'
 import { type Admitted, insertNotifications } from './insert.ts'
@@ -37,7 +37,7 @@ const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataE
 
 /** Stores sets of requests, one commit per set and mostly one statement. */
 export function createAccept(connection: Connection): Accept {
-  const { announcing } = connection
+  const { dueJobs } = connection
   /** Known organizations. The statement that stores checks that they still exist. */
   const known = new Set<string>()
 
@@ -141,12 +141,12 @@ export function createAccept(connection: Connection): Accept {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
     )
-    const made = announcing.made()
+    const made = dueJobs.collect()
     try {
       const createdAt = await insertPlain(requests, stored, made)
       // A quota is nearly used up, or an organization no longer exists.
       if (createdAt === null) return await acceptInTransaction(requests)
-      announcing.after(made)
+      dueJobs.afterCommit(made)
       return requests.map(({ notifications }) => ({
         kind: 'accepted',
         admitted: notifications.length,
@@ -192,8 +192,8 @@ export function createAccept(connection: Connection): Accept {
 
   async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
     const found = await connection.readUntilAnswered(() => storedOf(requests))
-    // The lost answer skipped the announcement.
-    if (found.size > 0) announcing.after({ refs: null, wakes: true })
+    // The lost answer skipped this step.
+    if (found.size > 0) dueJobs.afterCommit({ refs: null, wakes: true })
     return found
   }
 
@@ -215,8 +215,8 @@ export function createAccept(connection: Connection): Accept {
   async function set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     if (requests.length === 0) return []
     const organizations = await organizationsOf(connection, requests)
-    // An announcement in the same commit needs a transaction.
-    const single = announcing.to === null || 'told' in announcing.to
+    // Enqueueing in the same commit needs a transaction.
+    const single = dueJobs.sink === null || 'enqueue' in dueJobs.sink
     if (
       single &&
       requests.every((request) => isPlain(request) && organizations.has(request.organizationId))

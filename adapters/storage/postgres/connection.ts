@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { AddressOf } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
-import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
+import { createDueJobs, type DueJobs, type MadeDue } from './due-jobs.ts'
 import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
@@ -34,7 +34,7 @@ export interface Transaction extends Runner {
    */
   prove(statement: string, values: readonly Value[]): void
   readonly addressOf: AddressOf
-  /** Collects the jobs that the transaction makes due. They are announced after the commit. */
+  /** Collects the jobs that the transaction makes due. They are enqueued after the commit. */
   readonly made: MadeDue
 }
 
@@ -44,7 +44,7 @@ export interface Connection extends Runner {
   readonly schema: string
   /** The time for statements. Null: the database's clock; tests set it. */
   readonly time: () => number | null
-  readonly announcing: Announcing
+  readonly dueJobs: DueJobs
   /** Set by the storage's start. */
   addressOf: AddressOf
   /** True: the server's disk refused a write. Reset by the first successful write check. */
@@ -118,7 +118,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let keepsStatements = true
   /** The server ends long statements. The client waits a little longer, for a server that does not answer at all. */
   const clientTimeoutMs = statementTimeoutMs + 1_000
-  const announcing = createAnnouncing()
+  const dueJobs = createDueJobs()
   let pool: PgPool | undefined
 
   function textOf(statement: string): string {
@@ -264,7 +264,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   ): Promise<Answer> {
     let commit: { readonly xid: string | null; readonly answer: Answer } | undefined
     let proof: Proof | undefined
-    const made = announcing.made()
+    const made = dueJobs.collect()
     try {
       const answer = await withClient(async (client) => {
         let answer: Answer
@@ -285,7 +285,7 @@ export function createConnection(options: ConnectionOptions): Connection {
               proof = given
             },
           })
-          await announcing.inside((statement, values) => run(client, statement, values), made)
+          await dueJobs.beforeCommit((statement, values) => run(client, statement, values), made)
         } catch (error) {
           if (!isUncertain(error)) await client.query({ text: 'ROLLBACK', query_timeout: clientTimeoutMs })
           throw error
@@ -295,11 +295,11 @@ export function createConnection(options: ConnectionOptions): Connection {
         if (done.command !== 'COMMIT') throw new Error('The transaction was rolled back.')
         return answer
       })
-      announcing.after(made)
+      dueJobs.afterCommit(made)
       return answer
     } catch (error) {
       if (commit !== undefined && isUncertain(error) && (await wasCommitted(commit.xid, proof, error))) {
-        announcing.after(made)
+        dueJobs.afterCommit(made)
         return commit.answer
       }
       throw error
@@ -377,7 +377,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       pool = next
     },
     rows,
-    announcing,
+    dueJobs,
     refused: false,
     addressOf: (_channel, recipient) => recipient,
     once: { rows: rowsOnce },

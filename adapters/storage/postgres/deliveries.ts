@@ -5,8 +5,8 @@ import {
 } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
-import { makingDue } from './announce.ts'
 import type { Runner, Transaction } from './connection.ts'
+import { makingDue } from './due-jobs.ts'
 
 const SELECT_ENDPOINTS = `
   SELECT id, organization, status, events FROM carillon.webhook_endpoints
@@ -77,7 +77,7 @@ const HOLD_JOBS = `
   UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
   WHERE d.event_id = removed.subject AND d.endpoint = removed.lane`
 
-/** Leased jobs of an endpoint that was removed while they were announced. */
+/** Leased jobs of an endpoint that was removed while its events were published. */
 const REMOVE_JOBS = `
   WITH removed AS (
     DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
@@ -88,7 +88,7 @@ const REMOVE_JOBS = `
 const HELD_AT_ONCE = 1_000
 
 /** Shared by the deliveries of one event. */
-export interface Announced {
+export interface PublishedEvent {
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly organizationId: string
@@ -112,28 +112,28 @@ interface EndpointChoice {
 }
 
 /** @param trace of the event's notification */
-export function announcedOf(event: NotificationEvent, trace: string | null): Announced {
+export function published(event: NotificationEvent, trace: string | null): PublishedEvent {
   const { id, sequence, organizationId } = event.data
   return { eventId: eventId(id, sequence), eventType: event.event, organizationId, trace, event }
 }
 
-export function announcedOfEndpoint(event: EndpointEvent): Announced {
+export function publishedByEndpoint(event: EndpointEvent): PublishedEvent {
   const { id: about, organizationId } = event.data
   const eventId = endpointEventId(event)
   return { eventId, eventType: event.event, organizationId, about, trace: null, event }
 }
 
 /** Stores the deliveries of events, with their jobs. */
-export async function announce(tx: Transaction, announced: readonly Announced[]): Promise<void> {
-  if (announced.length === 0) return
-  const organizations = [...new Set(announced.map(({ organizationId }) => organizationId))]
+export async function publish(tx: Transaction, events: readonly PublishedEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const organizations = [...new Set(events.map(({ organizationId }) => organizationId))]
   const endpoints = await tx.rows<EndpointChoice>(SELECT_ENDPOINTS, [organizations])
   if (endpoints.length === 0) return
   const choices = endpoints.map((endpoint) => ({
     ...endpoint,
     chosen: new Set(JSON.parse(endpoint.events) as WebhookEventType[]),
   }))
-  const given = announced.flatMap((one) => {
+  const given = events.flatMap((one) => {
     const choosing = choices.filter(
       ({ id, organization, chosen }) =>
         organization === one.organizationId && id !== one.about && chosen.has(one.eventType),

@@ -6,19 +6,19 @@ import {
 } from '../../../src/domain/endpoint-health.ts'
 import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Transaction } from './connection.ts'
-import { type Announced, announce, announcedOfEndpoint } from './deliveries.ts'
+import { type PublishedEvent, publish, publishedByEndpoint } from './deliveries.ts'
 
-const COLUMNS = 'id, organization, url, status, failing_since, failing_told, event_sequence'
+const COLUMNS = 'id, organization, url, status, failing_since, failing_published, event_sequence'
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
 
-/** Compatible with the lock of `announce`, which blocks removals only. */
+/** Compatible with the lock of `publish`, which blocks removals only. */
 const LOCK = `${SELECT} ORDER BY id FOR NO KEY UPDATE`
 
 const UPDATE = `
   UPDATE carillon.webhook_endpoints AS e
-  SET failing_since = h.failing_since, failing_told = h.told, event_sequence = h.sequence
-  FROM unnest($1::text[], $2::bigint[], $3::boolean[], $4::integer[]) AS h (id, failing_since, told, sequence)
+  SET failing_since = h.failing_since, failing_published = h.failing_published, event_sequence = h.sequence
+  FROM unnest($1::text[], $2::bigint[], $3::boolean[], $4::integer[]) AS h (id, failing_since, failing_published, sequence)
   WHERE e.id = h.id`
 
 interface HealthRow {
@@ -27,7 +27,7 @@ interface HealthRow {
   readonly url: string
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
-  readonly failing_told: boolean
+  readonly failing_published: boolean
   readonly event_sequence: number
 }
 
@@ -37,8 +37,8 @@ type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 export interface Judged {
   readonly events: ReadonlyMap<EventSettlement, EndpointEvent>
   readonly disabled: ReadonlyMap<string, 'gone' | 'failing'>
-  /** Announces the changes to the organization's other endpoints. Call it once these are disabled. */
-  announce(): Promise<void>
+  /** Publishes the changes to the organization's other endpoints. Call it once these are disabled. */
+  publish(): Promise<void>
 }
 
 interface Attempted {
@@ -50,14 +50,18 @@ interface Attempted {
 export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempted[]): Promise<Judged> {
   const events = new Map<EventSettlement, EndpointEvent>()
   const disabled = new Map<string, 'gone' | 'failing'>()
-  const announced: Announced[] = []
+  const unpublished: PublishedEvent[] = []
   const rows = new Map<string, HealthRow>()
   const health = new Map<string, EndpointHealth>()
   for (const row of await lockTroubled(tx, attempts)) {
     rows.set(row.id, row)
     if (row.status === 'active') {
-      const { failing_since: failingSince, failing_told: told, event_sequence: sequence } = row
-      health.set(row.id, { failingSince, told, sequence })
+      const {
+        failing_since: failingSince,
+        failing_published: failingPublished,
+        event_sequence: sequence,
+      } = row
+      health.set(row.id, { failingSince, failingPublished, sequence })
     }
   }
   const before = new Map(health)
@@ -70,18 +74,18 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, tx.now)
     if (event === null) continue
     events.set(settlement, event)
-    announced.push(announcedOfEndpoint(event))
+    unpublished.push(publishedByEndpoint(event))
   }
   const changed = [...health].filter(([id, now]) => now !== before.get(id))
   if (changed.length > 0) {
     await tx.rows(UPDATE, [
       changed.map(([id]) => id),
       changed.map(([, { failingSince }]) => failingSince),
-      changed.map(([, { told }]) => told),
+      changed.map(([, { failingPublished }]) => failingPublished),
       changed.map(([, { sequence }]) => sequence),
     ])
   }
-  return { events, disabled, announce: () => announce(tx, announced) }
+  return { events, disabled, publish: () => publish(tx, unpublished) }
 }
 
 /** Endpoints with a failed attempt, now or before. */

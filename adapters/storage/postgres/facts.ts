@@ -2,7 +2,7 @@ import { eventPayload, type NotificationEvent } from '../../../src/domain/event-
 import type { Fact } from '../../../src/domain/facts.ts'
 import { recordFacts } from '../../../src/domain/record-facts.ts'
 import type { Transaction } from './connection.ts'
-import { type Announced, announce, announcedOf } from './deliveries.ts'
+import { type PublishedEvent, publish, published } from './deliveries.ts'
 import type { FactRow, Standing } from './states.ts'
 import { applyConsents, type Consent } from './suppressions.ts'
 import { once, unlessEmpty } from './values.ts'
@@ -23,7 +23,7 @@ interface RecordedRow {
 /** Collects the facts that one transaction adds to notifications it has locked, and writes them as sets. */
 export interface Ledger {
   /**
-   * Adds facts: status, history, hand-overs and announcements. Updates `standing`, so that more facts can follow.
+   * Adds facts: status, history, hand-overs and published events. Updates `standing`, so that more facts can follow.
    *
    * @throws TypeError if a fact cannot be stored
    */
@@ -33,12 +33,12 @@ export interface Ledger {
   write(): Promise<void>
 }
 
-/** @param hasEndpoints false: there is no webhook endpoint to announce to */
+/** @param hasEndpoints false: no webhook endpoint receives events */
 export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const recorded: RecordedRow[] = []
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
   const changed = new Set<Standing>()
-  const announced: Announced[] = []
+  const unpublished: PublishedEvent[] = []
   const consents: Consent[] = []
 
   function noteConsequences(row: FactRow, fact: Fact): void {
@@ -64,13 +64,13 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     const { state, events } = recordFacts(standing.state, facts, origin)
     const own: NotificationEvent[] = []
     const about = { id: row.id, organizationId: row.organization, channel: row.channel, to: row.recipient }
-    for (const { fact, sequence, status, announce } of events) {
+    for (const { fact, sequence, status, eventType } of events) {
       recorded.push({ standing, sequence, status, fact: JSON.stringify(fact) })
       noteConsequences(row, fact)
-      if (announce === null) continue
-      const event = eventPayload(about, { fact, sequence, status, announce }, tx.now)
+      if (eventType === null) continue
+      const event = eventPayload(about, { fact, sequence, status, eventType }, tx.now)
       own.push(event)
-      if (hasEndpoints) announced.push(announcedOf(event, row.trace))
+      if (hasEndpoints) unpublished.push(published(event, row.trace))
     }
     standing.state = state
     changed.add(standing)
@@ -99,7 +99,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
       once(standings.map(({ stored }) => stored)),
       once(standings.map(({ state }) => state.status)),
       once(standings.map(({ state }) => state.sequence)),
-      once(standings.map(({ state }) => state.announced)),
+      once(standings.map(({ state }) => state.published)),
       standings.map(({ state }) => JSON.stringify(state.fold)),
       unlessEmpty(standings.map(({ state }) => state.provider)),
       unlessEmpty(standings.map(({ state }) => state.providerMessageId)),
@@ -117,7 +117,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     async write() {
       await writeFacts()
       await applyConsents(tx, consents)
-      await announce(tx, announced)
+      await publish(tx, unpublished)
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { NewNotification } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
-import type { MadeDue } from './announce.ts'
 import type { Runner } from './connection.ts'
+import type { MadeDue } from './due-jobs.ts'
 import { once, unlessEmpty, type Value } from './values.ts'
 
 const INSERT = `

@@ -1,6 +1,6 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
-import { addDue, type JobRow } from './announce.ts'
 import { type Connection, NOW } from './connection.ts'
+import { addDue, type JobRow } from './due-jobs.ts'
 import { once } from './values.ts'
 
 /** Locks rows in the order of ids, so that sets cannot deadlock. */

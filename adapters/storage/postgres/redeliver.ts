@@ -1,6 +1,6 @@
-import { addDue, type JobRow, makingDue } from './announce.ts'
 import type { Transaction } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
+import { addDue, type JobRow, makingDue } from './due-jobs.ts'
 
 /** Makes chosen deliveries due, oldest first. Each gets a job that counts all its earlier attempts. */
 const MAKE_PENDING = `

@@ -7,8 +7,8 @@ import type {
   RetryAnswer,
   RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
-import { addRefs } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { addRefs } from './due-jobs.ts'
 import { createLedger } from './facts.ts'
 import { FACT_COLUMNS, type FactRow, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
@@ -110,7 +110,7 @@ async function retryAll(tx: Transaction, taken: readonly Retried[]): Promise<voi
   const counts = await tx.rows<{ notification: string; attempts: number | null }>(COUNT_ATTEMPTS, [ids])
   const attempts = new Map(counts.map((row) => [row.notification, row.attempts ?? 0]))
   const ledger = createLedger(tx)
-  for (const { standing } of taken) ledger.add(standing, [{ type: 'redriven' }], 'engine')
+  for (const { standing } of taken) ledger.add(standing, [{ type: 'retried' }], 'engine')
   await ledger.write()
   await tx.rows(INSERT_JOBS, [
     tx.now,

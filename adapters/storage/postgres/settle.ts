@@ -1,8 +1,8 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
-import type { JobRow } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
+import type { JobRow } from './due-jobs.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
@@ -19,7 +19,7 @@ const takeJobs = (taken: string): string => `
 const takeNotifications = (taken: string): string => `
   SELECT o_job AS job, o_token AS token, o_job / 2 AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
     o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace, o_status AS status,
-    o_sequence AS sequence, o_announced AS announced, o_fold AS fold, o_provider AS provider,
+    o_sequence AS sequence, o_published AS published, o_fold AS fold, o_provider AS provider,
     o_provider_message_id AS provider_message_id, o_error AS error
   FROM carillon.take_notifications_1(${taken})`
 
@@ -242,7 +242,7 @@ async function settleEndpoints(
     answers.set(settlement, { kind: 'settled', events: [], endpointEvents: [event] })
   }
   for (const [endpoint, reason] of judged.disabled) await disableEndpoint(tx, endpoint, reason)
-  await judged.announce()
+  await judged.publish()
 }
 
 /** Schedules the jobs that have not ended. */

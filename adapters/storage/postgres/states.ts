@@ -21,7 +21,7 @@ const LOCK_JOBS = `
 const SELECT_BY_IDS = `SELECT ${FACT_COLUMNS} FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[])`
 
 const SELECT_STATES = `
-  SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+  SELECT s.notification, s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s WHERE s.notification = ANY ($1::text[])`
 
 /** The notification of a fact. */
@@ -40,7 +40,7 @@ export interface FactRow {
 export interface StateRow {
   readonly status: NotificationStatus
   readonly sequence: number
-  readonly announced: number
+  readonly published: number
   readonly fold: string
   readonly provider: string | null
   readonly provider_message_id: string | null
@@ -83,7 +83,7 @@ export function toStanding(row: FactRow, state: StateRow | null): Standing {
 function acceptedState(row: FactRow): FactState {
   const status = acceptedStatus(row)
   const nothing = { provider: null, providerMessageId: null, error: null }
-  return { status, fold: initialFold(status), sequence: 1, announced: 0, ...nothing }
+  return { status, fold: initialFold(status), sequence: 1, published: 0, ...nothing }
 }
 
 function toState(state: StateRow): FactState {
@@ -91,7 +91,7 @@ function toState(state: StateRow): FactState {
     status: state.status,
     fold: JSON.parse(state.fold),
     sequence: state.sequence,
-    announced: state.announced,
+    published: state.published,
     provider: state.provider,
     providerMessageId: state.provider_message_id,
     error: state.error === null ? null : JSON.parse(state.error),

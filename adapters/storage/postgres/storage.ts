@@ -4,13 +4,13 @@ import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept } from './accept.ts'
-import { announceStored } from './announce-stored.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
+import { enqueueStored } from './enqueue-stored.ts'
 import { startFailure } from './errors.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { createJoining } from './join.ts'
@@ -48,7 +48,7 @@ export function createStorage(
 ): Storage<PostgresTransaction> {
   const connection = createConnection({ ...options, time })
   const wake = createWake(connection, options.listen ? () => connectListener(options) : null)
-  connection.announcing.wakeBy(wake.announce)
+  connection.dueJobs.wakeBy(wake.notify)
   const accept = createAccept(connection)
   const commits = createCommits(connection)
   const joining = createJoining(connection, commits)
@@ -107,7 +107,7 @@ export function createStorage(
     void joined.committed.then((stored) => {
       if (!stored) return
       // The sweep finds jobs whose refs are lost here.
-      announceStored(connection, request).catch(() => {})
+      enqueueStored(connection, request).catch(() => {})
       if (request.quota !== undefined) foldSoon()
     })
     return joined
@@ -129,9 +129,10 @@ export function createStorage(
       }),
     check: counted(createCheck(connection)),
     onWork: wake.listen,
-    async announceJobs(to) {
-      connection.announcing.use(to)
-      if ('inside' in to) await connection.transaction((tx) => to.inside(tx.rows, []))
+    async enqueueJobs(sink) {
+      connection.dueJobs.use(sink)
+      if ('enqueueInTransaction' in sink)
+        await connection.transaction((tx) => sink.enqueueInTransaction(tx.rows, []))
     },
     accept: counted(async (requests) => {
       const answers = await accept.set(requests)

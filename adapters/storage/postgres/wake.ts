@@ -12,11 +12,11 @@ const NOTIFY = 'SELECT pg_notify($1, $2)::text'
 
 /** Wakes other processes and receives their wake-ups. Polling covers lost ones. */
 export interface Wake {
-  /** Announces committed work. Cheap to call often. */
-  announce(): void
+  /** Notifies other processes of committed work. Cheap to call often. */
+  notify(): void
   /** @param onError receives the error of each failed attempt to listen */
   listen(listener: () => void, onError?: (error: unknown) => void): () => void
-  /** Sends the pending announcement and stops listening. */
+  /** Sends the pending notification and stops listening. */
   stop(): Promise<void>
 }
 
@@ -98,7 +98,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   }
 
   return {
-    announce() {
+    notify() {
       pending = true
       if (timer === undefined) send()
     },

@@ -40,7 +40,7 @@ const ENABLE = `
 
 /** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
 const RESET_HEALTH = `
-  UPDATE carillon.webhook_endpoints SET failing_since = NULL, failing_told = false WHERE id = $1`
+  UPDATE carillon.webhook_endpoints SET failing_since = NULL, failing_published = false WHERE id = $1`
 
 const SET_SECRETS = `
   UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`

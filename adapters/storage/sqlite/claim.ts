@@ -6,7 +6,14 @@ import type { Deliveries } from './deliveries.ts'
 import type { DueLanes } from './due-lanes.ts'
 import { subjectOf } from './jobs.ts'
 import type { RecoverExpired } from './recover.ts'
-import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
+import {
+  createRoundRobin,
+  JOB_COLUMNS,
+  type JobRow,
+  LEASE,
+  LEASE_AND_BEGIN,
+  type LeaseJob,
+} from './round-robin.ts'
 
 const LAST_TOKEN = 'SELECT token FROM carillon_fencing WHERE only = 1'
 
@@ -39,7 +46,7 @@ export function createClaim(
     readonly recoverExpired: RecoverExpired
   },
 ): Claim {
-  const leaseTurns = createTurns(connection)
+  const leaseInTurn = createRoundRobin(connection)
   const readerAt = createClaimedReader(connection)
   const lastToken = connection.statement<{ token: number }>(LAST_TOKEN)
   const useToken = connection.statement(USE_TOKEN)
@@ -56,7 +63,7 @@ export function createClaim(
     const lease: LeaseJob = (job) => leaseRow().run(token, until, job.id)
     const begin: LeaseJob = (job) => leaseAndBegin().run(token, until, job.id)
     if ('lanes' in request) {
-      return request.lanes.flatMap((demand) => leaseTurns(demand, demand.begin === true ? begin : lease))
+      return request.lanes.flatMap((demand) => leaseInTurn(demand, demand.begin === true ? begin : lease))
     }
     const chosen =
       'ids' in request

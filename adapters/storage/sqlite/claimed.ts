@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoin
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
-import type { JobRow } from './turns.ts'
+import type { JobRow } from './round-robin.ts'
 
 const SELECT_NOTIFICATION = `
   SELECT id, channel, recipient, content, created_at, expires_at, trace, attachments

@@ -37,15 +37,15 @@ const HELD_AT_ONCE = 1_000
 const DISABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'disabled', disabled_reason = ? WHERE id = ? AND status = 'active'`
 
-/** Collects the announcements of one transaction. Reads each organization's endpoints once. */
-export interface Announcements {
+/** Publishes the events of one transaction. Reads each organization's endpoints once. */
+export interface Publisher {
   readonly now: number
   /** @param trace of the event's notification */
   add(event: NotificationEvent, trace: string | null): void
 }
 
 /** Shared by the deliveries of one event. */
-interface Announced {
+interface EventContent {
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly organizationId: string
@@ -60,8 +60,8 @@ interface EndpointChoice {
 }
 
 export interface Deliveries {
-  /** Creates the announcements of one transaction. */
-  announcements(now: number): Announcements
+  /** Creates the publisher of one transaction. */
+  publisher(now: number): Publisher
   recordAttempt(delivery: number, attempt: DeliveryAttempt, now: number): void
   fail(delivery: number): void
   /** Keeps a delivery and removes its job. */
@@ -70,8 +70,8 @@ export interface Deliveries {
   holdWaiting(endpoint: string): void
   /** Disables an endpoint and holds its jobs. Later claims hold the rest. */
   disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
-  /** Announces an endpoint's event to the organization's other subscribed endpoints. */
-  announceEndpoint(event: EndpointEvent, now: number): void
+  /** Publishes an endpoint's event to the organization's other subscribed endpoints. */
+  publishEndpointEvent(event: EndpointEvent, now: number): void
 }
 
 export function createDeliveries(connection: Connection): Deliveries {
@@ -103,7 +103,7 @@ export function createDeliveries(connection: Connection): Deliveries {
   }
 
   /** One delivery per endpoint, with a job unless the endpoint is disabled. */
-  function store(about: Announced, endpoints: readonly EndpointChoice[], now: number): void {
+  function store(about: EventContent, endpoints: readonly EndpointChoice[], now: number): void {
     const { eventId, eventType, organizationId, payload, trace } = about
     for (const { id: endpoint, active } of endpoints) {
       const state = active ? 'pending' : 'held'
@@ -131,7 +131,7 @@ export function createDeliveries(connection: Connection): Deliveries {
   }
 
   return {
-    announcements(now) {
+    publisher(now) {
       const known = new Map<string, EndpointChoice[]>()
       return {
         now,
@@ -154,7 +154,7 @@ export function createDeliveries(connection: Connection): Deliveries {
         },
       }
     },
-    announceEndpoint(event, now) {
+    publishEndpointEvent(event, now) {
       const { id, organizationId } = event.data
       const others = endpointsOf(organizationId).filter(
         (other) => other.id !== id && other.events.has(event.event),

@@ -4,7 +4,7 @@ import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts
 import { initialFold } from '../../../src/domain/status.ts'
 import { acceptedStatus } from '../rows/notification.ts'
 import type { Connection } from './connection.ts'
-import type { Announcements } from './deliveries.ts'
+import type { Publisher } from './deliveries.ts'
 import type { NotificationRow } from './rows.ts'
 import { INSERT_SUPPRESSION } from './suppressions.ts'
 
@@ -17,12 +17,12 @@ export const FROM_NOTIFICATIONS: string = `FROM carillon_notifications AS n ${WI
 /** Columns of a notification `n` and its newest event that facts need. Never the content. */
 export const FACT_COLUMNS: string =
   'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace, e.status, ' +
-  'coalesce(e.sequence, 1) AS sequence, coalesce(e.announced, 0) AS announced, e.fold, e.provider, ' +
+  'coalesce(e.sequence, 1) AS sequence, coalesce(e.published, 0) AS published, e.fold, e.provider, ' +
   'e.provider_message_id, e.error'
 
 const INSERT_EVENT = `
   INSERT INTO carillon_events
-    (notification, sequence, organization, at, status, fact, announced, fold, provider, provider_message_id, error)
+    (notification, sequence, organization, at, status, fact, published, fold, provider, provider_message_id, error)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const SET_FAILED = 'UPDATE carillon_notifications SET failed = ? WHERE seq = ?'
@@ -34,11 +34,11 @@ export type AddFacts = (
   row: NotificationRow,
   facts: readonly Fact[],
   origin: 'engine' | 'receipt',
-  announcements: Announcements,
+  publisher: Publisher,
 ) => NotificationEvent[]
 
 /**
- * Adds facts to a notification: status, history, hand-overs and announcements. Updates `row`, so that more facts can
+ * Adds facts to a notification: status, history, hand-overs and published events. Updates `row`, so that more facts can
  * follow in the same transaction.
  */
 export function createAddFacts(connection: Connection): AddFacts {
@@ -63,43 +63,43 @@ export function createAddFacts(connection: Connection): AddFacts {
     }
   }
 
-  return function addFacts(row, facts, origin, announcements) {
+  return function addFacts(row, facts, origin, publisher) {
     if (facts.length === 0) return []
     const { seq, id, organization, channel, recipient } = row
     const hadFailed = row.status === 'failed'
     const { state, events } = recordFacts(stateOf(row), facts, origin)
     row.status = state.status
     row.sequence = state.sequence
-    row.announced = state.announced
+    row.published = state.published
     row.fold = JSON.stringify(state.fold)
     row.provider = state.provider
     row.provider_message_id = state.providerMessageId
     row.error = state.error === null ? null : JSON.stringify(state.error)
-    const announced: NotificationEvent[] = []
-    for (const { fact, sequence, status, announce } of events) {
+    const published: NotificationEvent[] = []
+    for (const { fact, sequence, status, eventType } of events) {
       insertEvent().run(
         seq,
         sequence,
         organization,
-        announcements.now,
+        publisher.now,
         status,
         JSON.stringify(fact),
-        row.announced,
+        row.published,
         row.fold,
         row.provider,
         row.provider_message_id,
         row.error,
       )
-      keepEffects(row, fact, announcements.now)
-      if (announce === null) continue
+      keepEffects(row, fact, publisher.now)
+      if (eventType === null) continue
       const about = { id, organizationId: organization, channel, to: recipient }
-      const event = eventPayload(about, { fact, sequence, status, announce }, announcements.now)
-      announced.push(event)
-      announcements.add(event, row.trace)
+      const event = eventPayload(about, { fact, sequence, status, eventType }, publisher.now)
+      published.push(event)
+      publisher.add(event, row.trace)
     }
     const failed = row.status === 'failed'
     if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
-    return announced
+    return published
   }
 }
 
@@ -109,7 +109,7 @@ function stateOf(row: NotificationRow): FactState {
     status: row.status ?? accepted,
     fold: row.fold === null ? initialFold(accepted) : JSON.parse(row.fold),
     sequence: row.sequence,
-    announced: row.announced,
+    published: row.published,
     provider: row.provider,
     providerMessageId: row.provider_message_id,
     error: row.error === null ? null : JSON.parse(row.error),

@@ -65,8 +65,8 @@ export function createNotifications(
     if (attempts > 0) return { kind: 'too_late' }
     deleteJob().run(job)
     setContent(row.seq, content)
-    const announcements = deliveries.announcements(connection.now())
-    return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', announcements) }
+    const publisher = deliveries.publisher(connection.now())
+    return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', publisher) }
   }
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {

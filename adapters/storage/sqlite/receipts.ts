@@ -6,7 +6,7 @@ import type {
   ReceiptRecord,
 } from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
-import type { Announcements, Deliveries } from './deliveries.ts'
+import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { hashOf } from './hash.ts'
@@ -95,11 +95,11 @@ export function createRecordReceipts(
     }
   }
 
-  function record(receipt: ReceiptRecord, announcements: Announcements): ReceiptAnswer {
+  function record(receipt: ReceiptRecord, publisher: Publisher): ReceiptAnswer {
     const { organizationId, provider, dedupeKey } = receipt
     // Includes the organization: instances of different organizations may share a name.
     const hash = hashOf(organizationId ?? '', provider, dedupeKey)
-    const { now } = announcements
+    const { now } = publisher
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
     if ('consent' in receipt) {
       apply(receipt, now)
@@ -112,14 +112,14 @@ export function createRecordReceipts(
       insertUnmatched().run(hash, organizationId, provider, messageId, JSON.stringify(fact), now)
       return { kind: 'unmatched' }
     }
-    const events = addFacts(row, [fact], 'receipt', announcements)
+    const events = addFacts(row, [fact], 'receipt', publisher)
     return { kind: 'recorded', notificationId: row.id, events }
   }
 
   return function recordReceipts(receipts) {
     return connection.writeSet(receipts, failed, () => {
-      const announcements = deliveries.announcements(connection.now())
-      return (receipt) => record(receipt, announcements)
+      const publisher = deliveries.publisher(connection.now())
+      return (receipt) => record(receipt, publisher)
     })
   }
 }

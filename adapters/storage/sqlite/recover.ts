@@ -42,7 +42,7 @@ export function createRecoverExpired(
   return function recoverExpired(now) {
     const expired = [...selectEnded().all(now), ...selectTooLong().all(now + LONGEST_LEASE_MS)]
     if (expired.length === 0) return
-    const announcements = deliveries.announcements(now)
+    const publisher = deliveries.publisher(now)
     for (const { id, attempts: attempt, provider } of expired) {
       takeBack().run(now, id)
       if (provider === null) continue
@@ -53,7 +53,7 @@ export function createRecoverExpired(
       }
       const row = selectNotification().get(subject)
       if (row === undefined) continue
-      addFacts(row, [lostAttempt(attempt, provider)], 'engine', announcements)
+      addFacts(row, [lostAttempt(attempt, provider)], 'engine', publisher)
     }
   }
 }

@@ -8,7 +8,7 @@ import type {
   RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Connection } from './connection.ts'
-import type { Announcements, Deliveries } from './deliveries.ts'
+import type { Deliveries, Publisher } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
@@ -69,18 +69,18 @@ export function createRetry(
       : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
   }
 
-  function retryOne(row: DeadRow, lane: string, dueAt: number, announcements: Announcements): void {
+  function retryOne(row: DeadRow, lane: string, dueAt: number, publisher: Publisher): void {
     const attempts = countAttempts().get(row.seq)?.attempts ?? 0
-    addFacts(row, [{ type: 'redriven' }], 'engine', announcements)
-    const state = dueAt > announcements.now ? WAITING : READY
+    addFacts(row, [{ type: 'retried' }], 'engine', publisher)
+    const state = dueAt > publisher.now ? WAITING : READY
     const { seq, organization, high } = row
     insertJob().run(notificationJob(seq), organization, lane, high, state, dueAt, attempts, attempts)
   }
 
   function retry(request: RetryRequest): RetryAnswer {
     const { filter, most, dryRun } = request
-    const announcements = deliveries.announcements(connection.now())
-    const plan = createRetryPlan(request, announcements.now)
+    const publisher = deliveries.publisher(connection.now())
+    const plan = createRetryPlan(request, publisher.now)
     const found = look(request)
     const rows = found.slice(0, most)
     for (const row of rows) {
@@ -90,7 +90,7 @@ export function createRetry(
         expiresAt: row.expires_at,
         removed: row.removed === 1,
       })
-      if (place !== null && dryRun !== true) retryOne(row, place.lane, place.dueAt, announcements)
+      if (place !== null && dryRun !== true) retryOne(row, place.lane, place.dueAt, publisher)
     }
     const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
     const last = rows.at(-1)

@@ -11,7 +11,7 @@ export interface NotificationRow {
   readonly send_at: number | null
   status: NotificationStatus | null
   sequence: number
-  announced: number
+  published: number
   fold: string | null
   provider: string | null
   provider_message_id: string | null

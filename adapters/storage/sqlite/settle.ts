@@ -1,7 +1,7 @@
 import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../../../src/domain/endpoint-health.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
-import type { Announcements, Deliveries } from './deliveries.ts'
+import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
 import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
@@ -18,11 +18,11 @@ const SELECT_NOTIFICATION = `
 const SELECT_ENDPOINT = 'SELECT lane FROM carillon_jobs WHERE id = ? AND state = 2 AND token = ?'
 
 const SELECT_HEALTH = `
-  SELECT organization, url, status, failing_since, failing_told, event_sequence
+  SELECT organization, url, status, failing_since, failing_published, event_sequence
   FROM carillon_webhook_endpoints WHERE id = ?`
 
 const UPDATE_HEALTH = `
-  UPDATE carillon_webhook_endpoints SET failing_since = ?, failing_told = ?, event_sequence = ? WHERE id = ?`
+  UPDATE carillon_webhook_endpoints SET failing_since = ?, failing_published = ?, event_sequence = ? WHERE id = ?`
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
@@ -44,7 +44,7 @@ interface HealthRow {
   readonly url: string
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
-  readonly failing_told: number
+  readonly failing_published: number
   readonly event_sequence: number
 }
 
@@ -90,19 +90,19 @@ export function createSettle(
   function settleNotification(
     job: number,
     settlement: NotificationSettlement,
-    announcements: Announcements,
+    publisher: Publisher,
     mayMatch: boolean,
   ): SettleAnswer {
     const row = selectNotification().get(subjectOf(job), job, settlement.token)
     if (row === undefined) return STALE
     const { facts } = settlement
-    const events = addFacts(row, facts, 'engine', announcements)
+    const events = addFacts(row, facts, 'engine', publisher)
     if (mayMatch) {
       const receipts = unmatched.take(row.organization, facts)
-      events.push(...addFacts(row, receipts, 'receipt', announcements))
+      events.push(...addFacts(row, receipts, 'receipt', publisher))
     }
     setContent(row.seq, settlement.content)
-    next(job, settlement, announcements.now)
+    next(job, settlement, publisher.now)
     return { kind: 'settled', events }
   }
 
@@ -121,18 +121,22 @@ export function createSettle(
     if (row === undefined || row.status === 'disabled') return null
     const before = {
       failingSince: row.failing_since,
-      told: row.failing_told === 1,
+      failingPublished: row.failing_published === 1,
       sequence: row.event_sequence,
     }
     const verdict = judgeEndpoint(before, settlement, now, row.url)
-    const { failingSince, told, sequence } = verdict.health
-    if (failingSince !== before.failingSince || told !== before.told || sequence !== before.sequence) {
+    const { failingSince, failingPublished, sequence } = verdict.health
+    if (
+      failingSince !== before.failingSince ||
+      failingPublished !== before.failingPublished ||
+      sequence !== before.sequence
+    ) {
       healths.delete(id)
-      updateHealth().run(failingSince, told ? 1 : 0, sequence, id)
+      updateHealth().run(failingSince, failingPublished ? 1 : 0, sequence, id)
     }
     if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
-    if (event !== null) deliveries.announceEndpoint(event, now)
+    if (event !== null) deliveries.publishEndpointEvent(event, now)
     return event
   }
 
@@ -154,15 +158,15 @@ export function createSettle(
 
   return function settle(settlements) {
     return connection.writeSet(settlements, failed, () => {
-      const announcements = deliveries.announcements(connection.now())
+      const publisher = deliveries.publisher(connection.now())
       const mayMatch = unmatched.any()
       const healths: EndpointHealths = new Map()
       return function settleOne(settlement) {
         const job = Number(settlement.jobId)
         if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
         return settlement.kind === 'event'
-          ? settleDelivery(job, settlement, healths, announcements.now)
-          : settleNotification(job, settlement, announcements, mayMatch)
+          ? settleDelivery(job, settlement, healths, publisher.now)
+          : settleNotification(job, settlement, publisher, mayMatch)
       }
     })
   }

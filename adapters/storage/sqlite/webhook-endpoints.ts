@@ -34,7 +34,7 @@ const ENABLE = `
 
 /** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
 const RESET_HEALTH = `
-  UPDATE carillon_webhook_endpoints SET failing_since = NULL, failing_told = 0 WHERE id = ?`
+  UPDATE carillon_webhook_endpoints SET failing_since = NULL, failing_published = 0 WHERE id = ?`
 
 const SET_SECRETS = 'UPDATE carillon_webhook_endpoints SET secrets = ?, secret_ends = ? WHERE id = ?'
 

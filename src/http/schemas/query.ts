@@ -7,7 +7,7 @@ import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'
 import { type ListQuery, offsetNumber } from '../../services/list.ts'
 import type { LogQuery, NotificationQuery } from '../../services/notifications/records.ts'
 import type { SuppressionQuery } from '../../services/suppressions/records.ts'
-import type { WebhookDeliveryQuery } from '../../services/webhooks/records.ts'
+import type { WebhookDeliveryQuery } from '../../services/webhook-endpoints/records.ts'
 import { webhookDeliveryStatus } from './webhook.ts'
 
 // Number() would also accept "", " 5 ", "1e1" and "0x10".

@@ -6,7 +6,7 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
-} from '../../services/webhooks/records.ts'
+} from '../../services/webhook-endpoints/records.ts'
 import { listOf, timestamp } from './common.ts'
 
 const fields = {

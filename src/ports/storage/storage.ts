@@ -1,4 +1,4 @@
-import type { JobRef, QueueInside } from '../queue.ts'
+import type { JobRef, TransactionalQueue } from '../queue.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -20,9 +20,9 @@ import type { TemplateRepository } from './templates.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
 /** Who hears of jobs: exactly one of the two. */
-export type JobListener =
-  | { readonly told: (refs: readonly JobRef[]) => void }
-  | { readonly inside: QueueInside['add'] }
+export type JobSink =
+  | { readonly enqueue: (refs: readonly JobRef[]) => void }
+  | { readonly enqueueInTransaction: TransactionalQueue['enqueue'] }
 
 /** What a storage needs of the service. */
 export interface StorageStart {
@@ -93,12 +93,12 @@ export interface Storage<Tx = never> {
 
   /**
    * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
-   * redelivered, retried or returned. `inside` runs in the transaction that does so; otherwise `told` is called after the
+   * redelivered, retried or returned. `enqueueInTransaction` runs in the transaction that does so; otherwise `enqueue` is called after the
    * commit. Absent: this storage cannot be used with a queue engine.
    *
-   * @throws what a first, empty call of `inside` throws
+   * @throws what a first, empty call of `enqueueInTransaction` throws
    */
-  announceJobs?(to: JobListener): Promise<void>
+  enqueueJobs?(sink: JobSink): Promise<void>
 
   /**
    * Stores notifications, their jobs, quota use and idempotency records: one commit for the set, one answer per

@@ -51,7 +51,7 @@ export interface AttemptsOptions {
   readonly clock: Clock
   readonly observer: Observer
   readonly listeners: ProcessListeners
-  announce(event: NotificationEvent | EndpointEvent): void
+  emit(event: NotificationEvent | EndpointEvent): void
   /** A job is due again, now or later. */
   goesOn(): void
   onError(error: unknown): void
@@ -69,7 +69,7 @@ const MOST_SETTLED = 1_000
 const SETTLE_AFTER_TURNS = 16
 
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { storage, leases, clock, observer, announce, goesOn, onError } = options
+  const { storage, leases, clock, observer, emit, goesOn, onError } = options
   const events = createAttemptEvents(options.listeners)
   const begin = coalesce(beginSet)
   const settle = coalesce<Settlement, SettleAnswer>(
@@ -154,8 +154,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       countRecovered(settlement)
       events.settled(settlement)
       if (settlement.next.kind === 'retry') goesOn()
-      for (const event of answer.events) announce(event)
-      for (const event of answer.endpointEvents ?? []) announce(event)
+      for (const event of answer.events) emit(event)
+      for (const event of answer.endpointEvents ?? []) emit(event)
     },
     release,
     async run(job, work) {

@@ -79,7 +79,7 @@ export interface EngineOptions {
   readonly listeners: ProcessListeners
   box(): SecretBox
   random(): number
-  announce(event: NotificationEvent | EndpointEvent): void
+  emit(event: NotificationEvent | EndpointEvent): void
   tell(event: ProviderEvent): void
   onError(error: unknown): void
 }
@@ -130,8 +130,8 @@ export function createEngine(options: EngineOptions): Engine {
     onError,
     observer: options.observer,
     listeners: options.listeners,
-    announce(event) {
-      options.announce(event)
+    emit(event) {
+      options.emit(event)
       lookSoon()
     },
     goesOn: lookSoon,

@@ -4,7 +4,7 @@ import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { faultsOf } from '../faults-of.ts'
 import { inTime, OPEN_MS, within } from '../within.ts'
-import { createAnnouncer } from './announcer.ts'
+import { createEnqueuer } from './enqueuer.ts'
 import { createOffers, type Offers } from './offers.ts'
 import type { QueueHealth } from './records.ts'
 
@@ -39,12 +39,12 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
   const { queue, storage, clock, wake, onError } = options
   const fault = faultsOf(`queue "${queue.name}"`, onError)
   const offers = createOffers()
-  const announcer = createAnnouncer({ queue, clock, missed, onError })
+  const enqueuer = createEnqueuer({ queue, clock, onMissed, onError })
   let working: Promise<() => Promise<void>> | null = null
   let stopped: Promise<void> | null = null
 
   /** What the engine does not take this process delivers itself, if it delivers. */
-  function missed(refs: readonly JobRef[]): void {
+  function onMissed(refs: readonly JobRef[]): void {
     if (working === null) return
     for (const { lane, dueInMs } of refs) if (dueInMs === 0) wake(lane)
   }
@@ -67,13 +67,15 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
 
   return {
     offers,
-    health: () => ({ name: queue.name, takes: announcer.works() }),
+    health: () => ({ name: queue.name, takes: enqueuer.works() }),
     async open() {
-      if (storage.announceJobs === undefined) throw notFor(queue, storage)
+      if (storage.enqueueJobs === undefined) throw notFor(queue, storage)
       await inTime(`queue "${queue.name}"`, () => queue.open(), OPEN_MS, clock)
-      const { inside } = queue
-      const shared = inside !== undefined && inside.storage === storage.name
-      await storage.announceJobs(shared ? { inside: inside.add } : { told: announcer.add })
+      const { transactional } = queue
+      const shared = transactional !== undefined && transactional.storage === storage.name
+      await storage.enqueueJobs(
+        shared ? { enqueueInTransaction: transactional.enqueue } : { enqueue: enqueuer.add },
+      )
     },
     start() {
       working = work()
@@ -84,7 +86,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
       await within(stopped, Math.min(limitMs, STOP_MS), clock)
     },
     async close() {
-      await announcer.flush(CLOSE_MS)
+      await enqueuer.flush(CLOSE_MS)
       const closed = Promise.resolve(stopped).then(() => queue.close())
       await within(closed.catch(fault), CLOSE_MS, clock)
     },

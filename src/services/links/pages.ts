@@ -18,7 +18,7 @@ export interface PageParts {
   signer(): LinkSigner
   /** False: links lead on, and nothing is counted. */
   counts(): boolean
-  announce(event: NotificationEvent): void
+  emit(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
   onError(error: unknown): void
@@ -31,7 +31,7 @@ const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
 export function createPages(parts: PageParts): Pages {
-  const { storage, kinds, clock, signer, counts, announce, wake, onError } = parts
+  const { storage, kinds, clock, signer, counts, emit, wake, onError } = parts
   const known = new Set<string>()
   let underWay = 0
   const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -47,7 +47,7 @@ export function createPages(parts: PageParts): Pages {
     })
     if (answer.kind === 'failed') throw answer.error
     if (answer.kind !== 'recorded' || answer.events.length === 0) return answer.kind
-    for (const event of answer.events) announce(event)
+    for (const event of answer.events) emit(event)
     wake()
     return answer.kind
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
-import { ANNOUNCED_AS } from '../../domain/facts.ts'
+import { EVENT_TYPE_OF } from '../../domain/facts.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf } from '../../domain/record-facts.ts'
 import { removedContent } from '../../domain/sensitive.ts'
@@ -27,7 +27,7 @@ import type {
 
 const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
 
-type Announce = (event: NotificationEvent) => void
+type Emit = (event: NotificationEvent) => void
 
 /**
  * The use cases that look at notifications, cancel, and retry one.
@@ -39,7 +39,7 @@ export function createNotifications(
   organizations: Organizations,
   compiled: CompiledTemplates,
   registry: Pick<ProviderRegistry, 'channels' | 'kinds'>,
-  announce: Announce,
+  emit: Emit,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
 ): Omit<Scoped<Tenant['notifications']>, 'resend'> {
@@ -94,7 +94,7 @@ export function createNotifications(
       const answer = await storage.notifications.cancel(id, removal)
       switch (answer.kind) {
         case 'cancelled':
-          for (const event of answer.events) announce(event)
+          for (const event of answer.events) emit(event)
           wake()
           return get(organizationId, id)
         case 'unknown':
@@ -210,6 +210,6 @@ function logRecord(entry: LogEntry): LogRecord {
 
 function errorOf(fact: TimelineEntry['fact']): LogRecord['error'] {
   if (fact === null) return null
-  const failed = fact.code !== undefined || ANNOUNCED_AS[fact.type] === 'notification.failed'
+  const failed = fact.code !== undefined || EVENT_TYPE_OF[fact.type] === 'notification.failed'
   return failed ? failureOf(fact) : null
 }

@@ -25,7 +25,7 @@ export interface ReceiptParts {
   /** Where the API is mounted, as the public sees it; undefined: the Host header says so. */
   readonly publicUrl: string | undefined
   readonly registry: Pick<ProviderRegistry, 'withInstance'>
-  announce(event: NotificationEvent): void
+  emit(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
   readonly backpressure: Backpressure
@@ -43,7 +43,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
  */
 export function createReceipts(parts: ReceiptParts): Receipts {
-  const { storage, registry, clock, logger, publicUrl, announce, wake, backpressure } = parts
+  const { storage, registry, clock, logger, publicUrl, emit, wake, backpressure } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Reports that have come and are not answered. */
@@ -68,7 +68,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     if (answer.kind === 'failed') throw answer.error
     if (answer.kind === 'unmatched') logger.debug('A receipt waits for its hand-over.', { provider })
     if (answer.kind !== 'recorded' || answer.events.length === 0) return
-    for (const event of answer.events) announce(event)
+    for (const event of answer.events) emit(event)
     wake()
   }
 

@@ -20,7 +20,7 @@ export function observedStorage(
   parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
 ): Storage<unknown> {
   const { observer, listeners, clock } = parts
-  const { announceJobs, check } = storage
+  const { enqueueJobs, check } = storage
   const answered = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
     inTime(`storage "${storage.name}"`, call, ANSWER_MS, clock)
 
@@ -101,7 +101,7 @@ export function observedStorage(
     start: (given) => storage.start(given),
     stop: () => storage.stop(),
     ...(check && { check: () => check.call(storage) }),
-    ...(announceJobs && { announceJobs: (to) => announceJobs.call(storage, to) }),
+    ...(enqueueJobs && { enqueueJobs: (to) => enqueueJobs.call(storage, to) }),
     async accept(requests) {
       const answers = await timed('accept', requests.length, () => answered(() => storage.accept(requests)))
       accepted(requests, answers)

@@ -48,27 +48,31 @@ function slowly(ms: number): RecordingProviderOptions['send'] & { most: number; 
 
 /** Announces everything twice. */
 function doubled(queue: Queue): Queue {
-  const { inside } = queue
+  const { transactional } = queue
   return {
     ...queue,
-    inside: inside && {
-      ...inside,
-      async add(run, refs) {
-        await inside.add(run, refs)
-        await inside.add(run, refs)
+    transactional: transactional && {
+      ...transactional,
+      async enqueue(run, refs) {
+        await transactional.enqueue(run, refs)
+        await transactional.enqueue(run, refs)
       },
     },
-    async announce(refs) {
-      await queue.announce(refs)
-      await queue.announce(refs)
+    async enqueue(refs) {
+      await queue.enqueue(refs)
+      await queue.enqueue(refs)
     },
   }
 }
 
 /** Loses every announcement. */
 function deaf(queue: Queue): Queue {
-  const { inside } = queue
-  return { ...queue, inside: inside && { ...inside, async add() {} }, async announce() {} }
+  const { transactional } = queue
+  return {
+    ...queue,
+    transactional: transactional && { ...transactional, async enqueue() {} },
+    async enqueue() {},
+  }
 }
 
 /** Every way of dispatch passes this, the built-in one too: see docs/testing.md. In real time. */

@@ -58,7 +58,7 @@ export function refChecks(check: Check): void {
     ]
     const due = [...now, ...later.slice(0, -1)]
     const began = performance.now()
-    await one.announce([...now, ...later])
+    await one.enqueue([...now, ...later])
     await until('all that is due', () => handed.size >= due.length)
     await sleep(SILENCE_MS)
     assert.deepEqual(namesOf(Array.from(handed.values(), ({ ref }) => ref)), namesOf(due))
@@ -85,7 +85,7 @@ export function refChecks(check: Check): void {
         },
         onError() {},
       })
-      await one.announce(refs('held', 1))
+      await one.enqueue(refs('held', 1))
       await until('a hand-over', () => first.length > 0)
       let stopped = false
       const stopping = stop().then(() => {
@@ -105,7 +105,7 @@ export function refChecks(check: Check): void {
         onError() {},
       })
       const rest = refs('rest', 20)
-      for (const ref of rest) await one.announce([ref])
+      for (const ref of rest) await one.enqueue([ref])
       await until('all to the other', () => {
         assert.equal(first.length, before, 'something came after the stop')
         return namesOf(second).length >= rest.length

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isErrorCode } from '../../domain/errors/catalogue.ts'
-import { ANNOUNCED_AS, type FactType } from '../../domain/facts.ts'
+import { EVENT_TYPE_OF, type FactType } from '../../domain/facts.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../domain/suppression.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../ports/receipts.ts'
 import type { LaterReport } from './recipients.ts'
@@ -69,7 +69,7 @@ function readReceipt(body: Uint8Array): Receipt | null {
 }
 
 function isFactType(value: unknown): value is FactType {
-  return typeof value === 'string' && Object.hasOwn(ANNOUNCED_AS, value)
+  return typeof value === 'string' && Object.hasOwn(EVENT_TYPE_OF, value)
 }
 
 function isReason(value: unknown): value is SuppressionReason {

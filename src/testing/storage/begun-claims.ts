@@ -9,7 +9,7 @@ import type { Check } from './harness.ts'
 export function begunClaimChecks(check: Check): void {
   check('a claim begins attempts at events only where it may, and says so', async (harness) => {
     const { storage, secondDoor } = harness
-    const hook = await announcedTo(storage)
+    const hook = await endpointWithEvent(storage)
     const asked = await claimOne(storage, hook.id)
     assert.equal(asked.begun, undefined)
     await storage.release([asked])
@@ -30,7 +30,7 @@ export function begunClaimChecks(check: Check): void {
 
   check('an attempt that its claim began and that nobody made is returned uncounted', async (harness) => {
     const { storage } = harness
-    const hook = await announcedTo(storage)
+    const hook = await endpointWithEvent(storage)
     const job = await claimMaybeBegun(storage, hook.id)
     await storage.release([{ ...job, token: job.token + 1 }])
     assert.deepEqual(await claim(storage, 1, hook.id), [])
@@ -44,7 +44,7 @@ export function begunClaimChecks(check: Check): void {
 
   check('an attempt that its claim began and that was lost is counted, and runs alone', async (harness) => {
     const { storage, secondDoor } = harness
-    const hook = await announcedTo(storage)
+    const hook = await endpointWithEvent(storage)
     await claimBegun(storage, hook.id)
     await harness.advance(LEASE_MS + 1)
     assert.deepEqual(await claim(storage, 1, hook.id), [])
@@ -54,7 +54,7 @@ export function begunClaimChecks(check: Check): void {
   })
 
   check('a started attempt at an event is not released either', async ({ storage, secondDoor }) => {
-    const hook = await announcedTo(storage)
+    const hook = await endpointWithEvent(storage)
     const job = await claimOne(storage, hook.id)
     await start(storage, [job], hook.id)
     await storage.release([job])
@@ -66,7 +66,7 @@ export function begunClaimChecks(check: Check): void {
 }
 
 /** An endpoint with one event on its way. */
-async function announcedTo(storage: Storage): Promise<WebhookEndpoint> {
+async function endpointWithEvent(storage: Storage): Promise<WebhookEndpoint> {
   const hook = await endpoint(storage)
   await accept(storage, [note()])
   await deliver(storage)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
-import { announce, attempt, type Change, settlement, stateOf } from './endpoint-health.ts'
+import { attempt, type Change, publishEvents, settlement, stateOf } from './endpoint-health.ts'
 import { claim, claimOne, endpoint, page, start } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
@@ -10,7 +10,7 @@ export function endpointAddressChecks(check: Check): void {
   check('what failed at another address no longer counts', async (harness) => {
     const { storage } = harness
     const hook = await endpoint(storage)
-    await announce(storage, 2)
+    await publishEvents(storage, 2)
     await attempt(storage, hook, { last: true })
     await storage.webhookEndpoints.update(hook.id, { successStatus: '2xx', url: hook.url })
     assert.deepEqual(await stateOf(storage, hook), ['active', null, 'failing'])
@@ -24,7 +24,7 @@ export function endpointAddressChecks(check: Check): void {
       const { storage } = harness
       const hook = await endpoint(storage, { events: ['notification.sent'] })
       const moved = { ...hook, url: 'https://example.com/new' }
-      await announce(storage, 6)
+      await publishEvents(storage, 6)
       const jobs = [...(await claim(storage, 4, hook.id))]
       await start(storage, jobs, hook.id)
       await storage.webhookEndpoints.update(hook.id, { url: moved.url })
@@ -50,7 +50,7 @@ export function endpointAddressChecks(check: Check): void {
     'what is to be tried again when it disables its endpoint is held with the others',
     async ({ storage }) => {
       const hook = await endpoint(storage)
-      await announce(storage, 2)
+      await publishEvents(storage, 2)
       const job = await claimOne(storage, hook.id)
       await start(storage, [job], hook.id)
       const { jobId, token } = job

@@ -56,7 +56,7 @@ export async function attempt(
 }
 
 /** So many events for the endpoints there are. */
-export async function announce(storage: Storage, count: number): Promise<void> {
+export async function publishEvents(storage: Storage, count: number): Promise<void> {
   await accept(storage, notes(count))
   for (let index = 0; index < count; index += 1) await deliver(storage)
 }
@@ -77,7 +77,7 @@ export function endpointHealthChecks(check: Check): void {
     const { storage } = harness
     const hook = await endpoint(storage)
     assert.equal(hook.failingSince, null)
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     await attempt(storage, hook, {})
     const { failingSince } = (await storage.webhookEndpoints.get(hook.id)) ?? {}
     assert.equal(typeof failingSince, 'number')
@@ -102,7 +102,7 @@ export function endpointHealthChecks(check: Check): void {
       await endpoint(storage, { events: ['webhook.disabled'] }),
     ]
     const foreign = await endpoint(storage, { organizationId, events })
-    await announce(storage, 2)
+    await publishEvents(storage, 2)
     for (const number of [1, 2, 3]) assert.deepEqual(await attempt(storage, hook, { attempt: number }), [])
     const [event, ...none] = await attempt(storage, hook, { attempt: 4, last: true })
     assert.deepEqual(none, [])
@@ -129,7 +129,7 @@ export function endpointHealthChecks(check: Check): void {
     assert.deepEqual(await told(harness, foreign), [])
     assert.deepEqual(await told(harness, hook), ['notification.sent', 'notification.sent'])
     await attempt(storage, hook, { attempt: 6, succeeded: true })
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     assert.deepEqual(await attempt(storage, hook, { attempt: 3 }), [])
     assert.equal((await attempt(storage, hook, { attempt: 4 })).length, 1)
   })
@@ -140,7 +140,7 @@ export function endpointHealthChecks(check: Check): void {
       const { storage, secondDoor } = harness
       const hook = await endpoint(storage, { events: ['notification.sent'] })
       const other = await endpoint(storage, { events: ['webhook.disabled'] })
-      await announce(storage, 4)
+      await publishEvents(storage, 4)
       await attempt(storage, hook, { last: true })
       await harness.advance(DISABLED_AFTER_MS - 1)
       assert.deepEqual(await attempt(storage, hook, { last: true }), [])
@@ -165,7 +165,7 @@ export function endpointHealthChecks(check: Check): void {
 
   check('attempts that are settled together are judged one after the other', async ({ storage }) => {
     const hook = await endpoint(storage, { events: ['notification.sent'] })
-    await announce(storage, 6)
+    await publishEvents(storage, 6)
     const [first, second, third, fourth, ...last] = await claim(storage, 6, hook.id)
     assert.ok(first !== undefined && second !== undefined && third !== undefined && fourth !== undefined)
     await start(storage, [first, second, third, fourth, ...last], hook.id)
@@ -193,7 +193,7 @@ export function endpointHealthChecks(check: Check): void {
   check('a success between keeps an endpoint', async (harness) => {
     const { storage } = harness
     const hook = await endpoint(storage)
-    await announce(storage, 3)
+    await publishEvents(storage, 3)
     await attempt(storage, hook, { last: true })
     await harness.advance(DISABLED_AFTER_MS)
     await attempt(storage, hook, { succeeded: true })
@@ -209,7 +209,7 @@ export function endpointHealthChecks(check: Check): void {
       await endpoint(storage, { events: ['webhook.disabled'] }),
     ]
     await storage.webhookEndpoints.update(closed.id, { status: 'disabled' })
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     const job = await claimOne(storage, hook.id)
     await start(storage, [job], hook.id)
     const [answer] = await storage.settle([settlement(job, { gone: true })])
@@ -233,10 +233,10 @@ export function endpointHealthChecks(check: Check): void {
       const { update, redeliver, deliveries } = storage.webhookEndpoints
       const [hook, other] = [await endpoint(storage), await endpoint(storage)]
       const watcher = await endpoint(storage, { events: ['webhook.failing', 'webhook.disabled'] })
-      const announced: EndpointEvent[] = []
+      const published: EndpointEvent[] = []
       const end = async (change: Change): Promise<void> =>
-        void announced.push(...(await attempt(storage, hook, change)))
-      await announce(storage, 3)
+        void published.push(...(await attempt(storage, hook, change)))
+      await publishEvents(storage, 3)
       await end({ attempt: 4 })
       await end({ attempt: 5, succeeded: true })
       await end({ attempt: 4 })
@@ -251,7 +251,7 @@ export function endpointHealthChecks(check: Check): void {
       await redeliver(hook.id, { since: 0, most: 9 })
       await end({ gone: true })
       assert.deepEqual(
-        announced.map(({ event, data }) => [event, data.sequence]),
+        published.map(({ event, data }) => [event, data.sequence]),
         [
           ['webhook.failing', 1],
           ['webhook.failing', 2],
@@ -264,7 +264,7 @@ export function endpointHealthChecks(check: Check): void {
       const { items } = await deliveries({ endpointId: watcher.id }, page())
       assert.deepEqual(
         items.toReversed().map(({ eventId, payload }) => [eventId, JSON.parse(payload)]),
-        announced.map((event) => [`evt_${hook.id}_${event.data.sequence}`, event]),
+        published.map((event) => [`evt_${hook.id}_${event.data.sequence}`, event]),
       )
       assert.equal((await attempt(storage, other, { attempt: 4 }))[0]?.data.sequence, 1)
     },
@@ -273,8 +273,8 @@ export function endpointHealthChecks(check: Check): void {
   check('events about an endpoint that are announced in a race each have a number', async ({ storage }) => {
     const { update, redeliver } = storage.webhookEndpoints
     const hook = await endpoint(storage)
-    await announce(storage, 10)
-    const announced: EndpointEvent[] = []
+    await publishEvents(storage, 10)
+    const published: EndpointEvent[] = []
     for (let round = 1; round <= 3; round += 1) {
       const jobs = await claim(storage, 10, hook.id)
       await start(storage, jobs, hook.id)
@@ -283,21 +283,21 @@ export function endpointHealthChecks(check: Check): void {
       )
       const answers = await Promise.all(ends.map((one) => storage.settle([one])))
       for (const answer of answers.flat()) {
-        if (answer.kind === 'settled') announced.push(...(answer.endpointEvents ?? []))
+        if (answer.kind === 'settled') published.push(...(answer.endpointEvents ?? []))
       }
       await update(hook.id, { status: 'active' })
       assert.equal(await redeliver(hook.id, { since: 0, most: 20 }), 10)
     }
-    assert.equal(announced.filter(({ event }) => event === 'webhook.disabled').length, 3)
+    assert.equal(published.filter(({ event }) => event === 'webhook.disabled').length, 3)
     assert.deepEqual(
-      announced.map(({ data }) => data.sequence).sort((a, b) => a - b),
-      announced.map((_, index) => index + 1),
+      published.map(({ data }) => data.sequence).sort((a, b) => a - b),
+      published.map((_, index) => index + 1),
     )
   })
 
   check('of ten failures in a race one announces', async ({ storage }) => {
     const hook = await endpoint(storage)
-    await announce(storage, 10)
+    await publishEvents(storage, 10)
     const jobs = await claim(storage, 10, hook.id)
     await start(storage, jobs, hook.id)
     const answers = await Promise.all(jobs.map((job) => storage.settle([settlement(job, { attempt: 4 })])))
@@ -309,7 +309,7 @@ export function endpointHealthChecks(check: Check): void {
 
   check('no request, or a fault of our own, is no judgement', async ({ storage }) => {
     const hook = await endpoint(storage)
-    await announce(storage, 2)
+    await publishEvents(storage, 2)
     const ours = await claimOne(storage, hook.id)
     await storage.settle([{ ...settlement(ours, { attempt: 4 }), blameless: true } as Settlement])
     assert.deepEqual(await stateOf(storage, hook), ['active', null, null])
@@ -342,7 +342,7 @@ export function endpointHealthChecks(check: Check): void {
     const { storage, secondDoor } = harness
     const { redeliverOne, deliveries, update } = storage.webhookEndpoints
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
-    await announce(storage, 4)
+    await publishEvents(storage, 4)
     const [waiting, failed, done, held] = (await claim(storage, 4, hook.id)) as [
       ClaimedJob,
       ClaimedJob,

@@ -66,7 +66,7 @@ const total = (answers: readonly RetryAnswer[]): number =>
 
 async function counts({ secondDoor }: StorageHarness): Promise<[jobs: number, retried: number]> {
   const events = await secondDoor.events()
-  return [(await secondDoor.jobs()).length, events.filter(({ type }) => type === 'redriven').length]
+  return [(await secondDoor.jobs()).length, events.filter(({ type }) => type === 'retried').length]
 }
 
 export function retryChecks(check: Check): void {
@@ -104,7 +104,7 @@ export function retryChecks(check: Check): void {
         ['queued', 'queued'],
         ['attempt_failed', 'queued'],
         ['failed', 'failed'],
-        ['redriven', 'queued'],
+        ['retried', 'queued'],
       ],
     )
     assert.equal((await secondDoor.notifications())[0]?.status, 'queued')

@@ -20,7 +20,7 @@ import type { Check, StorageHarness } from './harness.ts'
 const FAILED = { attempt: 1, status: 500, response: 'no', durationMs: 2.5, succeeded: false }
 
 /** So many notifications delivered, each with an event for every endpoint. */
-async function announce(storage: Storage, count: number): Promise<void> {
+async function publishEvents(storage: Storage, count: number): Promise<void> {
   await accept(storage, notes(count))
   for (let index = 0; index < count; index += 1) await deliver(storage)
 }
@@ -63,23 +63,23 @@ export function webhookChangeChecks(check: Check): void {
       const hook = await endpoint(storage)
       const other = await endpoint(storage)
       const { update } = storage.webhookEndpoints
-      await announce(storage, 2)
+      await publishEvents(storage, 2)
       const disabled = await update(hook.id, { status: 'disabled' })
       assert.deepEqual([disabled?.status, disabled?.disabledReason], ['disabled', 'manual'])
       assert.deepEqual(await states(harness), ['held', 'held', 'pending', 'pending'])
-      await announce(storage, 1)
+      await publishEvents(storage, 1)
       assert.deepEqual(await claim(storage, 5, hook.id), [])
       assert.deepEqual(await update(hook.id, { status: 'active' }), hook)
       assert.deepEqual(await claim(storage, 5, hook.id), [])
       assert.equal((await claim(storage, 5, other.id)).length, 3)
-      await announce(storage, 1)
+      await publishEvents(storage, 1)
       assert.equal((await claim(storage, 5, hook.id)).length, 1)
     },
   )
 
   check('disabled by hand, an endpoint that is gone stays gone', async ({ storage }) => {
     const hook = await endpoint(storage)
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     const { jobId, token } = await claimOne(storage, hook.id)
     const next = { kind: 'end' } as const
     await storage.settle([{ kind: 'event', jobId, token, ended: 'failed', disable: 'gone', next }])
@@ -101,7 +101,7 @@ export function webhookChangeChecks(check: Check): void {
     await harness.advance(6_000)
     await rotateSecret(hook.id, { secret: 'c', overlapMs: 60_000, most: 3 })
     assert.deepEqual(await secrets(), ['c', 'b', 'a'])
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     await harness.advance(4_001)
     assert.deepEqual(await secrets(), ['c', 'b'])
     const job = await claimOne(storage, hook.id)
@@ -125,7 +125,7 @@ export function webhookChangeChecks(check: Check): void {
     const { storage } = harness
     const hook = await endpoint(storage)
     await endpoint(storage)
-    await announce(storage, 3)
+    await publishEvents(storage, 3)
     await fail(storage, hook, 1)
     const jobs = await claim(storage, 1, hook.id)
     await start(storage, jobs, hook.id)
@@ -134,7 +134,7 @@ export function webhookChangeChecks(check: Check): void {
     const all = await readAll(
       (request) => storage.webhookEndpoints.deliveries({ endpointId: hook.id }, request),
       2,
-      () => announce(storage, 1),
+      () => publishEvents(storage, 1),
     )
     assert.deepEqual(
       all.map(({ state, attempts }) => [state, attempts.length]),
@@ -160,18 +160,18 @@ export function webhookChangeChecks(check: Check): void {
     const { storage } = harness
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
     const { update, redeliver, deliveries } = storage.webhookEndpoints
-    await announce(storage, 1)
+    await publishEvents(storage, 1)
     await fail(storage, hook, 1)
     await fail(storage, other, 1)
     await harness.advance(60_000)
-    await announce(storage, 2)
+    await publishEvents(storage, 2)
     const since = (await deliveries({ endpointId: hook.id }, page())).items[0]?.createdAt ?? 0
     const delivered = await claimOne(storage, hook.id)
     const ref = { jobId: delivered.jobId, token: delivered.token, kind: 'event' } as const
     await storage.settle([{ ...ref, ended: 'delivered', next: { kind: 'end' } }])
     await fail(storage, hook, 1)
     await update(hook.id, { status: 'disabled' })
-    await announce(storage, 2)
+    await publishEvents(storage, 2)
     assert.equal(await redeliver(hook.id, { since: 0, most: 9 }), 'disabled')
     assert.equal(await redeliver('wh_unknown', { since: 0, most: 9 }), 'unknown')
     await update(hook.id, { status: 'active' })
@@ -203,7 +203,7 @@ export function webhookChangeChecks(check: Check): void {
   check('ten redeliveries in a race make each delivery due once', async (harness) => {
     const { storage, secondDoor } = harness
     const hook = await endpoint(storage)
-    await announce(storage, 3)
+    await publishEvents(storage, 3)
     await fail(storage, hook, 3)
     const made = await Promise.all(
       TEN.map(() => storage.webhookEndpoints.redeliver(hook.id, { since: 0, most: 2 })),

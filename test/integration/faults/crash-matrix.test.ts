@@ -167,7 +167,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     const { retried } = await world.api.deadLetters.retry({ filter: {} })
     expect(retried).toBe(point === 'before:retry' ? 1 : 0)
     await world.recover()
-    expect(await timelineOf(id)).toEqual(['queued', 'failed', 'redriven', 'sent'])
+    expect(await timelineOf(id)).toEqual(['queued', 'failed', 'retried', 'sent'])
     const hits = world.hits.filter(({ key }) => key.startsWith(id))
     expect(hits.map(({ attempt, key }) => [attempt, key])).toEqual([
       [1, id],

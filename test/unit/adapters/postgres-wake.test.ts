@@ -44,7 +44,7 @@ it('tells other processes at once, and then at most once in 25 ms', async () => 
   const began = Date.now()
   for (const ms of [0, 1, 10, 20, 169]) {
     await vi.advanceTimersByTimeAsync(ms)
-    wake.announce()
+    wake.notify()
   }
   await vi.advanceTimersByTimeAsync(1_000)
   // What came at 1 and 11 ms shares the second, and what came at 31 ms is the third.

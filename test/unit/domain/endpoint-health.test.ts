@@ -22,28 +22,28 @@ const success: EndpointAttempt = { attempt: { attempt: 9, succeeded: true }, nex
 
 it('fails from the first failure on, and says so at the fourth in a row on one event', () => {
   let { health } = judge(NEW_HEALTH, failure(1), NOW)
-  expect(health).toEqual({ failingSince: NOW, told: false, sequence: 0 })
+  expect(health).toEqual({ failingSince: NOW, failingPublished: false, sequence: 0 })
   for (const attempt of [2, 3]) {
     const verdict = judge(health, failure(attempt), NOW + attempt)
-    expect(verdict).toEqual({ health, disable: null, announce: null })
+    expect(verdict).toEqual({ health, disable: null, eventType: null })
     health = verdict.health
   }
   const fourth = judge(health, failure(4), NOW + 4)
   expect(fourth).toEqual({
-    health: { failingSince: NOW, told: true, sequence: 1 },
+    health: { failingSince: NOW, failingPublished: true, sequence: 1 },
     disable: null,
-    announce: 'webhook.failing',
+    eventType: 'webhook.failing',
   })
-  expect(judge(fourth.health, failure(5), NOW + 5).announce).toBeNull()
+  expect(judge(fourth.health, failure(5), NOW + 5).eventType).toBeNull()
   expect(judge(fourth.health, success, NOW + 6)).toEqual({
-    health: { failingSince: null, told: false, sequence: 1 },
+    health: { failingSince: null, failingPublished: false, sequence: 1 },
     disable: null,
-    announce: null,
+    eventType: null,
   })
 })
 
 it('disables after five days when a delivery is given up, not before, and not at an attempt between', () => {
-  const health = { failingSince: NOW, told: true, sequence: 1 }
+  const health = { failingSince: NOW, failingPublished: true, sequence: 1 }
   const at = (ms: number, last: boolean): unknown => judge(health, failure(8, last), NOW + ms).disable
   expect(at(DISABLED_AFTER_MS - 1, true)).toBeNull()
   expect(at(DISABLED_AFTER_MS, false)).toBeNull()
@@ -54,26 +54,26 @@ it('disables after five days when a delivery is given up, not before, and not at
 it('disables at once what says that it is gone', () => {
   const verdict = judge(NEW_HEALTH, { ...failure(1, true), disable: 'gone' }, NOW)
   expect(verdict).toEqual({
-    health: { failingSince: NOW, told: true, sequence: 1 },
+    health: { failingSince: NOW, failingPublished: true, sequence: 1 },
     disable: 'gone',
-    announce: 'webhook.disabled',
+    eventType: 'webhook.disabled',
   })
 })
 
 it('does not judge by what was no request, or our own fault', () => {
-  const health = { failingSince: NOW, told: false, sequence: 0 }
-  const verdict = { health, disable: null, announce: null }
+  const health = { failingSince: NOW, failingPublished: false, sequence: 0 }
+  const verdict = { health, disable: null, eventType: null }
   expect(judge(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
   const ours = { ...failure(8, true), blameless: true } as const
   expect(judge(health, ours, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
 })
 
 it('does not judge by what went to another address', () => {
-  const health = { failingSince: NOW, told: false, sequence: 0 }
+  const health = { failingSince: NOW, failingPublished: false, sequence: 0 }
   const gone: EndpointAttempt = { ...failure(8, true), disable: 'gone' }
   for (const one of [gone, failure(8, true), success]) {
     const verdict = judge(health, { ...one, url: 'https://example.com/old' }, NOW + DISABLED_AFTER_MS)
-    expect(verdict).toEqual({ health, disable: null, announce: null })
+    expect(verdict).toEqual({ health, disable: null, eventType: null })
   }
   expect(judge(health, { ...gone, url: URL }, NOW).disable).toBe('gone')
 })

@@ -41,7 +41,7 @@ const accepted = (status: 'queued' | 'scheduled' = 'queued'): FactState => ({
   status,
   fold: initialFold(status),
   sequence: 1,
-  announced: 0,
+  published: 0,
   provider: null,
   providerMessageId: null,
   error: null,
@@ -114,7 +114,7 @@ describe('the status fold', () => {
     const six = (['sent', 'deferred', 'undelivered', 'delivered', 'bounced', 'opened'] as const).map(m1)
     const states = permutations(six).map((facts) => {
       const { state, events } = recordFacts(accepted(), facts, 'receipt')
-      expect(new Set(events.map(({ announce }) => announce).filter((type) => type !== null))).toEqual(
+      expect(new Set(events.map(({ eventType }) => eventType).filter((type) => type !== null))).toEqual(
         new Set([
           'notification.sent',
           'notification.deferred',
@@ -189,7 +189,7 @@ describe('a report that names no hand-over', () => {
     const bounced = recordFacts(accepted(), [m1('sent')], 'engine').state
     const failed = recordFacts(bounced, [vague('bounced')], 'receipt').state
     expect(failed.status).toBe('failed')
-    const waiting = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    const waiting = recordFacts(failed, [{ type: 'retried' }], 'engine').state
     expect(recordFacts(waiting, [vague('bounced')], 'receipt').state.status).toBe('queued')
     const again = recordFacts(waiting, [m2('sent')], 'engine').state
     expect(again.status).toBe('sent')
@@ -213,23 +213,23 @@ describe('a retry', () => {
     ['of one that was given up', failed],
     ['of one that bounced', bounced],
   ])('%s is queued again, without an error', (_name, state) => {
-    const { state: retried } = recordFacts(state, [{ type: 'redriven' }], 'engine')
+    const { state: retried } = recordFacts(state, [{ type: 'retried' }], 'engine')
     expect(retried).toMatchObject({ status: 'queued', error: null })
   })
 
   it('can fail again, and says so again', () => {
-    const retried = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    const retried = recordFacts(failed, [{ type: 'retried' }], 'engine').state
     const { state, events } = recordFacts(
       retried,
       [{ type: 'failed', attempt: 9, code: 'expired' }],
       'engine',
     )
     expect(state).toMatchObject({ status: 'failed', error: { code: 'expired' } })
-    expect(events.map(({ announce }) => announce)).toEqual(['notification.failed'])
+    expect(events.map(({ eventType }) => eventType)).toEqual(['notification.failed'])
   })
 
   it('can bounce again in its own hand-over', () => {
-    const retried = recordFacts(bounced, [{ type: 'redriven' }, m2('sent')], 'engine').state
+    const retried = recordFacts(bounced, [{ type: 'retried' }, m2('sent')], 'engine').state
     expect(retried.status).toBe('sent')
     const again = recordFacts(retried, [m2('bounced')], 'receipt').state
     expect(again.status).toBe('failed')
@@ -238,19 +238,19 @@ describe('a retry', () => {
   it('is not failed by a late bounce of the round before', () => {
     const sent = recordFacts(accepted(), [m1('sent'), { type: 'failed', code: 'expired' }], 'engine').state
     const retried = recordFacts(sent, [m1('bounced')], 'receipt').state
-    const waiting = recordFacts(retried, [{ type: 'redriven' }], 'engine').state
+    const waiting = recordFacts(retried, [{ type: 'retried' }], 'engine').state
     expect(recordFacts(waiting, [m1('bounced')], 'receipt').state.status).toBe('queued')
   })
 
   it('keeps the best of an earlier round', () => {
-    const retried = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    const retried = recordFacts(failed, [{ type: 'retried' }], 'engine').state
     expect(recordFacts(retried, [m1('delivered')], 'receipt').state.status).toBe('delivered')
   })
 })
 
 describe('recordFacts', () => {
   const announcedBy = (facts: readonly Fact[]) =>
-    recordFacts(accepted(), facts, 'receipt').events.map(({ announce }) => announce)
+    recordFacts(accepted(), facts, 'receipt').events.map(({ eventType }) => eventType)
 
   it('announces every type once, at its first recording', () => {
     expect(announcedBy([m1('sent'), m1('sent'), m2('sent')])).toEqual(['notification.sent', null, null])
@@ -270,7 +270,7 @@ describe('recordFacts', () => {
 
   it('only logs attempts, retries and what means nothing here', () => {
     expect(
-      announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('redriven'), m1('reported')]),
+      announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('retried'), m1('reported')]),
     ).toEqual([null, null, null, null])
   })
 
@@ -281,8 +281,8 @@ describe('recordFacts', () => {
     ]
     const { state, events } = recordFacts(accepted(), [m1('delivered'), ...byMachine], 'receipt')
     expect(state.status).toBe('delivered')
-    expect(events.map(({ announce }) => announce)).toEqual(['notification.delivered', null, null])
-    expect(recordFacts(state, [m1('opened')], 'receipt').events[0]?.announce).toBe('notification.opened')
+    expect(events.map(({ eventType }) => eventType)).toEqual(['notification.delivered', null, null])
+    expect(recordFacts(state, [m1('opened')], 'receipt').events[0]?.eventType).toBe('notification.opened')
   })
 
   it('announces what changes no status', () => {
@@ -313,7 +313,7 @@ describe('recordFacts', () => {
         const { state } = recordFacts(accepted(), facts, 'receipt')
         const tried = facts.some(({ type }) => type === 'attempt_failed' || type === 'attempt_ambiguous')
         const waits = state.status === 'queued' && tried
-        if (!facts.some(({ type }) => type === 'redriven'))
+        if (!facts.some(({ type }) => type === 'retried'))
           expect(state.error !== null).toBe(state.status === 'failed' || waits)
       }),
     )

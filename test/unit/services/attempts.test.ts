@@ -27,33 +27,33 @@ function attemptsThatAnswer(answer: SettleAnswer) {
   const storage = { ...memoryStorage(), settle: async () => [answer] }
   const clock = systemClock()
   const failures: unknown[] = []
-  const announced: unknown[] = []
+  const emitted: unknown[] = []
   const attempts = createAttempts({
     storage,
     clock,
     leases: createLeases(storage, clock, 60_000, () => {}),
     ...observation(),
-    announce: (event) => announced.push(event),
+    emit: (event) => emitted.push(event),
     goesOn() {},
     onError: (error) => failures.push(error),
   })
-  return { attempts, failures, announced }
+  return { attempts, failures, emitted }
 }
 
 const settlement = { jobId: '1', token: 1, kind: 'notification', facts: [], next: { kind: 'end' } } as const
 
 it('reports an outcome that the storage could not record', async () => {
   const error = new NotifierError('internal_server_error')
-  const { attempts, failures, announced } = attemptsThatAnswer({ kind: 'failed', error })
+  const { attempts, failures, emitted } = attemptsThatAnswer({ kind: 'failed', error })
   await attempts.settle(settlement)
   expect(failures).toEqual([error])
-  expect(announced).toEqual([])
+  expect(emitted).toEqual([])
 })
 
 it('says nothing of a job that is another’s now', async () => {
-  const { attempts, failures, announced } = attemptsThatAnswer({ kind: 'stale' })
+  const { attempts, failures, emitted } = attemptsThatAnswer({ kind: 'stale' })
   await attempts.settle(settlement)
-  expect([failures, announced]).toEqual([[], []])
+  expect([failures, emitted]).toEqual([[], []])
 })
 
 describe('an attempt whose beginning could not be recorded', () => {
@@ -78,7 +78,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       clock,
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
-      announce() {},
+      emit() {},
       goesOn() {},
       onError: (error) => failures.push(error),
     })
@@ -113,7 +113,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       clock,
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
-      announce() {},
+      emit() {},
       goesOn() {},
       onError: (error) => failures.push(error),
     })
@@ -171,7 +171,7 @@ async function takenOver() {
     clock,
     leases: createLeases(storage, clock, LEASE_MS, () => {}),
     ...observation_,
-    announce() {},
+    emit() {},
     goesOn() {},
     onError(error) {
       throw error

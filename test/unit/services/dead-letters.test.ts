@@ -63,7 +63,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     expect(timeline.map(({ event, attempt }) => [event, attempt])).toEqual([
       ['queued', null],
       ['failed', 1],
-      ['redriven', null],
+      ['retried', null],
       ['attempt_failed', 2],
       ['attempt_failed', 3],
       ['failed', 3],

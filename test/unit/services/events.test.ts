@@ -57,7 +57,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     pollMs: 60 * MINUTE,
     box: () => boxes.current,
     random: () => 0.5,
-    announce() {},
+    emit() {},
     onError: (error) => void errors.push(error),
   })
   const register = (number: number | string, organizationId = 'org_default') =>

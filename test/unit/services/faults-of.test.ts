@@ -14,7 +14,7 @@ function queue(change: Partial<Queue>): Queue {
   return {
     name: 'ours',
     async open() {},
-    async announce() {},
+    async enqueue() {},
     work: async () => async () => {},
     async close() {},
     ...change,

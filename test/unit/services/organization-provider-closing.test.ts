@@ -68,7 +68,7 @@ describe('more organizations than may have open providers', () => {
       ]),
       clock,
       leaseMs: MINUTE,
-      failed() {},
+      onError() {},
     })
     const letGo = await useOf('org_0')
     async function useOf(id: string): Promise<() => void> {

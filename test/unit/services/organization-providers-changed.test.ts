@@ -12,7 +12,7 @@ function instantQueue(): Queue {
   return {
     name: 'instant',
     async open() {},
-    async announce(refs) {
+    async enqueue(refs) {
       void handle(refs.filter(({ dueInMs }) => dueInMs === 0))
     },
     async work(worker) {

@@ -171,7 +171,7 @@ describe('an instance for receipts', () => {
       kinds: KINDS,
       clock,
       leaseMs: MINUTE,
-      failed() {},
+      onError() {},
       sources: new Map([
         [
           'email',

@@ -121,13 +121,13 @@ describe('a plug-in that throws', () => {
 
 describe('a plug-in that hangs', () => {
   const clock = fakeClock()
-  const queue = { name: 'stuck', open: never, announce: never, work: never, close: async () => {} }
+  const queue = { name: 'stuck', open: never, enqueue: never, work: never, close: async () => {} }
   it.each<[string, number, Partial<NotifierOptions>]>([
     ['provider "slow"', 30, { channels: { email: { ...recordingProvider(), name: 'slow', open: never } } }],
     ['rate limiter', 30, { rateLimiter: { ...memoryRateLimiter(), open: never } }],
     ['telemetry plug-in "otel"', 30, { telemetry: { name: 'otel', start: never } }],
     ['storage "memory"', 600, { storage: { ...memoryStorage(), start: never } }],
-    ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), announceJobs: async () => {} } as never }],
+    ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), enqueueJobs: async () => {} } as never }],
   ])('while it opens ends the start: the %s after %d seconds', async (part, seconds, options) => {
     const notifier = createNotifier({ clock, channels: { email: recordingProvider() }, ...options })
     const error = await rejection(notifier.start(), clock, seconds * 1_000)

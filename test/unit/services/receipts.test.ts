@@ -54,7 +54,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     logger: silentLogger(),
     publicUrl: undefined,
     registry: { withInstance: (_where, work) => work(provider) },
-    announce() {},
+    emit() {},
     wake() {},
     backpressure,
   })

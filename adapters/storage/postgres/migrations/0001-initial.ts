@@ -44,7 +44,7 @@ CREATE TABLE carillon.states (
   seq bigint NOT NULL,
   organization text COLLATE "C" NOT NULL,
   sequence integer NOT NULL,
-  announced integer NOT NULL,
+  published integer NOT NULL,
   notification text COLLATE "C" PRIMARY KEY,
   status text COLLATE "C" NOT NULL,
   fold text NOT NULL, -- JSON
@@ -214,7 +214,7 @@ CREATE TABLE carillon.webhook_endpoints (
   status text COLLATE "C" NOT NULL DEFAULT 'active',
   disabled_reason text,
   failing_since bigint,
-  failing_told boolean NOT NULL DEFAULT false,
+  failing_published boolean NOT NULL DEFAULT false,
   secrets text NOT NULL, -- JSON
   secret_ends text -- JSON, by position; null: no end
 );

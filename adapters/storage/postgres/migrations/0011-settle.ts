@@ -40,13 +40,13 @@ END
 $settle$;
 
 CREATE FUNCTION carillon.states_of_jobs_1(p_jobs bigint[])
-RETURNS TABLE (o_notification text, o_status text, o_sequence integer, o_announced integer, o_fold text, o_provider text,
+RETURNS TABLE (o_notification text, o_status text, o_sequence integer, o_published integer, o_fold text, o_provider text,
   o_provider_message_id text, o_error text)
 LANGUAGE plpgsql VOLATILE ${settings}
 AS $settle$
 BEGIN
   RETURN QUERY
-  SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+  SELECT s.notification, s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s
   WHERE s.notification = ANY (ARRAY(SELECT j.subject FROM carillon.jobs AS j WHERE j.id = ANY (p_jobs)));
 END
@@ -56,7 +56,7 @@ CREATE FUNCTION carillon.write_facts_1(
   p_now bigint, p_notifications text[], p_sequences integer[], p_seqs bigint[], p_organizations text[], p_statuses text[],
   p_facts text[],
   p_handed_providers text[], p_handed_ids text[], p_handed_notifications text[],
-  p_ids text[], p_new_statuses text[], p_new_sequences integer[], p_announced integer[], p_folds text[], p_providers text[],
+  p_ids text[], p_new_statuses text[], p_new_sequences integer[], p_published integer[], p_folds text[], p_providers text[],
   p_message_ids text[], p_errors text[], p_owners text[], p_created_ats bigint[], p_numbers bigint[],
   p_ended bigint[])
 RETURNS void
@@ -71,11 +71,11 @@ BEGIN
     SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING),
   ended AS (DELETE FROM carillon.jobs WHERE id = ANY (p_ended))
   INSERT INTO carillon.states
-    (notification, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at, seq)
-  SELECT * FROM unnest(p_ids, p_new_statuses, p_new_sequences, p_announced, p_folds, p_providers, p_message_ids, p_errors,
+    (notification, status, sequence, published, fold, provider, provider_message_id, error, organization, created_at, seq)
+  SELECT * FROM unnest(p_ids, p_new_statuses, p_new_sequences, p_published, p_folds, p_providers, p_message_ids, p_errors,
     p_owners, p_created_ats, p_numbers)
   ON CONFLICT (notification) DO UPDATE SET
-    status = excluded.status, sequence = excluded.sequence, announced = excluded.announced, fold = excluded.fold,
+    status = excluded.status, sequence = excluded.sequence, published = excluded.published, fold = excluded.fold,
     provider = excluded.provider, provider_message_id = excluded.provider_message_id, error = excluded.error;
 END
 $settle$;

@@ -37,7 +37,7 @@ END
 $settle$;
 
 CREATE FUNCTION carillon.states_of_jobs_2(p_jobs bigint[])
-RETURNS TABLE (o_notification text, o_status text, o_sequence integer, o_announced integer, o_fold text, o_provider text,
+RETURNS TABLE (o_notification text, o_status text, o_sequence integer, o_published integer, o_fold text, o_provider text,
   o_provider_message_id text, o_error text)
 LANGUAGE plpgsql VOLATILE ${settings}
 AS $settle$
@@ -49,7 +49,7 @@ BEGIN
   SELECT array_agg(j.subject), min(j.subject), max(j.subject) INTO v_subjects, v_first, v_last
   FROM carillon.jobs AS j WHERE j.id = ANY (p_jobs);
   RETURN QUERY
-  SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+  SELECT s.notification, s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s
   WHERE s.notification = ANY (v_subjects) AND s.notification >= v_first AND s.notification <= v_last;
 END

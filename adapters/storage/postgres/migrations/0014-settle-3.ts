@@ -1,10 +1,10 @@
 import { settings } from './0011-settle.ts'
 
 const standing = `s.id, s.number, coalesce(s.status, p_statuses[1]), coalesce(s.sequence, p_sequences[1]),
-      coalesce(s.announced, p_announced[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_organizations[1]),
+      coalesce(s.published, p_published[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_organizations[1]),
       coalesce(s.created_at, p_created_ats[1])
     FROM (SELECT unnest(p_notifications) AS id, unnest(p_numbers) AS number, unnest(p_stored) AS stored,
-      unnest(p_statuses) AS status, unnest(p_sequences) AS sequence, unnest(p_announced) AS announced,
+      unnest(p_statuses) AS status, unnest(p_sequences) AS sequence, unnest(p_published) AS published,
       unnest(p_folds) AS fold, unnest(p_providers) AS provider, unnest(p_message_ids) AS message_id,
       unnest(p_errors) AS error, unnest(p_organizations) AS owner, unnest(p_created_ats) AS created_at) AS s
     WHERE`
@@ -49,7 +49,7 @@ CREATE FUNCTION carillon.take_notifications_1(
   p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
 RETURNS TABLE (o_job bigint, o_token bigint, o_id text, o_organization text, o_channel text, o_recipient text,
   o_created_at bigint, o_send_at bigint, o_trace text,
-  o_status text, o_sequence integer, o_announced integer, o_fold text, o_provider text, o_provider_message_id text,
+  o_status text, o_sequence integer, o_published integer, o_fold text, o_provider text, o_provider_message_id text,
   o_error text)
 LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off SET enable_mergejoin = off
 AS $settle$
@@ -70,7 +70,7 @@ BEGIN
   -- partitions from an array, but from two values it can.
   RETURN QUERY
   SELECT taken.job, taken.token, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace,
-    s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+    s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM (SELECT unnest(v_jobs) AS job, unnest(v_tokens) AS token, unnest(v_subjects) AS subject) AS taken
   JOIN (SELECT * FROM carillon.notifications WHERE id = ANY (v_subjects) AND id >= v_first AND id <= v_last) AS n
     ON n.id = taken.subject
@@ -120,7 +120,7 @@ CREATE FUNCTION carillon.write_facts_2(
   p_event_statuses text[], p_event_facts text[],
   p_handed_providers text[], p_handed_ids text[], p_handed_notifications text[],
   p_notifications text[], p_numbers bigint[], p_stored boolean[], p_statuses text[], p_sequences integer[],
-  p_announced integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_organizations text[],
+  p_published integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_organizations text[],
   p_created_ats bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE ${settings}
@@ -139,15 +139,15 @@ BEGIN
   -- ON CONFLICT costs a second WAL record per row, and most rows are new.
   IF false = ANY (p_stored) THEN
     INSERT INTO carillon.states
-      (notification, seq, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at)
+      (notification, seq, status, sequence, published, fold, provider, provider_message_id, error, organization, created_at)
     SELECT ${standing} NOT coalesce(s.stored, p_stored[1]);
   END IF;
   IF true = ANY (p_stored) THEN
     INSERT INTO carillon.states
-      (notification, seq, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at)
+      (notification, seq, status, sequence, published, fold, provider, provider_message_id, error, organization, created_at)
     SELECT ${standing} coalesce(s.stored, p_stored[1])
     ON CONFLICT (notification) DO UPDATE SET
-      status = excluded.status, sequence = excluded.sequence, announced = excluded.announced, fold = excluded.fold,
+      status = excluded.status, sequence = excluded.sequence, published = excluded.published, fold = excluded.fold,
       provider = excluded.provider, provider_message_id = excluded.provider_message_id, error = excluded.error;
   END IF;
 END

@@ -6,7 +6,7 @@ export const insert2 = `
 CREATE FUNCTION carillon.insert_2(
   p_now bigint, p_ids text[], p_organizations text[], p_channels text[], p_lanes text[], p_recipients text[],
   p_highs boolean[], p_send_ats bigint[], p_expire_ats bigint[], p_template_ids text[], p_template_names text[],
-  p_resend_ofs text[], p_traces text[], p_contents text[], p_attachments text[], p_announced boolean,
+  p_resend_ofs text[], p_traces text[], p_contents text[], p_attachments text[], p_published boolean,
   p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
   OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
 LANGUAGE plpgsql VOLATILE
@@ -40,7 +40,7 @@ BEGIN
     SELECT 2 * seq, 2 * seq, CASE WHEN send_at > o_now THEN send_at ELSE o_now END,
       CASE WHEN send_at > o_now THEN 1 ELSE 0 END, high, lane, organization, id
     FROM given)
-  SELECT CASE WHEN p_announced THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
+  SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
 END
 $insert$;
 `

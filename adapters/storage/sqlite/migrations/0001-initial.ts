@@ -24,7 +24,7 @@ CREATE TABLE carillon_notifications (
   expires_at INTEGER,
   status TEXT, -- null: as accepted
   sequence INTEGER NOT NULL DEFAULT 1,
-  announced INTEGER NOT NULL DEFAULT 0,
+  published INTEGER NOT NULL DEFAULT 0,
   fold TEXT, -- JSON; null: as accepted
   provider TEXT,
   provider_message_id TEXT,

@@ -6,7 +6,7 @@ export const retention = `
 ALTER TABLE carillon_organizations ADD COLUMN retention_days INTEGER;
 ALTER TABLE carillon_jobs ADD COLUMN earlier_attempts INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE carillon_webhook_endpoints ADD COLUMN failing_since INTEGER;
-ALTER TABLE carillon_webhook_endpoints ADD COLUMN failing_told INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE carillon_webhook_endpoints ADD COLUMN failing_published INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX carillon_notifications_failed ON carillon_notifications (organization, created_at)
   WHERE status = 'failed';
 CREATE INDEX carillon_deliveries_by_event ON carillon_deliveries (event_id);

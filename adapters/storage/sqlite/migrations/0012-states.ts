@@ -7,13 +7,13 @@
  * same file. Older processes would continue to use them, so their claims must find no tokens.
  */
 export const states = `
-ALTER TABLE carillon_events ADD COLUMN announced INTEGER NOT NULL DEFAULT 0; -- this and the next columns: read from the newest event only
+ALTER TABLE carillon_events ADD COLUMN published INTEGER NOT NULL DEFAULT 0; -- this and the next columns: read from the newest event only
 ALTER TABLE carillon_events ADD COLUMN fold TEXT; -- JSON
 ALTER TABLE carillon_events ADD COLUMN provider TEXT;
 ALTER TABLE carillon_events ADD COLUMN provider_message_id TEXT;
 ALTER TABLE carillon_events ADD COLUMN error TEXT; -- JSON
 UPDATE carillon_events AS e
-SET announced = n.announced, fold = n.fold, provider = n.provider, provider_message_id = n.provider_message_id,
+SET published = n.published, fold = n.fold, provider = n.provider, provider_message_id = n.provider_message_id,
   error = n.error
 FROM carillon_notifications AS n
 WHERE n.seq = e.notification AND n.sequence = e.sequence;

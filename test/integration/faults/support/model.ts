@@ -67,7 +67,7 @@ const SHOWN: Readonly<Record<number, (typeof BEST)[number]>> = {
   60: 'clicked',
 }
 const ANNOUNCED: Readonly<Record<string, string>> = { bounced: 'failed' }
-const SILENT = new Set(['attempt_failed', 'attempt_ambiguous', 'redriven'])
+const SILENT = new Set(['attempt_failed', 'attempt_ambiguous', 'retried'])
 
 export function statusOf(one: ModelNotification): string {
   const shown = [...one.messages.values()].map(({ rank, round }) => ({
@@ -87,7 +87,7 @@ function note(one: ModelNotification, type: string, message?: string, round = 0)
     const known = one.messages.get(message) ?? { rank: 0, round: 0 }
     one.messages.set(message, { rank: Math.max(known.rank, rank), round: Math.max(known.round, round) })
   }
-  if (type === 'redriven') {
+  if (type === 'retried') {
     one.round += 1
     one.own = 'queued'
     one.failures.clear()
@@ -203,7 +203,7 @@ export function cancel(one: ModelNotification): boolean {
 export function retry(model: Model, one: ModelNotification): boolean {
   if (statusOf(one) !== 'failed' || one.dueAt !== null) return false
   if (one.expiresAt !== null && one.expiresAt <= model.now) return false
-  note(one, 'redriven')
+  note(one, 'retried')
   one.earlier = one.attempts
   one.dueAt = model.now
   return true

@@ -7,7 +7,7 @@ import { postmark } from '../../../../adapters/channels/postmark/send.ts'
 import { resend } from '../../../../adapters/channels/resend/send.ts'
 import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
 import { ses } from '../../../../adapters/channels/ses/send.ts'
-import { ANNOUNCED_AS } from '../../../../src/domain/facts.ts'
+import { EVENT_TYPE_OF } from '../../../../src/domain/facts.ts'
 import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
 import type { Provider } from '../../../../src/ports/provider.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
@@ -184,7 +184,7 @@ describe.each(Object.entries(PROVIDERS))('a report of %s', (_, { channel, sign: 
         for (const { dedupeKey, fact, suppress } of parsed.receipts) {
           expect(dedupeKey.length).toBeGreaterThan(0)
           expect(dedupeKey.length).toBeLessThanOrEqual(255)
-          if (fact !== undefined) expect(ANNOUNCED_AS).toHaveProperty(fact.type)
+          if (fact !== undefined) expect(EVENT_TYPE_OF).toHaveProperty(fact.type)
           if (suppress !== undefined && fact === undefined)
             expect(suppress.address).toMatch(/^(?:ada|bob)@example\.com$/)
         }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
-import { verifyWebhook, type WebhookEvent, type WebhookHeaders } from '../../../src/webhooks/index.ts'
+import { verifyWebhook, type WebhookEvent, type WebhookHeaders } from '../../../src/webhook-receiver/index.ts'
 
 const signer = webhookSigner()
 const secret = signer.newSecret()

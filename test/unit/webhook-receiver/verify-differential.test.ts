@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { verifyWebhook } from '../../../src/webhooks/index.ts'
+import { verifyWebhook } from '../../../src/webhook-receiver/index.ts'
 
 // Whatever arrives, the two packages and `verifyWebhook` must accept and refuse alike. The differences that are meant
 // are named in docs/events.md and at `meant` below.

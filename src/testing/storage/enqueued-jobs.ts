@@ -21,7 +21,7 @@ import type { Check, StorageHarness } from './harness.ts'
 /** Listens from now on; answers what was told since it was last asked. */
 async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]>> {
   let heard: JobRef[] = []
-  await storage.announceJobs?.({ told: (refs) => heard.push(...refs) })
+  await storage.enqueueJobs?.({ enqueue: (refs) => heard.push(...refs) })
   return async () => {
     await new Promise((resolve) => setImmediate(resolve))
     const refs = heard
@@ -31,15 +31,15 @@ async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]
 }
 
 /** Only for a storage that can announce: the others cannot be used with a queue engine. */
-export function announcementChecks(check: Check): void {
-  function checkAnnounced(name: string, run: (harness: StorageHarness) => Promise<void>): void {
+export function enqueueChecks(check: Check): void {
+  function checkEnqueued(name: string, run: (harness: StorageHarness) => Promise<void>): void {
     check(name, async (harness) => {
-      if (harness.storage.announceJobs === undefined) throw new Absent('The storage announces no jobs.')
+      if (harness.storage.enqueueJobs === undefined) throw new Absent('The storage announces no jobs.')
       await run(harness)
     })
   }
 
-  checkAnnounced(
+  checkEnqueued(
     'every accepted job is announced after its commit, and can be claimed by its ref',
     async (harness) => {
       const { storage } = harness
@@ -63,7 +63,7 @@ export function announcementChecks(check: Check): void {
     },
   )
 
-  checkAnnounced('what stores nothing announces nothing', async ({ storage }) => {
+  checkEnqueued('what stores nothing announces nothing', async ({ storage }) => {
     const told = await listen(storage)
     const [first] = notes(1)
     const request = { organizationId: DEFAULT_ORGANIZATION, notifications: [first ?? note()] }
@@ -76,7 +76,7 @@ export function announcementChecks(check: Check): void {
     assert.deepEqual(await told(), [])
   })
 
-  checkAnnounced(
+  checkEnqueued(
     'a job that is tried again is announced with its delay; one that ended is not',
     async ({ storage }) => {
       const told = await listen(storage)
@@ -89,7 +89,7 @@ export function announcementChecks(check: Check): void {
     },
   )
 
-  checkAnnounced(
+  checkEnqueued(
     'deliveries that follow from an event are announced, of the disabled none',
     async ({ storage }) => {
       const { id } = await endpoint(storage)
@@ -135,7 +135,7 @@ export function announcementChecks(check: Check): void {
     },
   )
 
-  checkAnnounced('what is retried or returned is announced', async ({ storage }) => {
+  checkEnqueued('what is retried or returned is announced', async ({ storage }) => {
     await accept(storage, [note()])
     const dead = await claimOne(storage)
     await start(storage, [dead])

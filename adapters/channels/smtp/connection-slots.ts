@@ -1,5 +1,5 @@
 /** Assigns connections to mails. */
-export interface ConnectionTurns {
+export interface ConnectionSlots {
   /** Waits for a connection. False: `signal` aborted first. */
   begin(signal: AbortSignal): Promise<boolean>
   /** Returns the connection of a mail that had begun. */
@@ -10,7 +10,7 @@ export interface ConnectionTurns {
  * Hands out connections in order. The pool has a queue too, but with nodemailer before 10.5 the outcome of a mail that
  * times out in it is unknown. A mail that times out here was certainly not sent.
  */
-export function createConnectionTurns(connections: number): ConnectionTurns {
+export function createConnectionSlots(connections: number): ConnectionSlots {
   const waiting = new Set<(begins: boolean) => void>()
   let free = connections
 

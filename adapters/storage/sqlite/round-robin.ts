@@ -55,7 +55,7 @@ export const LEASE_AND_BEGIN = `
 export type LeaseJob = (job: JobRow) => void
 
 /** Chooses and leases at most `free` jobs of a lane. */
-export type LeaseTurns = (demand: LaneDemand, lease: LeaseJob) => JobRow[]
+export type LeaseInTurn = (demand: LaneDemand, lease: LeaseJob) => JobRow[]
 
 /** The organization with the last turn in each priority of a lane, and the turn of the priorities. */
 interface LaneTurns {
@@ -74,7 +74,7 @@ interface Place {
  *
  * Turns are kept in this process. Processes that share a database each take turns on their own.
  */
-export function createTurns(connection: Connection): LeaseTurns {
+export function createRoundRobin(connection: Connection): LeaseInTurn {
   const countReady = connection.statement<{ ready: number; high: number }>(COUNT_READY)
   const countNormal = connection.statement<{ ready: number }>(COUNT_NORMAL)
   const allReady = connection.statement<JobRow>(ALL_READY)
@@ -128,7 +128,7 @@ export function createTurns(connection: Connection): LeaseTurns {
     return jobs
   }
 
-  return function leaseTurns({ lane: name, free }, lease) {
+  return function leaseInTurn({ lane: name, free }, lease) {
     const { ready, high } = countReady().get(name, free + 1) ?? { ready: 0, high: 0 }
     if (high === 0 && ready <= free) {
       lanes.delete(name)

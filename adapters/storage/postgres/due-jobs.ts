@@ -1,5 +1,5 @@
 import type { JobRef } from '../../../src/ports/queue.ts'
-import type { JobListener } from '../../../src/ports/storage/storage.ts'
+import type { JobSink } from '../../../src/ports/storage/storage.ts'
 import type { Value } from './values.ts'
 
 /** The jobs that one commit makes due. */
@@ -40,44 +40,43 @@ export function addRefs(made: MadeDue, refs: readonly JobRef[]): void {
   for (const ref of refs) made.refs?.push(ref)
 }
 
-/** How commits announce due jobs: each job to a queue engine, or a wake-up to other processes. */
-export interface Announcing {
-  readonly to: JobListener | null
+/** Where commits report due jobs: each job to a queue engine, or a wake-up to other processes. */
+export interface DueJobs {
+  readonly sink: JobSink | null
   /** A new collector for one commit. */
-  made(): MadeDue
-  /** Before the commit. */
-  inside(
+  collect(): MadeDue
+  beforeCommit(
     run: (statement: string, values: readonly (string | number)[]) => Promise<readonly unknown[]>,
     made: MadeDue,
   ): Promise<void>
-  /** After the commit. */
-  after(made: MadeDue): void
-  use(to: JobListener): void
+  afterCommit(made: MadeDue): void
+  use(sink: JobSink): void
   /** Calls `wake` after every commit that wakes. A queue engine has its own wake-up. */
   wakeBy(wake: () => void): void
 }
 
-export function createAnnouncing(): Announcing {
-  let to: JobListener | null = null
+export function createDueJobs(): DueJobs {
+  let sink: JobSink | null = null
   let wake = (): void => {}
   return {
-    get to() {
-      return to
+    get sink() {
+      return sink
     },
     use(next) {
-      to = next
+      sink = next
     },
     wakeBy(next) {
       wake = next
     },
-    made: () => ({ refs: to === null ? null : [], wakes: false }),
-    async inside(run, { refs }) {
-      if (to !== null && 'inside' in to && refs !== null && refs.length > 0) await to.inside(run, refs)
+    collect: () => ({ refs: sink === null ? null : [], wakes: false }),
+    async beforeCommit(run, { refs }) {
+      if (sink === null || !('enqueueInTransaction' in sink) || refs === null || refs.length === 0) return
+      await sink.enqueueInTransaction(run, refs)
     },
-    after({ refs, wakes }) {
-      if (to === null) {
+    afterCommit({ refs, wakes }) {
+      if (sink === null) {
         if (wakes) wake()
-      } else if ('told' in to && refs !== null && refs.length > 0) to.told(refs)
+      } else if ('enqueue' in sink && refs !== null && refs.length > 0) sink.enqueue(refs)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { JobRef, Queue } from '../../ports/queue.ts'
 import { within } from '../within.ts'
 
 /** Tells a queue engine of jobs, and never keeps their sender waiting. */
-export interface Announcer {
+export interface Enqueuer {
   add(refs: readonly JobRef[]): void
   /** Whether the last announcement arrived. */
   works(): boolean
@@ -11,11 +11,11 @@ export interface Announcer {
   flush(limitMs: number): Promise<void>
 }
 
-export interface AnnouncerOptions {
-  readonly queue: Pick<Queue, 'announce'>
+export interface EnqueuerOptions {
+  readonly queue: Pick<Queue, 'enqueue'>
   readonly clock: Clock
   /** Jobs that could not be announced: the storage has them. */
-  missed(refs: readonly JobRef[]): void
+  onMissed(refs: readonly JobRef[]): void
   onError(error: unknown): void
 }
 
@@ -27,7 +27,7 @@ const PATIENCE_MS = 5_000
 const REPORT_EVERY_MS = 60_000
 
 /** One announcement at a time: what is added meanwhile goes together in the next. */
-export function createAnnouncer({ queue, clock, missed, onError }: AnnouncerOptions): Announcer {
+export function createEnqueuer({ queue, clock, onMissed, onError }: EnqueuerOptions): Enqueuer {
   let waiting: JobRef[] = []
   let running: Promise<void> | null = null
   let works = true
@@ -42,18 +42,18 @@ export function createAnnouncer({ queue, clock, missed, onError }: AnnouncerOpti
     onError(new Error(message, { cause: error }))
   }
 
-  async function announce(refs: readonly JobRef[]): Promise<void> {
+  async function enqueue(refs: readonly JobRef[]): Promise<void> {
     try {
-      const announced = queue.announce(refs)
-      if (!(await within(announced, PATIENCE_MS, clock))) {
-        announced.catch(() => {})
+      const enqueued = queue.enqueue(refs)
+      if (!(await within(enqueued, PATIENCE_MS, clock))) {
+        enqueued.catch(() => {})
         throw new Error(`It did not answer within ${PATIENCE_MS} ms.`)
       }
       works = true
       reportedAt = Number.NEGATIVE_INFINITY
     } catch (error) {
       report(error)
-      missed(refs)
+      onMissed(refs)
     }
   }
 
@@ -61,7 +61,7 @@ export function createAnnouncer({ queue, clock, missed, onError }: AnnouncerOpti
     while (waiting.length > 0) {
       const refs = waiting
       waiting = []
-      await announce(refs)
+      await enqueue(refs)
     }
     running = null
   }
@@ -72,7 +72,7 @@ export function createAnnouncer({ queue, clock, missed, onError }: AnnouncerOpti
       for (const ref of refs.length <= room ? refs : refs.slice(0, room)) waiting.push(ref)
       if (refs.length > room) {
         report(new Error(`More than ${MOST_WAITING} announcements wait.`))
-        missed(refs.slice(room))
+        onMissed(refs.slice(room))
       }
       running ??= Promise.resolve().then(run)
     },

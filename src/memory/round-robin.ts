@@ -11,7 +11,7 @@ interface Waiting {
  * The ready jobs of one lane and priority: organizations take turns, and each hands out its oldest job.
  * A job that was claimed by id, cancelled or held stays in the heap; it is recognized by its state and dropped.
  */
-export interface Turns<Item extends Waiting> {
+export interface RoundRobin<Item extends Waiting> {
   /** Jobs that are ready. */
   count: number
   readonly byOrganization: Map<string, Heap<Item>>
@@ -20,37 +20,37 @@ export interface Turns<Item extends Waiting> {
   next: number
 }
 
-export function createTurns<Item extends Waiting>(): Turns<Item> {
+export function createRoundRobin<Item extends Waiting>(): RoundRobin<Item> {
   return { count: 0, byOrganization: new Map(), order: [], next: 0 }
 }
 
-export function addReady<Item extends Waiting>(turns: Turns<Item>, job: Item): void {
-  turns.count += 1
-  let heap = turns.byOrganization.get(job.organizationId)
+export function addReady<Item extends Waiting>(queue: RoundRobin<Item>, job: Item): void {
+  queue.count += 1
+  let heap = queue.byOrganization.get(job.organizationId)
   if (heap === undefined) {
     heap = createHeap()
-    turns.byOrganization.set(job.organizationId, heap)
-    turns.order.push(job.organizationId)
+    queue.byOrganization.set(job.organizationId, heap)
+    queue.order.push(job.organizationId)
   }
   heap.push(job.number, job)
 }
 
 /** The job whose turn it is, removed; undefined: none is ready. */
-export function takeReady<Item extends Waiting>(turns: Turns<Item>): Item | undefined {
+export function takeReady<Item extends Waiting>(queue: RoundRobin<Item>): Item | undefined {
   for (;;) {
-    const organization = turns.order[turns.next]
+    const organization = queue.order[queue.next]
     if (organization === undefined) return undefined
-    turns.next += 1
-    if (turns.next * 2 > turns.order.length) {
-      turns.order = turns.order.slice(turns.next)
-      turns.next = 0
+    queue.next += 1
+    if (queue.next * 2 > queue.order.length) {
+      queue.order = queue.order.slice(queue.next)
+      queue.next = 0
     }
-    const heap = turns.byOrganization.get(organization)
+    const heap = queue.byOrganization.get(organization)
     const job = heap === undefined ? undefined : popReady(heap)
-    if (heap?.peek() === undefined) turns.byOrganization.delete(organization)
-    else turns.order.push(organization)
+    if (heap?.peek() === undefined) queue.byOrganization.delete(organization)
+    else queue.order.push(organization)
     if (job !== undefined) {
-      turns.count -= 1
+      queue.count -= 1
       return job
     }
   }

@@ -1,18 +1,15 @@
 import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
-import { addRefs, type JobRow } from './announce.ts'
 import type { Connection } from './connection.ts'
+import { addRefs, type JobRow } from './due-jobs.ts'
 
 const SELECT_JOBS = `
   SELECT j.id, j.lane, j.due_at FROM carillon.notifications AS n JOIN carillon.jobs AS j ON j.id = 2 * n.seq
   WHERE n.id = ANY ($1::text[])`
 
-/** Announces jobs that a caller's transaction stored. Only the database sees its commit, so this waits for it. */
-export async function announceStored(
-  connection: Connection,
-  { notifications }: AcceptRequest,
-): Promise<void> {
-  const { announcing } = connection
-  if (announcing.to === null) return announcing.after({ refs: null, wakes: true })
+/** Enqueues jobs that a caller's transaction stored. Only the database sees its commit, so this waits for it. */
+export async function enqueueStored(connection: Connection, { notifications }: AcceptRequest): Promise<void> {
+  const { dueJobs } = connection
+  if (dueJobs.sink === null) return dueJobs.afterCommit({ refs: null, wakes: true })
   const ids = notifications.map(({ id }) => id)
   await connection.transaction(async ({ rows, made, now }) => {
     const jobs = await rows<JobRow & { readonly due_at: number }>(SELECT_JOBS, [ids])
