@@ -65,11 +65,7 @@ export const METRICS: Readonly<
     ['operation', 'code'],
     'Sends, resends and items of batches that were refused.',
   ),
-  events: counter(
-    'events_total',
-    ['event'],
-    'Transitions of notifications that were recorded and announced.',
-  ),
+  events: counter('events_total', ['event'], 'Published events of notifications.'),
   attempts: counter(
     'attempts_total',
     ['channel', 'provider', 'outcome', 'code'],

@@ -104,7 +104,7 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
   }
   const body = bodies[route.operation]?.()
   if (route.body !== undefined && body === undefined) throw new Error(`no body for ${route.operation}`)
-  const eventId = path.includes('{eventId}') ? await announced(id, organizationId) : ''
+  const eventId = path.includes('{eventId}') ? await published(id, organizationId) : ''
   return call(host.port, {
     method: route.method,
     path:
@@ -130,7 +130,7 @@ async function failed(organizationId: string): Promise<string> {
 }
 
 /** The id of an event for a webhook endpoint. */
-async function announced(endpointId: string, organizationId: string): Promise<string> {
+async function published(endpointId: string, organizationId: string): Promise<string> {
   const { webhooks, send } = host.notifier.organization(organizationId)
   try {
     await webhooks.get(endpointId)

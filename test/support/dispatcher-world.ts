@@ -80,7 +80,7 @@ export function dispatcherWorld(
     leaseMs: 60_000,
     pollMs: 1_000,
     offers,
-    failed: (error) => void errors.push(error),
+    onError: (error) => void errors.push(error),
   })
   const end = async (jobId: string) => {
     running.get(jobId)?.()

@@ -18,7 +18,7 @@ import { createProcessor } from '../../src/services/processor.ts'
 import { createSecretBox, newSecret } from '../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../src/services/templates/compiled-templates.ts'
 import { ofOrganization, type Tenant } from '../../src/services/tenant.ts'
-import { createWebhookEndpoints } from '../../src/services/webhooks/webhook-endpoints.ts'
+import { createWebhookEndpoints } from '../../src/services/webhook-endpoints/webhook-endpoints.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, deliver, note } from '../../src/testing/storage/fixtures.ts'
@@ -43,7 +43,7 @@ export const answered = (status: number): PostResult => ({
 })
 
 /**
- * The webhook endpoints of an organization, and an engine that posts to them. `announce` delivers one notification.
+ * The webhook endpoints of an organization, and an engine that posts to them. `emit` delivers one notification.
  *
  * @param wrap methods that replace those of the storage
  */
@@ -94,8 +94,8 @@ export async function webhookWorld(
     leaseMs: 60_000,
     pollMs: DAY,
     random: () => 0.5,
-    announce: () => {},
-    failed: (error) => {
+    emit: () => {},
+    onError: (error) => {
       if (error !== STORAGE_AWAY) throw error
     },
   })
@@ -106,13 +106,13 @@ export async function webhookWorld(
   })
   const scoped = createWebhookEndpoints({ ...parts, wake: engine.wake })
   const webhooks = ofOrganization<Tenant['webhooks']>(scoped, 'org_default')
-  async function announce(): Promise<void> {
+  async function emit(): Promise<void> {
     await accept(storage, [note()])
     await deliver(storage)
     engine.wake()
     await clock.advance(0)
   }
-  return { clock, storage, scoped, webhooks, posts, world, announce, signer: parts.signer }
+  return { clock, storage, scoped, webhooks, posts, world, emit, signer: parts.signer }
 }
 
 /** The parts of a request that a delivery shows. */

@@ -79,8 +79,8 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     return timeline.map(({ event }) => event)
   }
 
-  /** Everything that is announced about a notification, as it is stored. */
-  async function announced(id: string): Promise<{ readonly event: string; readonly eventId: string }[]> {
+  /** Everything that is published about a notification, as it is stored. */
+  async function published(id: string): Promise<{ readonly event: string; readonly eventId: string }[]> {
     const { items } = await world.api.webhooks.deliveries(world.endpointId, { limit: 100 })
     const about = items.filter(({ payload }) => payload.includes(id))
     for (const { status } of about) expect(status).toBe('delivered')
@@ -129,7 +129,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     // With one key, by which the provider can tell that they are the same.
     expect(handOvers.map(({ key }) => key)).toEqual(handOvers.map(() => id))
     expect(handOvers.length).toBe(seen.handOvers)
-    const events = await announced(id)
+    const events = await published(id)
     expect(events.map(({ event }) => event)).toEqual(['notification.sent'])
     const posts = world.posts.filter(({ body }) => body.includes(id))
     expect(posts.map(({ headers }) => headers['webhook-id'])).toEqual(posts.map(() => events[0]?.eventId))
@@ -150,7 +150,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
       await serviceOf(world.api).receipts.take({ channel: 'email', provider: 'http' }, arrival)
       expect(await timelineOf(id)).toEqual(['queued', 'sent', 'delivered'])
       await world.recover()
-      const events = await announced(id)
+      const events = await published(id)
       expect(events.map(({ event }) => event)).toEqual(['notification.sent', 'notification.delivered'])
     },
   )
@@ -173,7 +173,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
       [1, id],
       [2, `${id}-1`],
     ])
-    const events = await announced(id)
+    const events = await published(id)
     expect(events.map(({ event }) => event)).toEqual(['notification.failed', 'notification.sent'])
   })
 
@@ -188,9 +188,9 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     const gone = point === 'after:sweep' ? before.slice(-1) : []
     await die({ point, task: { do: 'sweep', olderThanMs: 1 } })
     expect(await stored()).toEqual(before.filter((id) => !gone.includes(id)))
-    expect(await announced(young)).toHaveLength(1)
+    expect(await published(young)).toHaveLength(1)
     for (const id of gone) {
-      expect(await announced(id)).toEqual([])
+      expect(await published(id)).toEqual([])
       await expect(timelineOf(id)).rejects.toMatchObject({ code: 'notification_not_found' })
     }
   })

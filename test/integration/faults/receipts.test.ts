@@ -69,7 +69,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   it('end in one state in all 720 orders of six, some before the hand-over is recorded, each twice', async () => {
     const orders = permutations(TYPES)
     const early = new Map<string, readonly FactType[]>()
-    const announced = new Map<string, string[]>()
+    const published = new Map<string, string[]>()
     const channel = recordingProvider({
       maxConcurrent: 100,
       parseReceipts,
@@ -90,7 +90,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
       'complained',
     ] as const) {
       notifier.on(`notification.${type}`, ({ data: { id } }) =>
-        announced.set(id, [...(announced.get(id) ?? []), type]),
+        published.set(id, [...(published.get(id) ?? []), type]),
       )
     }
     const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
@@ -123,7 +123,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
       expect(timeline.map(({ event }) => event).sort()).toEqual(
         ['queued', 'sent', ...TYPES].sort().map(asFirst),
       )
-      expect(announced.get(id)?.sort()).toEqual(wanted)
+      expect(published.get(id)?.sort()).toEqual(wanted)
     }
   })
 

@@ -143,7 +143,7 @@ describe('a plug-in', () => {
     const { id } = await notifier.send(message)
     await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
     const types = new Set(facts.map(({ type }) => type))
-    expect([...types].sort()).toEqual(['accepted', 'announced', 'attempt', 'claimed', 'stored'])
+    expect([...types].sort()).toEqual(['accepted', 'attempt', 'claimed', 'published', 'stored'])
     expect(others.mock.calls.length).toBe(facts.length)
   })
 

@@ -15,7 +15,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   const start = (wrap?: Parameters<typeof webhookWorld>[1]) => webhookWorld(kind, wrap)
 
   it('that hang delay no other endpoint, even if all others of the organization hang', async () => {
-    const { clock, webhooks, posts, world, announce } = await start()
+    const { clock, webhooks, posts, world, emit } = await start()
     for (let hanging = 0; hanging < 49; hanging += 1)
       await webhooks.create({ url: `https://example.com/${hanging}` })
     await webhooks.create({ url: URL })
@@ -29,7 +29,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
     world.answer = ({ url }) =>
       url === URL ? answered(200) : new Promise((resolve) => clock.timer(5_000, () => resolve(timeout)))
     for (let sent = 1; sent <= 30; sent += 1) {
-      await announce()
+      await emit()
       await clock.advance(100)
       expect(posts.filter(({ url }) => url === URL)).toHaveLength(sent)
     }
@@ -48,16 +48,16 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('are held while their endpoint is disabled, until a redelivery', async () => {
-    const { webhooks, posts, announce, clock } = await start()
+    const { webhooks, posts, emit, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     expect(await webhooks.update(id, { status: 'disabled' })).toMatchObject({
       status: 'disabled',
       disabledReason: 'manual',
     })
-    await announce()
+    await emit()
     await clock.advance(1_000)
     const since = new Date(clock.now()).toISOString()
-    await announce()
+    await emit()
     await expect(webhooks.redeliver(id, { since })).rejects.toMatchObject({ code: 'endpoint_disabled' })
     expect(await webhooks.update(id, { status: 'active' })).toMatchObject({
       status: 'active',
@@ -81,7 +81,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('reach an endpoint that moved while its old address answered that it is gone', async () => {
-    const { webhooks, posts, announce, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     const moved = 'https://example.com/moved'
     let said = (_: PostResult): void => {}
@@ -89,7 +89,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
       said = resolve
     })
     world.answer = ({ url }) => (url === URL ? late : answered(200))
-    await announce()
+    await emit()
     await webhooks.update(id, { url: moved })
     said(answered(410))
     await clock.advance(10_000)
@@ -100,14 +100,14 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('that could not reach the old address do not count against a moved endpoint', async () => {
-    const { webhooks, announce, world, clock } = await start()
+    const { webhooks, emit, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     let said = (_: PostResult): void => {}
     const late = new Promise<PostResult>((resolve) => {
       said = resolve
     })
     world.answer = ({ url }) => (url === URL ? late : answered(200))
-    await announce()
+    await emit()
     await webhooks.update(id, { url: 'https://example.com/moved' })
     said({ kind: 'failed', reason: 'unreachable', requestSent: false, message: 'refused', durationMs: 1 })
     await clock.advance(1_000)
@@ -115,11 +115,11 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('can be redelivered under their old id once an endpoint that was gone is enabled again', async () => {
-    const { webhooks, posts, announce, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(410)
-    await announce()
-    await announce()
+    await emit()
+    await emit()
     expect(await webhooks.get(id)).toMatchObject({ status: 'disabled', disabledReason: 'gone' })
     expect(posts).toHaveLength(1)
     world.answer = () => answered(200)
@@ -136,13 +136,13 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('that fail for five days disable their endpoint, and can all be redelivered', async () => {
-    const { webhooks, posts, announce, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(500)
     let sent = 0
     // An event takes 28 hours of attempts: the first one that is given up after five days is that of the fourth day.
     for (let day = 0; day < 5; day += 1) {
-      await announce()
+      await emit()
       sent += 1
       await clock.advance(DAY)
     }
@@ -150,7 +150,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
     await clock.advance(6 * HOUR)
     expect(await webhooks.get(id)).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
     const attempts = posts.length
-    await announce()
+    await emit()
     sent += 1
     await clock.advance(7 * DAY)
     expect(posts).toHaveLength(attempts)
@@ -185,9 +185,9 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('are listed with their attempts, filtered and in pages', async () => {
-    const { webhooks, posts, announce, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
-    await announce()
+    await emit()
     world.answer = () => ({
       kind: 'failed',
       reason: 'timeout',
@@ -195,7 +195,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
       message: 'No answer within 5000 ms.',
       durationMs: 5_000,
     })
-    await announce()
+    await emit()
     const { items, ...page } = await webhooks.deliveries(id, { status: 'pending' })
     expect(page).toMatchObject({ limit: 50, hasMore: false, nextCursor: null })
     expect(items).toEqual([
@@ -228,7 +228,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
     ['after a claim that does not begin it', true],
   ])('have each attempt recorded once, %s', async (_when, leaves) => {
     const begun: string[] = []
-    const { webhooks, announce, posts } = await start((inner) => ({
+    const { webhooks, emit, posts } = await start((inner) => ({
       claim(request) {
         if (!leaves || !('lanes' in request)) return inner.claim(request)
         return inner.claim({ ...request, lanes: request.lanes.map(({ lane, free }) => ({ lane, free })) })
@@ -239,7 +239,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
       },
     }))
     const { id } = await webhooks.create({ url: URL, events: ['notification.sent'] })
-    await announce()
+    await emit()
     expect(posts).toHaveLength(1)
     expect(begun).toEqual(leaves ? ['smtp', id] : ['smtp'])
     const { items } = await webhooks.deliveries(id)
@@ -248,7 +248,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
 
   it('record no attempt for a late claim that could not be renewed', async () => {
     const faults = { renew: 1, release: 1 }
-    const { webhooks, announce, posts, clock } = await start((inner, clock) => ({
+    const { webhooks, emit, posts, clock } = await start((inner, clock) => ({
       async claim(request) {
         const answer = await inner.claim(request)
         if (faults.renew > 0 && answer.jobs.some(({ begun }) => begun))
@@ -267,7 +267,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
       },
     }))
     const { id } = await webhooks.create({ url: URL, events: ['notification.sent'] })
-    await announce()
+    await emit()
     await clock.advance(120_000)
     expect(posts).toHaveLength(1)
     const { items } = await webhooks.deliveries(id)

@@ -15,12 +15,12 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
     ['https://münchen.example/', 'https://xn--mnchen-3ya.example/'],
     ['https://0x8.8.8.8/', 'https://8.8.8.8/'],
   ])('keep the address %s in the form in which they are checked and called', async (given, kept = given) => {
-    const { webhooks, posts, announce } = await start()
+    const { webhooks, posts, emit } = await start()
     const { id, url } = await webhooks.create({ url: given })
     const other = await webhooks.create({ url: URL })
     expect([url, (await webhooks.update(other.id, { url: given })).url]).toEqual([kept, kept])
     expect((await webhooks.get(id)).url).toBe(kept)
-    await announce()
+    await emit()
     expect(posts.map((post) => post.url)).toEqual([kept, kept])
   })
 
@@ -55,7 +55,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('can change under the same checks as new ones', async () => {
-    const { webhooks, posts, announce } = await start()
+    const { webhooks, posts, emit } = await start()
     const { secret, ...hook } = await webhooks.create({ url: URL })
     const url = 'https://example.com/b'
     expect(await webhooks.update(hook.id, { url, successStatus: '2xx' })).toEqual({
@@ -73,13 +73,13 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
       })
     }
     expect((await webhooks.get(hook.id)).url).toBe(url)
-    await announce()
+    await emit()
     expect(posts.map((post) => post.url)).toEqual([url])
     expect(secret).toMatch(/^whsec_/)
   })
 
   it('sign with a new secret and up to four older ones until these expire', async () => {
-    const { webhooks, posts, announce, signer, clock } = await start()
+    const { webhooks, posts, emit, signer, clock } = await start()
     const { id, secret: first } = await webhooks.create({ url: URL })
     const signedWith = (secrets: string[]): string | undefined => {
       const { headers, body } = posts.at(-1) as PostRequest
@@ -91,20 +91,20 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
     const { secret: second, ...shown } = await webhooks.rotateSecret(id)
     expect(shown).toEqual(await webhooks.get(id))
     expect(second).not.toBe(first)
-    await announce()
+    await emit()
     expect(signature()).toBe(signedWith([second, first]))
     await clock.advance(DAY - 1)
-    await announce()
+    await emit()
     expect(signature()).toBe(signedWith([second, first]))
     await clock.advance(1)
-    await announce()
+    await emit()
     expect(signature()).toBe(signedWith([second]))
 
     const { secret: third } = await webhooks.rotateSecret(id, { overlapMs: 0 })
-    await announce()
+    await emit()
     expect(signature()).toBe(signedWith([third]))
     for (let turn = 0; turn < 6; turn += 1) await webhooks.rotateSecret(id)
-    await announce()
+    await emit()
     expect(signature()?.split(' ')).toHaveLength(5)
     for (const overlapMs of [-1, 1.5, 31 * DAY, Number.NaN])
       await expect(webhooks.rotateSecret(id, { overlapMs })).rejects.toMatchObject({

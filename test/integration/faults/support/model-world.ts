@@ -126,7 +126,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
     await quiet()
   }
 
-  async function announcements(): Promise<Map<string, string[]>> {
+  async function publishedEvents(): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>()
     let cursor: string | undefined
     do {
@@ -142,7 +142,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
   }
 
   async function observe(): Promise<unknown> {
-    const announced = await announcements()
+    const published = await publishedEvents()
     const { lanes } = await eyes.backlog(1_000)
     const { items } = await notifier.suppressions.list()
     const [waiting = { due: 0, scheduled: 0, leased: 0 }] = lanes.filter(({ lane }) => lane !== null)
@@ -155,7 +155,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
             status,
             log: timeline.map((entry) => `${entry.event} ${entry.status}`),
             handOvers: counts.get(id) ?? 0,
-            announced: (announced.get(id) ?? []).sort(),
+            published: (published.get(id) ?? []).sort(),
           }
         }),
       ),
@@ -172,7 +172,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
         status: statusOf(one),
         log: one.log,
         handOvers: one.handOvers,
-        announced: one.announced.toSorted(),
+        published: one.published.toSorted(),
       })),
       deadLetters: notifications.flatMap((one, index) => (statusOf(one) === 'failed' ? [index] : [])),
       suppressed: [...suppressed].sort(),

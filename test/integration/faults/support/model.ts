@@ -14,7 +14,7 @@ export interface ModelNotification {
   readonly acts: readonly Act[]
   readonly expiresAt: number | null
   readonly log: string[]
-  readonly announced: string[]
+  readonly published: string[]
   attempts: number
   handOvers: number
   /** Null: it has no job. */
@@ -66,7 +66,7 @@ const SHOWN: Readonly<Record<number, (typeof BEST)[number]>> = {
   50: 'opened',
   60: 'clicked',
 }
-const ANNOUNCED: Readonly<Record<string, string>> = { bounced: 'failed' }
+const EVENT_OF: Readonly<Record<string, string>> = { bounced: 'failed' }
 const SILENT = new Set(['attempt_failed', 'attempt_ambiguous', 'retried'])
 
 export function statusOf(one: ModelNotification): string {
@@ -95,11 +95,11 @@ function note(one: ModelNotification, type: string, message?: string, round = 0)
   if (type === 'cancelled' || type === 'failed') one.own = type
   else if (type.startsWith('attempt_') && one.own === 'scheduled') one.own = 'queued'
   one.log.push(`${type} ${statusOf(one)}`)
-  const event = ANNOUNCED[type] ?? type
+  const event = EVENT_OF[type] ?? type
   if (SILENT.has(type)) return
-  const before = event === 'failed' ? one.failures.has(event) : one.announced.includes(event)
+  const before = event === 'failed' ? one.failures.has(event) : one.published.includes(event)
   if (before) return
-  one.announced.push(event)
+  one.published.push(event)
   if (event === 'failed') one.failures.add(event)
 }
 
@@ -167,7 +167,7 @@ export function accept(
   const one: ModelNotification = {
     ...about,
     log: [later ? 'scheduled scheduled' : 'queued queued'],
-    announced: [],
+    published: [],
     attempts: 0,
     handOvers: 0,
     dueAt: later ? about.sendAt : model.now,
