@@ -67,6 +67,8 @@ const parts = {
     mailgun: options('adapters/channels/mailgun/send.ts', 'MailgunOptions'),
     'mailgun-receipts': options('adapters/channels/mailgun/receipts.ts', 'MailgunReceiptOptions'),
     paced: options('adapters/channels/kit/http/paced-options.ts', 'PacedProviderOptions'),
+    'twilio-account': options('adapters/channels/twilio/messaging.ts', 'TwilioAccountOptions'),
+    'twilio-whatsapp': options('adapters/channels/twilio/whatsapp.ts', 'TwilioWhatsAppOptions'),
     twilio: options('adapters/channels/twilio/send.ts', 'TwilioOptions'),
     'twilio-receipts': options('adapters/channels/twilio/receipts.ts', 'TwilioReceiptOptions'),
     whatsapp: options('adapters/channels/whatsapp/send.ts', 'WhatsAppOptions'),

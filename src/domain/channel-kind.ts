@@ -45,7 +45,11 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   renderParts?(parts: Stored, links: PartLinks): Parts
   /** Parts as callers are shown them. Default: as they are stored. */
   showParts?(parts: Stored): unknown
-  /** Whether a recipient would see nothing of a message, so that it is refused. Default: no. */
+  /**
+   * Whether a recipient would see nothing of a message, so that it is refused. A message without a text is asked about with
+   * an empty body: parts that the kind does not call blank then stand in for the text. Default: no, and every message needs
+   * a text.
+   */
   isBlank?(message: JudgedMessage<Stored>): boolean
   /** Judges the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large` */
   assertText?(text: RenderedText): void

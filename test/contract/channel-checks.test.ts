@@ -165,7 +165,7 @@ const CASES: Readonly<Record<string, Case>> = {
   WhatsApp: {
     channel: (baseUrl) => whatsapp({ accessToken: SECRET, phoneNumberId: '17', baseUrl }),
     credential: SECRET,
-    asks: 'GET /v24.0/17?fields=id',
+    asks: 'GET /v25.0/17?fields=id',
     works: [{ status: 200, body: { id: '17' } }],
     fails: [
       [

@@ -42,6 +42,7 @@ const EXPECTED: readonly (readonly [
   ['368 131031 131042', 'rejected', 'provider_suspended', 'account', 403],
   ['2 131016 131057 133004', 'retry', 'provider_unavailable', 'provider', 503],
   ['4 80007 130429', 'retry', 'provider_rate_limited', 'account', 400],
+  ['132069', 'retry', 'provider_rate_limited', 'message', 400],
   ['131048', 'retry', 'provider_quota_exceeded', 'account', 400],
   ['131056', 'retry', 'provider_rate_limited', 'recipient', 400],
   ['33', 'rejected', 'invalid_sender', 'account', 400],
@@ -49,7 +50,13 @@ const EXPECTED: readonly (readonly [
   ['100', 'rejected', 'provider_error', 'message', 400],
   ['131008 131009 131051 131052 131053', 'rejected', 'invalid_content', 'message', 400],
   ['131047', 'rejected', 'content_rejected', 'message', 400],
-  ['132000 132001 132005 132007 132012 132015 132016', 'rejected', 'template_error', 'message', 404],
+  [
+    '132000 132001 132005 132007 132012 132015 132016 132018 132068',
+    'rejected',
+    'template_error',
+    'message',
+    404,
+  ],
   ['131021', 'rejected', 'invalid_recipient', 'recipient', 400],
   ['131026', 'rejected', 'recipient_unreachable', 'recipient', 400],
   ['130497', 'rejected', 'region_not_permitted', 'recipient', 403],
@@ -154,7 +161,7 @@ async function start(more: Partial<Parameters<typeof whatsapp>[0]> = {}) {
 }
 
 it('asks for a text in the words of Meta', async () => {
-  const { server, send, sent } = await start({ version: 'v25.0' })
+  const { server, send, sent } = await start({ version: 'v26.0' })
   expect(await send('Grüße 🎉')).toEqual({ kind: 'accepted', providerMessageId: 'wamid.1' })
   await send('https://example.com', { previewUrl: true })
   const message = {
@@ -170,7 +177,7 @@ it('asks for a text in the words of Meta', async () => {
   ])
   expect(server.requests[0]).toMatchObject({
     method: 'POST',
-    path: `/v25.0/${NUMBER}/messages`,
+    path: `/v26.0/${NUMBER}/messages`,
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
   })
 })
@@ -186,6 +193,18 @@ it('asks for a template in place of the text', async () => {
     { type: 'template', template: { name: 'hello_world', language: { code: 'de' } } },
   ])
   for (const message of sent()) expect(message).not.toHaveProperty('text')
+})
+
+it('sends no text in place of a template that only Twilio has', async () => {
+  const { send, sent } = await start()
+  const contentTemplate = { sid: `HX${'0'.repeat(32)}` }
+  expect(await send('Hello', { contentTemplate })).toMatchObject({
+    kind: 'rejected',
+    code: 'invalid_content',
+    scope: 'message',
+    message: expect.stringContaining('"whatsapp.approvedTemplate"'),
+  })
+  expect(sent()).toEqual([])
 })
 
 it.each([

@@ -34,6 +34,11 @@ it('posts to the webhook that stands for a channel, with the values of a templat
     allowed_mentions: { parse: [] },
   })
 
+  const embeds = [{ title: 'db_1 is up' }]
+  await notifier.send({ channel: 'discord', to: '#alerts', discord: { embeds } })
+  await eventually(() => server.taken.length === 2)
+  expect(JSON.parse(String(server.taken[1]?.body))).toMatchObject({ content: '', embeds })
+
   const rejects = async (more: object, code: string) =>
     expect(notifier.send({ channel: 'discord', to: '#alerts', body: 'Hi', ...more })).rejects.toMatchObject({
       code,

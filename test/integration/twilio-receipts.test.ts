@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import twilioProvider from 'twilio'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { TWILIO_ERRORS } from '../../adapters/channels/twilio/errors.ts'
-import { twilio } from '../../adapters/channels/twilio/send.ts'
+import { twilio, twilioWhatsApp } from '../../adapters/channels/twilio/send.ts'
 import { isSignedByTwilio } from '../../adapters/channels/twilio/signature.ts'
 import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 
@@ -252,6 +252,27 @@ describe('an incoming message', () => {
   })
   it.each(['', 'Stop it', 'Please STOP', 'YES', 'HELP', 'Hello'])('changes nothing: %j', async (body) => {
     expect(await parse(body)).toEqual([])
+  })
+  it('of another channel, which a messaging service posts to the same address, changes nothing', async () => {
+    for (const scheme of ['whatsapp:', 'rcs:', 'messenger:'])
+      expect(await parse('STOP', { From: scheme + from })).toEqual([])
+  })
+  it('of WhatsApp is one of its own provider alone', async () => {
+    const provider = twilioWhatsApp({
+      accountSid: `AC${'0'.repeat(32)}`,
+      authToken: TOKEN,
+      receipts: {},
+      from,
+    })
+    onTestFinished(() => provider.close?.())
+    const fields = { MessageSid: SID, SmsStatus: 'received', Body: 'STOP' }
+    const read = (more: Fields) => provider.parseReceipts?.(signed({ ...fields, ...more }))
+    expect(await read({ From: `whatsapp:${from}` })).toMatchObject({ receipts: stopped })
+    for (const From of [from, `rcs:${from}`]) expect(await read({ From })).toMatchObject({ receipts: [] })
+    const read2 = report('read', { EventType: 'READ', To: `whatsapp:${from}` })
+    expect(await provider.parseReceipts?.(signed(read2))).toMatchObject({
+      receipts: [{ notificationId: 'notif_17637264000000000000000000001', fact: { type: 'opened' } }],
+    })
   })
   it('is understood as Twilio has understood it, with keywords of its own', async () => {
     expect(await parse('ARRET', { OptOutType: 'STOP' })).toEqual(stopped)

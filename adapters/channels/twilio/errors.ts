@@ -15,8 +15,12 @@ const QUEUE_MS = 60_000
 const badNumber: Verdict = ['rejected', 'invalid_phone_number', 'recipient']
 const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
 const badContent: Verdict = ['rejected', 'content_rejected', 'message']
+const badTemplate: Verdict = ['rejected', 'template_error', 'message']
+const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
+const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
 const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
+const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 
@@ -37,10 +41,10 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   21609: ['rejected', 'provider_error', 'account'],
   20429: throttled,
   14107: throttled,
-  20500: ['ambiguous', 'provider_unavailable', 'provider'],
-  20503: ['retry', 'provider_unavailable', 'provider'],
-  30410: ['ambiguous', 'provider_unavailable', 'provider'],
-  30500: ['ambiguous', 'provider_unavailable', 'provider'],
+  20500: unknownEnd,
+  20503: unavailable,
+  30410: unknownEnd,
+  30500: unknownEnd,
 
   21211: badNumber,
   21217: badNumber,
@@ -56,8 +60,8 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   21606: ['rejected', 'invalid_sender', 'recipient'],
   21657: ['rejected', 'invalid_sender', 'recipient'],
   21659: ['rejected', 'invalid_sender', 'recipient'],
-  21219: ['rejected', 'blocked_recipient', 'recipient'],
-  21608: ['rejected', 'blocked_recipient', 'recipient'],
+  21219: blocked,
+  21608: blocked,
   21610: ['rejected', 'unsubscribed', 'recipient'],
   21268: ['rejected', 'recipient_unreachable', 'recipient'],
   21612: ['rejected', 'recipient_unreachable', 'recipient'],
@@ -76,12 +80,13 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   21704: badSender,
   21705: badSender,
   21709: badSender,
-  63007: badSender,
+  21910: badSender,
 
   21602: badContent,
   21605: badContent,
   21617: ['rejected', 'message_too_large', 'message'],
   21618: badContent,
+  21619: badContent,
   21654: badContent,
   21655: badContent,
   21656: badContent,
@@ -97,7 +102,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30007: ['rejected', 'carrier_blocked', 'message'],
   30008: ['retry', 'provider_error', 'message'],
   30010: ['rejected', 'provider_error', 'message'],
-  30017: ['retry', 'provider_unavailable', 'provider'],
+  30017: unavailable,
   30018: unregistered,
   30019: ['rejected', 'message_too_large', 'message'],
   30022: quota,
@@ -121,12 +126,47 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30454: quota,
   30630: ['rejected', 'unsubscribed', 'recipient'],
 
+  // From here on: channels other than text messages, such as WhatsApp.
+  63001: ['rejected', 'provider_auth_failed', 'account'],
+  63002: badSender,
   63003: ['rejected', 'invalid_recipient', 'recipient'],
+  63005: badContent,
+  63006: badContent,
+  63007: badSender,
+  63008: badSender,
+  63009: unavailable,
+  63010: unknownEnd,
+  63011: ['rejected', 'provider_error', 'message'],
+  63012: unknownEnd,
+  63013: badContent,
+  // The recipient has blocked the sender.
+  63014: blocked,
+  // A sandbox sends to those alone who have joined it.
+  63015: blocked,
+  // More than 24 hours since the recipient's last message: only a template may go.
   63016: badContent,
   63017: throttled,
   63018: throttled,
-  63024: ['rejected', 'invalid_recipient', 'recipient'],
+  63019: badContent,
+  63020: unregistered,
+  63021: badContent,
+  63022: unregistered,
+  63023: ['retry', 'provider_error', 'message'],
+  // No account of the channel, most often.
+  63024: ['rejected', 'recipient_unreachable', 'recipient'],
+  63025: badContent,
+  63027: badTemplate,
+  63028: badTemplate,
+  63029: badTemplate,
+  63030: badContent,
+  63031: ['rejected', 'invalid_recipient', 'recipient'],
+  63032: blocked,
   63038: quota,
+  63040: badTemplate,
+  63041: badTemplate,
+  63042: badTemplate,
+  // Meta's own limit on marketing.
+  63049: blocked,
 }
 
 /** Of these causes only the country of a short code differs from recipient to recipient. */

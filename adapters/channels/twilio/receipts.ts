@@ -24,8 +24,8 @@ export interface TwilioReceiptOptions {
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Public address of this provider's receipts, `https://…/receipts/sms/twilio`, without a query: Twilio reports each
-   * message there, and its signatures are checked against it.
+   * Public address of this provider's receipts, `https://…/receipts/sms/twilio` or `…/receipts/whatsapp/twilio`, without a
+   * query: Twilio reports each message there, and its signatures are checked against it.
    *
    * @default none: messages ask for no report, and signatures are checked against the address that was called
    */
@@ -49,15 +49,23 @@ export const receiptOptions: z.ZodType<Given> = z.strictObject({
     .optional(),
 })
 
-/** Reads status callbacks and incoming messages. */
-export function twilioReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+/**
+ * Reads status callbacks and incoming messages.
+ *
+ * @param scheme what the addresses of the channel begin with; a messaging service posts messages of all channels to one
+ *   address
+ */
+export function twilioReceipts(
+  proof: Proof,
+  scheme: '' | 'whatsapp:',
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const url = proof.url === undefined ? request.url : proof.url + queryOf(request.url)
     if (!isSignedByTwilio(request, url, proof.secret))
       return unproven('The signature of the report is invalid.')
     const read = reader(request)
     if (read === null) return malformed('The body is neither a form nor JSON.')
-    const receipt = isIncoming(read) ? incoming(read) : status(read, url)
+    const receipt = isIncoming(read) ? incoming(read, scheme) : status(read, url)
     return { kind: 'receipts', receipts: receipt === null ? [] : [receipt], answer: ANSWER }
   }
 }
@@ -88,15 +96,17 @@ function isIncoming(read: Read): boolean {
 }
 
 /** A message from a recipient: it matters where it opts out or in. */
-function incoming(read: Read): Receipt | null {
+function incoming(read: Read, scheme: string): Receipt | null {
   const from = read('From')
-  if (from === undefined) return null
+  if (from === undefined || !from.startsWith(scheme)) return null
+  const address = from.slice(scheme.length)
+  if (address.includes(':')) return null
   // Named where Twilio's Advanced Opt-Out, with keywords of its own, has understood it.
   const named = read('OptOutType')?.toLowerCase()
   const meaning = named === undefined ? optOutOf(read('Body') ?? '') : named
   const key = dedupeKey(read('MessageSid'), 'incoming')
-  if (meaning === 'stop') return { dedupeKey: key, suppress: { address: from, reason: 'unsubscribe' } }
-  if (meaning === 'start') return { dedupeKey: key, unsuppress: { address: from } }
+  if (meaning === 'stop') return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+  if (meaning === 'start') return { dedupeKey: key, unsuppress: { address } }
   return null
 }
 

@@ -73,6 +73,10 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   132012: badTemplate,
   132015: badTemplate,
   132016: badTemplate,
+  132018: badTemplate,
+  132068: badTemplate,
+  // The flow in the template has a limit of its own.
+  132069: ['retry', 'provider_rate_limited', 'message'],
 
   131021: ['rejected', 'invalid_recipient', 'recipient'],
   131026: ['rejected', 'recipient_unreachable', 'recipient'],

@@ -2,18 +2,21 @@ import * as z from 'zod'
 import { phoneRecipient } from '../../../src/channels/phone-recipient.ts'
 import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { jsonObject } from '../../../src/domain/input/fields.ts'
+import { fewFields, jsonObject, text } from '../../../src/domain/input/fields.ts'
 import type { JsonFields } from '../../../src/domain/json-fields.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
 
 /**
  * What a WhatsApp message may carry beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
- * message; every other message needs a template that Meta has approved. A template goes in place of the text: `body` is
- * then stored and not sent, and may be blank.
+ * message; every other message needs a template that Meta has approved. A template goes in place of the text: such a message
+ * needs no body, and a body is stored and not sent. A message that may go through Meta or Twilio carries both templates.
  */
 export interface WhatsAppContent {
-  /** The template, in place of the text. */
+  /** Meta's template, in place of the text, for messages through `whatsapp`. */
   readonly approvedTemplate?: ApprovedTemplate | undefined
-  /** Shows a preview of the first link of a text. Default false. */
+  /** The same template at Twilio, in place of the text, for messages through `twilioWhatsApp`. */
+  readonly contentTemplate?: ContentTemplate | undefined
+  /** Shows a preview of the first link of a text. Twilio has no such choice. Default false. */
   readonly previewUrl?: boolean | undefined
 }
 
@@ -27,11 +30,20 @@ export interface ApprovedTemplate {
   readonly components?: readonly JsonFields[] | undefined
 }
 
+/** A template in Twilio's Content Template Builder. */
+export interface ContentTemplate {
+  /** `HX` and 32 hexadecimal digits. */
+  readonly sid: string
+  /** What fills the placeholders: `{ 1: 'Ada' }`; at most 100 texts of 1 to 1,024 characters. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
+}
+
 export type WhatsAppKind = ChannelKind<'whatsapp', WhatsAppContent>
 
 const MAX_TEXT = 4_096
 const MAX_COMPONENTS = 20
 const MAX_COMPONENTS_LENGTH = 30_000
+const MAX_VARIABLES = 100
 
 const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strictObject({
   name: z
@@ -54,11 +66,31 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
     .describe("What fills the placeholders, as in Meta's API; at most 20."),
 })
 
+const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObject({
+  sid: z
+    .string()
+    .regex(/^HX[0-9a-fA-F]{32}$/, 'must be HX and 32 hexadecimal digits')
+    .describe('Twilio ContentSid: `HX` and 32 hexadecimal digits.'),
+  variables: fewFields(
+    MAX_VARIABLES,
+    `at most ${MAX_VARIABLES} variables`,
+    z.record(z.string().regex(/^\w{1,64}$/, 'must be letters, digits and underscores'), text(1, 1_024)),
+  )
+    .optional()
+    .describe('What fills the placeholders: a text for each, at most 100.'),
+})
+
 const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z.strictObject({
   approvedTemplate: approvedTemplate
     .optional()
-    .describe('Template that Meta has approved, in place of the text.'),
-  previewUrl: z.boolean().optional().describe('Shows a preview of the first link of a text. Default false.'),
+    .describe("Template that Meta has approved, in place of the text, for messages through Meta's API."),
+  contentTemplate: contentTemplate
+    .optional()
+    .describe('The same template at Twilio, in place of the text, for messages through Twilio.'),
+  previewUrl: z
+    .boolean()
+    .optional()
+    .describe('Shows a preview of the first link of a text. Default false; Twilio has no such choice.'),
 })
 
 /** WhatsApp messages to phone numbers. The countries that an organization permits for text messages hold for them as well. */
@@ -66,7 +98,8 @@ export const whatsappChannel: WhatsAppKind = {
   name: 'whatsapp',
   ...phoneRecipient('possible'),
   parts: whatsappParts,
-  isBlank: ({ body, parts }) => body.trim() === '' && parts?.approvedTemplate === undefined,
+  isBlank: ({ body, parts }) =>
+    body.trim() === '' && parts?.approvedTemplate === undefined && parts?.contentTemplate === undefined,
   assertText({ body }) {
     if (body.length <= MAX_TEXT) return
     throw new NotifierError('message_too_large', {
@@ -74,4 +107,14 @@ export const whatsappChannel: WhatsAppKind = {
       details: { field: 'body', characters: body.length, maxCharacters: MAX_TEXT },
     })
   },
+}
+
+/** The end of a message that has a template, but not the vendor's own: its text must not go in the template's place. */
+export function lacksTemplate(part: keyof WhatsAppContent, vendor: string): Outcome {
+  return {
+    kind: 'rejected',
+    code: 'invalid_content',
+    scope: 'message',
+    message: `The message has no template for ${vendor}, only for another vendor. Add "whatsapp.${part}".`,
+  }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -8,10 +9,10 @@ import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeWhatsApp } from './errors.ts'
-import { type WhatsAppKind, whatsappChannel } from './kind.ts'
+import { lacksTemplate, type WhatsAppKind, whatsappChannel } from './kind.ts'
 import { confirmWhatsApp, receiptOptions, type WhatsAppReceiptOptions, whatsappReceipts } from './receipts.ts'
 
-export type { ApprovedTemplate, WhatsAppContent } from './kind.ts'
+export type { ApprovedTemplate, ContentTemplate, WhatsAppContent } from './kind.ts'
 export type { WhatsAppKind, WhatsAppReceiptOptions }
 export { whatsappChannel }
 
@@ -24,7 +25,7 @@ export interface WhatsAppOptions extends PacedProviderOptions {
   /**
    * Version of Meta's Graph API.
    *
-   * @default 'v24.0'
+   * @default 'v25.0'
    */
   readonly version?: string | undefined
   /**
@@ -43,8 +44,8 @@ const schema = z.strictObject({
   phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, which is digits'),
   version: z
     .string()
-    .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0')
-    .default('v24.0'),
+    .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v25.0')
+    .default('v25.0'),
   receipts: receiptOptions.optional(),
 })
 
@@ -67,8 +68,10 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
 
   return {
     ...describeProvider(whatsappChannel, given),
-    send: (message, { notificationId, signal }) =>
-      http.send(
+    async send(message, { notificationId, signal }) {
+      const content = contentOf(message)
+      if ('kind' in content) return content
+      return http.send(
         {
           url: `${number}/messages`,
           headers: { ...headers, 'content-type': 'application/json' },
@@ -76,13 +79,14 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
             messaging_product: 'whatsapp',
             recipient_type: 'individual',
             to: message.to,
-            ...contentOf(message),
+            ...content,
             biz_opaque_callback_data: notificationId,
           }),
           signal,
         },
         judgeWhatsApp,
-      ),
+      )
+    },
     ...(receipts === undefined
       ? {}
       : { parseReceipts: whatsappReceipts(receipts), confirmReceipts: confirmWhatsApp(receipts) }),
@@ -98,12 +102,13 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   }
 }
 
-/** The text or template of a message in Meta's form. */
-function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object {
-  const { approvedTemplate, previewUrl = false } = parts
+/** The text or template of a message in Meta's form, or why it has none. */
+function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object | Outcome {
+  const { approvedTemplate, contentTemplate, previewUrl = false } = parts
   if (approvedTemplate !== undefined) {
     const { name, language, components } = approvedTemplate
     return { type: 'template', template: { name, language: { code: language }, components } }
   }
+  if (contentTemplate !== undefined) return lacksTemplate('approvedTemplate', 'Meta')
   return { type: 'text', text: { body, preview_url: previewUrl } }
 }

@@ -17,28 +17,28 @@ export type ChannelParts = object
 export type AnyChannel = { readonly [channel: string]: unknown }
 
 /**
- * A message to send: a template, or a channel with `html`, `text` or both, or a `body`. A message that has none does not
- * compile, nor does one for a channel that is not configured, or with parts of another channel.
+ * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text.
+ * Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
+ * or with parts of another channel.
  */
 export type SendInput<Channels extends ChannelParts = AnyChannel> = string extends keyof Channels
   ? LooseSend
   : SendOf<Channels>
 
-/** One that is given. */
 type Text =
   | { readonly html: string; readonly body?: undefined }
   | { readonly text: string; readonly body?: undefined }
   | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
 
 type LooseSend = SendFields &
-  ({ readonly template: string } | ({ readonly channel: string } & Text)) & {
+  ({ readonly template: string } | { readonly channel: string }) & {
     readonly [parts: string]: unknown
   }
 
 type SendOf<Channels extends ChannelParts> =
   | {
       [Name in keyof Channels & string]: TextFields &
-        ({ readonly template: string } | Text) & {
+        ({ readonly template: string } | Text | { readonly [Own in Name]: Channels[Name] }) & {
           readonly channel: Name
         } & PartsFor<Channels, Name>
     }[keyof Channels & string]
@@ -75,7 +75,8 @@ type TextFields = {
   readonly text?: string | undefined
   /**
    * In place of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of the
-   * three is required unless a template is named, whose text is used in their place.
+   * three is required unless a template is named, whose text is used in their place, or the channel has parts that stand in
+   * for a text, such as `whatsapp.approvedTemplate`.
    */
   readonly body?: string | undefined
   /** Id or name of a template. */
@@ -124,7 +125,7 @@ const fields = {
   body: text(1, MAX_BODY_LENGTH)
     .optional()
     .describe(
-      'In place of `html` and `text`; of a mail the source says which. One of the three is required unless a template is named.',
+      'In place of `html` and `text`; of a mail the source says which. One of the three is required unless a template is named or parts stand in for the text.',
     ),
   template: text(1, 128).optional().describe('Id or name of a template, whose text is used.'),
   variables: jsonObject

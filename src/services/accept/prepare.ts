@@ -1,7 +1,7 @@
 import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
-import { storedText } from '../../domain/message-text.ts'
+import { type StoredText, storedText } from '../../domain/message-text.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
@@ -53,7 +53,7 @@ export function prepareSend(
   const parts = partsOf(kind, input, how.registry)
   assertParts(kind, parts, how.links)
   const content = {
-    ...contentOf(input, template, channel, how.compiled, spent),
+    ...contentOf(kind, input, parts, template, how.compiled, spent),
     ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
   }
@@ -152,9 +152,10 @@ function channelOf(input: ParsedSend, template: Template | null): string {
 }
 
 function contentOf(
+  kind: ChannelKind,
   input: ParsedSend,
+  parts: unknown,
   template: Template | null,
-  channel: string,
   compiled: CompiledTemplates,
   spent: Work | undefined,
 ): NotificationContent {
@@ -163,7 +164,7 @@ function contentOf(
     ...(input.format === undefined ? {} : { format: input.format }),
   }
   if (input.template === undefined) {
-    const given = storedText(input)
+    const given = storedText(input) ?? partsAlone(kind, input, parts)
     if (given === null) throw missing('body', '"html", "text" or "body"')
     assertNoValues(input)
     const { body, format, text } = given
@@ -175,9 +176,9 @@ function contentOf(
     }
   }
   if (template === null) throw templateNotFound(input.template)
-  if (template.channel !== channel) {
+  if (template.channel !== kind.name) {
     throw new NotifierError('invalid_channel', {
-      message: `The template "${template.name}" is for ${template.channel}, not for ${channel}.`,
+      message: `The template "${template.name}" is for ${template.channel}, not for ${kind.name}.`,
       details: { field: 'channel', expected: template.channel },
     })
   }
@@ -185,6 +186,14 @@ function contentOf(
   compiled.of(template).assertVariables(variables, overrides, spent)
   const { id, name, version } = template
   return { ...overrides, template: { id, name, version }, variables }
+}
+
+/** The empty text of a message whose parts stand in for one; null: it needs a text. */
+function partsAlone(kind: ChannelKind, input: ParsedSend, parts: unknown): StoredText | null {
+  const message = { subject: input.subject ?? null, body: '', parts }
+  return parts !== undefined && kind.isBlank?.(message) === false
+    ? { body: '', format: null, text: null }
+    : null
 }
 
 function blank(input: ParsedSend, content: NotificationContent): NotifierError {

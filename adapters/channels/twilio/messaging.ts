@@ -1,0 +1,165 @@
+import * as z from 'zod'
+import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Message, Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { member, type ProviderAnswer, refuse, textMember } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions, wrongOption } from '../kit/options.ts'
+import { judgeTwilio } from './errors.ts'
+import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioReceipts } from './receipts.ts'
+
+/** Options of `twilio` and `twilioWhatsApp`. */
+export interface TwilioAccountOptions extends PacedProviderOptions {
+  /** `AC` and 32 hexadecimal digits. */
+  readonly accountSid: string
+  /** The account's auth token. May be left out with `apiKey`. */
+  readonly authToken?: string | undefined
+  /** An API key in place of the auth token. */
+  readonly apiKey?: { readonly sid: string; readonly secret: string } | undefined
+  /** `MG` and 32 hexadecimal digits: a messaging service, which chooses the sender, in place of `from`. */
+  readonly messagingServiceSid?: string | undefined
+  /**
+   * Reports and incoming messages.
+   *
+   * @default none: no receipts are taken
+   */
+  readonly receipts?: TwilioReceiptOptions | undefined
+  /**
+   * After how many seconds Twilio gives a message up that it could not pass on, 1 to 36 000.
+   *
+   * @default Twilio's own
+   */
+  readonly validitySeconds?: number | undefined
+}
+
+/** A channel of Twilio's Programmable Messaging. */
+export interface TwilioChannel<Kind extends ChannelKind> {
+  /** The provider's function, for errors in its options. */
+  readonly plugin: string
+  readonly kind: Kind
+  /** What Twilio puts before the phone numbers of this channel. */
+  readonly scheme: '' | 'whatsapp:'
+  /** The option `from`. */
+  readonly from: z.ZodType<string>
+  /** A message's content as form fields, or why it has none. */
+  contentOf(message: Message<Kind>): Readonly<Record<string, string>> | Outcome
+}
+
+const sid = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`), `must be ${prefix} and 32 hexadecimal digits`)
+const shape = {
+  // A second message costs money and annoys.
+  ...providerShape({ name: 'twilio', baseUrl: 'https://api.twilio.com', onAmbiguous: 'fail' }),
+  maxPerSecond,
+  accountSid: sid('AC'),
+  authToken: credential.optional(),
+  apiKey: z.strictObject({ sid: sid('SK'), secret: credential }).optional(),
+  messagingServiceSid: sid('MG').optional(),
+  receipts: receiptOptions.optional(),
+  validitySeconds: z.int().min(1).max(36_000, 'must be at most 36000 seconds').optional(),
+}
+
+/** A provider over `POST …/Messages.json`. @throws NotifierError `invalid_configuration`, naming the option that is wrong */
+export function twilioProvider<Kind extends ChannelKind>(
+  { plugin, kind, scheme, from, contentOf }: TwilioChannel<Kind>,
+  options: TwilioAccountOptions,
+): Provider<Kind> {
+  const given = checkOptions(plugin, z.strictObject({ ...shape, from: from.optional() }), options)
+  const { baseUrl, timeoutMs, maxConcurrent, accountSid, receipts, validitySeconds } = given
+  const sender = senderOf(plugin, scheme, given.from, given.messagingServiceSid)
+  const login = loginOf(plugin, given)
+  const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
+  const proof = receipts === undefined ? null : proofOf(plugin, receipts, given.authToken)
+  const account = `${baseUrl}/2010-04-01/Accounts/${accountSid}`
+  const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
+    secrets: [basic, login[1], ...(proof?.secret ?? [])],
+  })
+
+  return {
+    ...describeProvider(kind, given),
+    async send(message, { notificationId, signal }) {
+      const content = contentOf(message)
+      if (isOutcome(content)) return content
+      const form = new URLSearchParams({
+        To: scheme + message.to,
+        ...sender,
+        ...content,
+        ...(receipts?.url === undefined
+          ? {}
+          : { StatusCallback: `${receipts.url}?${OUR_ID}=${encodeURIComponent(notificationId)}` }),
+        ...(validitySeconds === undefined ? {} : { ValidityPeriod: String(validitySeconds) }),
+      })
+      return http.send(
+        {
+          url: `${account}/Messages.json`,
+          headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+          body: form.toString(),
+          signal,
+        },
+        (answer) => judgeTwilio(answer, given.from),
+      )
+    },
+    ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof, scheme) }),
+    async check() {
+      // A standard API key may not ask for the account, but for everything in it.
+      const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
+      assertWorks(await http.send({ method: 'GET', url, headers }, judgeAccount), 'Twilio')
+    },
+    close: () => http.close(),
+  }
+}
+
+function isOutcome(content: Readonly<Record<string, string>> | Outcome): content is Outcome {
+  return 'kind' in content
+}
+
+function judgeAccount(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return null
+  if (Array.isArray(member(answer.json, 'messages'))) return { kind: 'accepted' }
+  const status = textMember(answer.json, 'status')
+  return status === 'active'
+    ? { kind: 'accepted' }
+    : refuse(answer, { code: status, message: `The account is ${status ?? 'not readable'}.` }, [
+        'rejected',
+        'provider_suspended',
+        'account',
+      ])
+}
+
+function senderOf(
+  plugin: string,
+  scheme: string,
+  from: string | undefined,
+  messagingServiceSid: string | undefined,
+): Readonly<Record<string, string>> {
+  if (from !== undefined && messagingServiceSid === undefined) return { From: scheme + from }
+  if (from === undefined && messagingServiceSid !== undefined)
+    return { MessagingServiceSid: messagingServiceSid }
+  throw wrongOption(plugin, 'from', 'one of "from" and "messagingServiceSid" must be given')
+}
+
+function loginOf(
+  plugin: string,
+  { accountSid, authToken, apiKey }: Pick<TwilioAccountOptions, 'accountSid' | 'authToken' | 'apiKey'>,
+): readonly [user: string, secret: string] {
+  if (apiKey !== undefined) return [apiKey.sid, apiKey.secret]
+  if (authToken !== undefined) return [accountSid, authToken]
+  throw wrongOption(plugin, 'authToken', 'must be given, or "apiKey" in its place')
+}
+
+function proofOf(
+  plugin: string,
+  receipts: z.output<typeof receiptOptions>,
+  authToken: string | undefined,
+): Proof {
+  const secret = receipts.secret ?? (authToken === undefined ? undefined : [authToken])
+  if (secret !== undefined) return { ...receipts, secret }
+  throw wrongOption(plugin, 'receipts.secret', 'must be given where "authToken" is not')
+}
