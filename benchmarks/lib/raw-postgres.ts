@@ -18,7 +18,7 @@ const INSERT = `
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
   SELECT 2 * seq, 2 * seq, $1::bigint, 0, false, channel, organization, id FROM given`
 
-/** Without turns of organizations. */
+/** Without round-robin over organizations. */
 const CLAIM = `
   WITH chosen AS (
     SELECT id FROM carillon.jobs

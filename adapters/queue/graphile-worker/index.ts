@@ -185,7 +185,7 @@ function openPool(
 ): Promise<OpenPgPool<GraphilePool>> {
   return openPgPool(pool as GraphilePool | undefined, {
     connectionString,
-    // One more connection listens, and one announces.
+    // One more connection listens, and one enqueues.
     max: concurrency + 2,
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'carillon queue',

@@ -23,7 +23,7 @@ const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND
 
 const MAX_LANES = 1_000
 
-/** Turns in a lane: the organizations with the last turn, normal and high, and the turn of the priorities. */
+/** Round-robin state of a lane: the last organization, normal and high, and the next priority. */
 interface LaneTurns {
   readonly turn: number
   readonly last: readonly [normal: string, high: string]
@@ -70,7 +70,7 @@ export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 /**
  * Leases due jobs, one statement per claim: see migrations/0002-claim.ts, 0015-claim-3.ts and 0018-claim-4.ts.
  *
- * Turns are kept in this process. Processes that share a database each take turns on their own.
+ * The round-robin state lives in this process; processes that share a database each have their own.
  */
 export function createClaim(
   connection: Connection,

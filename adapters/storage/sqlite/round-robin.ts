@@ -57,7 +57,7 @@ export type LeaseJob = (job: JobRow) => void
 /** Chooses and leases at most `free` jobs of a lane. */
 export type LeaseInTurn = (demand: LaneDemand, lease: LeaseJob) => JobRow[]
 
-/** The organization with the last turn in each priority of a lane, and the turn of the priorities. */
+/** Round-robin state of a lane: the last organization of each priority, and the next priority. */
 interface LaneTurns {
   turn: number
   readonly last: [normal: string, high: string]
@@ -69,10 +69,10 @@ interface Place {
 }
 
 /**
- * Chooses fairly: organizations take turns within a lane and priority, and the next claim continues the turn. The work
+ * Chooses fairly: round-robin over organizations within a lane and priority, continued by the next claim. The work
  * depends on the number of leased jobs, not on that of waiting ones.
  *
- * Turns are kept in this process. Processes that share a database each take turns on their own.
+ * The round-robin state lives in this process; processes that share a database each have their own.
  */
 export function createRoundRobin(connection: Connection): LeaseInTurn {
   const countReady = connection.statement<{ ready: number; high: number }>(COUNT_READY)
@@ -82,7 +82,7 @@ export function createRoundRobin(connection: Connection): LeaseInTurn {
   const oldest = connection.statement<JobRow>(OLDEST)
   const lanes = new Map<string, LaneTurns>()
 
-  /** At most `most` organizations, in the order of their turns after `last`. */
+  /** At most `most` organizations, in round-robin order after `last`. */
   function organizationsAfter(lane: string, high: number, last: string, most: number): string[] {
     const organizations: string[] = []
     let after = last
@@ -121,7 +121,7 @@ export function createRoundRobin(connection: Connection): LeaseInTurn {
     return jobs
   }
 
-  /** If there is room for all, turns do not matter and start again. */
+  /** With room for all jobs the order does not matter. The round-robin starts again. */
   function leaseAll(lane: string, lease: LeaseJob): JobRow[] {
     const jobs = allReady().all(lane)
     for (const job of jobs) lease(job)

@@ -3,7 +3,7 @@
  * restrict its statements to index walks. So a claim does not slow down with the backlog, even with statistics of an
  * empty table.
  *
- * Organizations take turns as in the SQLite storage; `shareSlots` in src/domain splits the slots between high and
+ * Round-robin over organizations, as in the SQLite storage; `shareSlots` in src/domain splits the slots between high and
  * normal. The storage contract checks both. Rows that another claim is taking are skipped.
  *
  * Returns one row per job, and one with the summary. Never change a released function: add a new one, because processes
@@ -129,7 +129,7 @@ BEGIN
       v_left := v_give[priority];
       CONTINUE WHEN v_left = 0;
 
-      -- A loose index scan over the organizations with a ready job, in the order of their turns.
+      -- A loose index scan over the organizations with a ready job, in round-robin order.
       v_orgs := '{}';
       v_org := v_last[priority];
       v_wrapped := v_org = '';

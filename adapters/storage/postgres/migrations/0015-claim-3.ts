@@ -139,7 +139,7 @@ BEGIN
       v_left := v_give[priority];
       CONTINUE WHEN v_left = 0;
 
-      -- A loose index scan over the organizations with a ready job, in the order of their turns.
+      -- A loose index scan over the organizations with a ready job, in round-robin order.
       v_orgs := '{}';
       v_org := v_last[priority];
       v_wrapped := v_org = '';
