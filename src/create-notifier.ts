@@ -314,6 +314,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     version: VERSION,
     sendInput,
     channels: [...options.kinds.known.keys()],
+    kinds: [...options.kinds.known.values()].map(({ name, subject, html = false }) => {
+      return { name, subject: subject !== undefined, html, configured: registry.channels.includes(name) }
+    }),
     ...scoped,
     organizations: guard(organizations.api),
     apiKeys: { ...apiKeys, verify },

@@ -5,6 +5,8 @@ import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
+import { NewTemplatePage, TemplatePage } from '../pages/templates/template-page.tsx'
+import { TemplatesPage } from '../pages/templates/templates-page.tsx'
 import { EndpointPage } from '../pages/webhooks/endpoint-page.tsx'
 import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
 import type { Texts } from '../texts/en.ts'
@@ -29,6 +31,14 @@ export const PAGES: readonly PageEntry[] = [
     menu: { title: 'notifications', icon: 'notifications' },
   },
   { path: '/notifications/:id', scope: 'organization', component: NotificationPage },
+  {
+    path: '/templates',
+    scope: 'organization',
+    component: TemplatesPage,
+    menu: { title: 'templates', icon: 'templates' },
+  },
+  { path: '/templates/new', scope: 'organization', component: NewTemplatePage },
+  { path: '/templates/:id', scope: 'organization', component: TemplatePage },
   { path: '/keys', scope: 'organization', component: KeysPage, menu: { title: 'keys', icon: 'keys' } },
   {
     path: '/webhooks',

@@ -12,6 +12,16 @@ export interface Session {
   readonly organizations: 'all' | readonly string[]
   /** Names of the channels that the service knows. */
   readonly channels: readonly string[]
+  readonly kinds: readonly ChannelKind[]
+}
+
+/** A channel, and what its texts may have. */
+export interface ChannelKind {
+  readonly name: string
+  readonly subject: boolean
+  readonly html: boolean
+  /** False: it is built in, and no provider sends on it. */
+  readonly configured: boolean
 }
 
 type State =
@@ -68,7 +78,15 @@ export async function signOut(): Promise<void> {
 export const session = computed<Session>(() => {
   const now = state.value
   if (now.kind === 'open' || now.kind === 'ended') return now.session
-  return { actor: '', name: '', permission: 'Read Only', grants: [], organizations: [], channels: [] }
+  return {
+    actor: '',
+    name: '',
+    permission: 'Read Only',
+    grants: [],
+    organizations: [],
+    channels: [],
+    kinds: [],
+  }
 })
 
 export const isOperator = computed(() => session.value.organizations === 'all')

@@ -1,4 +1,5 @@
 import { notifications, sending } from './en/notifications.ts'
+import { templates } from './en/templates.ts'
 
 /** Every text of the dashboard. A second language is one more file of this shape. */
 export const en = {
@@ -99,6 +100,7 @@ export const en = {
   },
   notifications,
   sending,
+  templates,
   keys: {
     title: 'API keys',
     intro: 'Applications and people call the API with a key. Rotate keys every 90 days.',

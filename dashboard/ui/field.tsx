@@ -8,7 +8,8 @@ interface Common {
   readonly error?: string | null | undefined
 }
 
-interface Described {
+/** Ties a control to its label and notes. */
+export interface Described {
   readonly id: string
   readonly 'aria-describedby'?: string
   readonly 'aria-invalid'?: 'true'
@@ -56,6 +57,9 @@ interface TextFieldProps extends Common {
   readonly autoFocus?: boolean
   readonly mono?: boolean
   readonly spellcheck?: boolean
+  readonly readOnly?: boolean
+  readonly min?: number
+  readonly max?: number
 }
 
 export function TextField({ label, hint, error, onValue, mono, type = 'text', ...input }: TextFieldProps) {

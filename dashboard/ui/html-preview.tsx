@@ -6,7 +6,7 @@ import { theme } from '../app/theme.ts'
 import { texts } from '../texts/index.ts'
 import { Segments } from './segments.tsx'
 
-const WIDTHS = { phone: '22rem', tablet: '48rem', full: '100%' } as const
+const WIDTHS = { phone: '322px', tablet: '768px', full: '100%' } as const
 type Width = keyof typeof WIDTHS
 const SCHEMES = ['light', 'dark'] as const
 const PAUSE_MS = 300

@@ -35,7 +35,7 @@ export function dashboardRoutes(
   const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
 
   /** Never the counted identity, which is for the server alone. */
-  async function show({ request }: RequestContext, { channels }: Service): Promise<HandlerResult> {
+  async function show({ request }: RequestContext, { channels, kinds }: Service): Promise<HandlerResult> {
     const {
       id,
       name = id,
@@ -43,7 +43,7 @@ export function dashboardRoutes(
       grants,
       organizations,
     } = await authenticate(request, clientOf(request))
-    return { body: { actor: id, name, permission, grants, organizations, channels } }
+    return { body: { actor: id, name, permission, grants, organizations, channels, kinds } }
   }
 
   async function begin({ request, body }: RequestContext, { sessions }: Service): Promise<HandlerResult> {

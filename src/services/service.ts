@@ -19,12 +19,24 @@ export interface Service
   readonly sendInput: SendSchema
   /** Names of the channels that are known. */
   readonly channels: readonly string[]
+  /** What texts of each known channel may have. */
+  readonly kinds: readonly KnownKind[]
   readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
   readonly limits: Scoped<Tenant['limits']> & Admissions
   readonly pages: Pages
   readonly receipts: Receipts
   readonly reporting: Reporting
   readonly sessions: Sessions
+}
+
+/** What editors need to know of a channel. */
+export interface KnownKind {
+  readonly name: string
+  /** Whether subjects are sent. */
+  readonly subject: boolean
+  readonly html: boolean
+  /** False: it is built in, and has no provider here. */
+  readonly configured: boolean
 }
 
 /** What a request counts against. */

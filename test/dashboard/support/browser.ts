@@ -62,7 +62,7 @@ export async function watch(
     if (message.type() !== 'error') return
     // Answers such as 401 and 409 are part of the dashboard's work, and blocking is that of a preview's sandbox.
     if (message.text().startsWith('Failed to load resource')) return
-    if (/\/preview' because|^Loading the image .*"img-src data:"/.test(message.text())) return
+    if (/\/preview(?:\?[^']*)?' because|^Loading the image .*"img-src data:"/.test(message.text())) return
     faults.push(message.text())
   })
   page.on('request', (request) => {

@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals'
+import { texts } from '../../texts/index.ts'
+import { HtmlPreview } from '../../ui/html-preview.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import type { Preview, PreviewState } from './use-preview.ts'
+
+const said = texts.templates
+
+/** The message that recipients get. While it cannot be rendered, the last one stays. */
+export function PreviewPanel({
+  state: { preview, error },
+  hasSubject,
+}: {
+  readonly state: PreviewState
+  readonly hasSubject: boolean
+}) {
+  if (preview === null) return <p class="muted">{error === null ? said.previewEmpty : said.previewBroken}</p>
+  return (
+    <>
+      <p class="hint" role="status">
+        {error === null ? '' : said.previewStale}
+      </p>
+      {hasSubject ? (
+        <p class="subject">
+          <span class="muted">{said.subject}: </span>
+          {preview.subject || <span class="muted">{said.noSubject}</span>}
+        </p>
+      ) : null}
+      {preview.format === 'html' ? <Html of={preview} /> : <pre>{preview.body}</pre>}
+      {preview.sms === undefined ? null : <p class="hint">{said.segments(preview.sms)}</p>}
+    </>
+  )
+}
+
+function Html({ of: { body, text } }: { readonly of: Preview }) {
+  const tab = useSignal<'html' | 'text' | 'source'>('html')
+  return (
+    <Tabs
+      label={said.preview}
+      value={tab.value}
+      onValue={(name) => {
+        tab.value = name
+      }}
+      tabs={[
+        {
+          name: 'html',
+          label: said.views.html,
+          content: () => <HtmlPreview html={body} title={said.preview} />,
+        },
+        {
+          name: 'text',
+          label: said.views.text,
+          content: () => (text === undefined ? <p class="muted">{said.textIsMade}</p> : <pre>{text}</pre>),
+        },
+        { name: 'source', label: said.views.source, content: () => <pre>{body}</pre> },
+      ]}
+    />
+  )
+}

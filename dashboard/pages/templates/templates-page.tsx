@@ -1,0 +1,103 @@
+import { ask } from '../../app/api.ts'
+import { hrefOf, place, setQuery } from '../../app/router.ts'
+import { inOrganization, may, organization } from '../../app/session.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import type { Template } from './template.ts'
+
+const said = texts.templates
+
+export function TemplatesPage() {
+  const templates = useList<Template>('/v1/templates')
+  const { search = '' } = place.value.query
+  const mayWrite = may('Write')
+  const wanted = search.trim().toLowerCase()
+  const found = templates.items?.filter(({ name }) => name.includes(wanted)) ?? null
+  const create = (
+    <a class="button primary" href={hrefOf(inOrganization('/templates/new'))}>
+      <Icon name="plus" />
+      {said.create}
+    </a>
+  )
+
+  async function remove({ id, name }: Template): Promise<void> {
+    const sure = await confirm({
+      title: said.deleteTitle(name),
+      hint: said.deleteHint,
+      confirm: texts.actions.delete,
+      danger: true,
+    })
+    if (!sure) return
+    await ask(`/v1/templates/${id}`, { method: 'DELETE', organization: organization.value ?? undefined })
+    tell(said.deleted)
+    await templates.reload()
+  }
+
+  const columns: Column<Template>[] = [
+    {
+      title: said.name,
+      main: true,
+      cell: ({ id, name, description }) => (
+        <>
+          <a href={hrefOf(inOrganization(`/templates/${id}`))}>{name}</a>
+          {description === null ? null : <p class="muted clip">{description}</p>}
+        </>
+      ),
+    },
+    { title: said.channel, cell: ({ channel }) => channel },
+    { title: said.version, end: true, cell: ({ version }) => version },
+    { title: said.created, end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    ...(may('Full Access')
+      ? [
+          {
+            title: texts.actions.delete,
+            quiet: true,
+            end: true,
+            cell: (template: Template) => (
+              <Button
+                kind="quiet"
+                icon="trash"
+                label={`${texts.actions.delete}: ${template.name}`}
+                onClick={() => remove(template)}
+              />
+            ),
+          },
+        ]
+      : []),
+  ]
+  return (
+    <Page title={said.title} intro={said.intro} actions={mayWrite ? create : undefined}>
+      {templates.items === null || templates.items.length === 0 ? null : (
+        <div class="filters">
+          <TextField
+            label={said.search}
+            type="search"
+            value={search}
+            onValue={(value) => setQuery({ search: value })}
+          />
+        </div>
+      )}
+      <List
+        label={said.title}
+        state={{ ...templates, items: found }}
+        columns={columns}
+        filtered={wanted !== ''}
+        empty={
+          <Empty icon="templates" title={said.empty}>
+            <p>{mayWrite ? said.emptyHint : texts.permission.needs('Write')}</p>
+            {mayWrite ? create : null}
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,105 @@
+import { ask } from '../../app/api.ts'
+import { place, setQuery } from '../../app/router.ts'
+import { may, organization } from '../../app/session.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import { CompareVersions } from './compare-versions.tsx'
+import type { Template, TemplateVersion } from './template.ts'
+
+const said = texts.templates
+
+/** The versions of a template. Two of them are compared by the query of the address. */
+export function Versions({
+  template: { id, version: newest },
+  changed,
+  onRestored,
+}: {
+  readonly template: Template
+  /** True: there are edits that a restored version would compete with. */
+  readonly changed: boolean
+  readonly onRestored: () => Promise<void>
+}) {
+  const path = `/v1/templates/${id}/versions`
+  const versions = useList<TemplateVersion>(path, {
+    query: { limit: '20' },
+    everyMs: 30_000,
+    keyOf: ({ version }) => String(version),
+  })
+  const { from, to } = place.value.query
+
+  async function restore(version: number): Promise<void> {
+    const sure = await confirm({
+      title: said.restoreTitle(version),
+      hint: said.restoreHint,
+      confirm: said.restore,
+    })
+    if (!sure) return
+    await ask(`${path}/${version}/restore`, {
+      method: 'POST',
+      organization: organization.value ?? undefined,
+    })
+    tell(said.restoredNote(version))
+    await onRestored()
+  }
+
+  const columns: Column<TemplateVersion>[] = [
+    {
+      title: said.version,
+      main: true,
+      cell: ({ version }) => (
+        <>
+          {version} {version === newest ? <Badge tone="info">{said.current}</Badge> : null}
+        </>
+      ),
+    },
+    { title: said.made, cell: ({ createdAt }) => <Time at={createdAt} style="full" /> },
+    {
+      title: said.actions,
+      quiet: true,
+      end: true,
+      cell: ({ version }) =>
+        version === newest ? null : (
+          <div class="actions">
+            <Button
+              label={`${said.compare}: ${version}`}
+              onClick={() => setQuery({ from: String(version), to: String(newest) })}
+            >
+              {said.compare}
+            </Button>
+            {may('Write') ? (
+              <Button
+                label={`${said.restore}: ${version}`}
+                disabled={changed}
+                onClick={() => restore(version)}
+              >
+                {said.restore}
+              </Button>
+            ) : null}
+          </div>
+        ),
+    },
+  ]
+  return (
+    <section class="versions" aria-labelledby="versions-title">
+      <h2 id="versions-title">{said.versions}</h2>
+      {changed && newest > 1 ? <p class="hint">{said.restoreLater}</p> : null}
+      <List label={said.versions} state={versions} columns={columns} empty={null} />
+      {from === undefined || to === undefined ? null : (
+        <CompareVersions
+          path={path}
+          newest={newest}
+          from={from}
+          to={to}
+          onChange={setQuery}
+          onClose={() => setQuery({ from: undefined, to: undefined })}
+        />
+      )}
+    </section>
+  )
+}

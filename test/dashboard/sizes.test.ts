@@ -1,0 +1,32 @@
+import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { ASSETS, ENTRY } from '../../src/dashboard/generated/assets.ts'
+
+const LEVEL = 9
+
+function sourceOf(name: string): Buffer {
+  return brotliDecompressSync(Buffer.from(ASSETS[name]?.brotli ?? '', 'base64'))
+}
+
+/** A script and what it imports at once. */
+function withImports(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found
+  found.add(name)
+  for (const [, other = ''] of sourceOf(name)
+    .toString()
+    .matchAll(/(?:import|from)\s*"\.\/([^"]+\.js)"/g))
+    withImports(other, found)
+  return found
+}
+
+function gzipKilobytes(names: Iterable<string>): number {
+  return [...names].reduce((sum, name) => sum + gzipSync(sourceOf(name), { level: LEVEL }).length, 0) / 1024
+}
+
+it('loads at most 60 KB at first, and at most 170 KB for the editor of templates', () => {
+  const first = new Set([...withImports(ENTRY.script), ENTRY.style])
+  const later = Object.keys(ASSETS).filter((name) => !first.has(name))
+  expect(later.length).toBeGreaterThan(0)
+  expect(gzipKilobytes(first)).toBeLessThanOrEqual(60)
+  expect(gzipKilobytes(later)).toBeLessThanOrEqual(170)
+})
