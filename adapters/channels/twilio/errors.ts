@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-/** A full queue of one sender drains at its rate, one message a second at worst. */
+/** A sender's full queue drains at its rate, at worst one message per second. */
 const QUEUE_MS = 60_000
 
 const badNumber: Verdict = ['rejected', 'invalid_phone_number', 'recipient']
@@ -25,10 +25,10 @@ const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 
 /**
- * Twilio's error codes (https://www.twilio.com/docs/api/errors). Those from 30001 on come in reports of delivery, where
- * only their code counts.
+ * Twilio's error codes (https://www.twilio.com/docs/api/errors). Codes from 30001 on appear in delivery reports, where
+ * only the error code matters.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   20003: ['rejected', 'provider_auth_failed', 'account'],
@@ -37,7 +37,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   20403: suspended,
   90010: suspended,
   20404: ['rejected', 'provider_error', 'account'],
-  // The address of the reports: that of this machine, for example, or of a private network.
+  // Invalid report address, for example of this machine or a private network.
   21609: ['rejected', 'provider_error', 'account'],
   20429: throttled,
   14107: throttled,
@@ -54,7 +54,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   21604: badNumber,
   21614: ['rejected', 'landline', 'recipient'],
   21635: ['rejected', 'landline', 'recipient'],
-  // The recipient's, although the account lacks the permission, or a sender for it: a pause would hold up every other
+  // The account lacks the permission or a sender for the recipient's country. A pause would hold up every other
   // country.
   21408: ['rejected', 'region_not_permitted', 'recipient'],
   21606: ['rejected', 'invalid_sender', 'recipient'],
@@ -95,7 +95,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30001: throttled,
   30002: suspended,
   30003: ['retry', 'recipient_unreachable', 'recipient'],
-  // Twilio uses it for the carrier's filter and for the recipient's own block-list alike.
+  // Covers both the carrier's filter and the recipient's own block list.
   30004: ['rejected', 'carrier_blocked', 'recipient'],
   30005: badNumber,
   30006: ['rejected', 'landline', 'recipient'],
@@ -119,7 +119,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30041: unregistered,
   30042: badSender,
   30044: ['rejected', 'message_too_large', 'message'],
-  // Twilio's own protection from fraud blocks a number for hours.
+  // Twilio's fraud protection blocks a number for hours.
   30450: ['rejected', 'carrier_blocked', 'recipient'],
   30453: ['rejected', 'carrier_blocked', 'recipient'],
   30485: ['rejected', 'carrier_blocked', 'recipient'],
@@ -141,9 +141,9 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   63013: badContent,
   // The recipient has blocked the sender.
   63014: blocked,
-  // A sandbox sends to those alone who have joined it.
+  // A sandbox sends only to recipients who have joined it.
   63015: blocked,
-  // More than 24 hours since the recipient's last message: only a template may go.
+  // More than 24 hours since the recipient's last message: only a template is allowed.
   63016: badContent,
   63017: throttled,
   63018: throttled,
@@ -152,7 +152,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   63021: badContent,
   63022: unregistered,
   63023: ['retry', 'provider_error', 'message'],
-  // No account of the channel, most often.
+  // Usually a number without an account on the channel.
   63024: ['rejected', 'recipient_unreachable', 'recipient'],
   63025: badContent,
   63027: badTemplate,
@@ -169,19 +169,19 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   63049: blocked,
 }
 
-/** Of these causes only the country of a short code differs from recipient to recipient. */
+/** The country of a short code makes these causes differ between recipients. */
 const BY_SENDER: ReadonlySet<string | undefined> = new Set(['21606', '21659'])
 const LONG_NUMBER = /^\+?\d{7,}$/
 
-/** What a report of an undelivered message means. */
+/** The code for an undelivered message's report. */
 export function twilioErrorCode(code: string | undefined): ErrorCode {
   return rowOf(TWILIO_ERRORS, code)?.[1] ?? 'provider_error'
 }
 
 /**
- * Reads an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`.
+ * Judges an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`.
  *
- * @param from the sender that was asked for; undefined: a messaging service chose it
+ * @param from the configured sender; undefined: a messaging service chose it
  */
 export function judgeTwilio(answer: ProviderAnswer, from?: string): Outcome | null {
   const sid = textMember(answer.json, 'sid')

@@ -14,22 +14,22 @@ import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioRe
 
 /** Options of `twilio` and `twilioWhatsApp`. */
 export interface TwilioAccountOptions extends PacedProviderOptions {
-  /** `AC` and 32 hexadecimal digits. */
+  /** SID of the account: `AC` and 32 hexadecimal digits. */
   readonly accountSid: string
-  /** The account's auth token. May be left out with `apiKey`. */
+  /** The account's auth token. Optional with `apiKey`. */
   readonly authToken?: string | undefined
   /** An API key in place of the auth token. */
   readonly apiKey?: { readonly sid: string; readonly secret: string } | undefined
-  /** `MG` and 32 hexadecimal digits: a messaging service, which chooses the sender, in place of `from`. */
+  /** SID of a messaging service, which chooses the sender, in place of `from`: `MG` and 32 hexadecimal digits. */
   readonly messagingServiceSid?: string | undefined
   /**
-   * Reports and incoming messages.
+   * Verification of reports and incoming messages.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: TwilioReceiptOptions | undefined
   /**
-   * After how many seconds Twilio gives a message up that it could not pass on, 1 to 36 000.
+   * Seconds after which Twilio gives up a message that it could not pass on, 1 to 36 000.
    *
    * @default Twilio's own
    */
@@ -38,21 +38,21 @@ export interface TwilioAccountOptions extends PacedProviderOptions {
 
 /** A channel of Twilio's Programmable Messaging. */
 export interface TwilioChannel<Kind extends ChannelKind> {
-  /** The provider's function, for errors in its options. */
+  /** Name of the provider's function, for errors in its options. */
   readonly plugin: string
   readonly kind: Kind
-  /** What Twilio puts before the phone numbers of this channel. */
+  /** Prefix of phone numbers on this channel. */
   readonly scheme: '' | 'whatsapp:'
-  /** The option `from`. */
+  /** Schema of the option `from`. */
   readonly from: z.ZodType<string>
-  /** A message's content as form fields, or why it has none. */
+  /** A message's content as form fields, or the refusal of a message without content. */
   contentOf(message: Message<Kind>): Readonly<Record<string, string>> | Outcome
 }
 
 const sid = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`), `must be ${prefix} and 32 hexadecimal digits`)
 const shape = {
-  // A second message costs money and annoys.
+  // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'twilio', baseUrl: 'https://api.twilio.com', onAmbiguous: 'fail' }),
   maxPerSecond,
   accountSid: sid('AC'),
@@ -63,7 +63,11 @@ const shape = {
   validitySeconds: z.int().min(1).max(36_000, 'must be at most 36000 seconds').optional(),
 }
 
-/** A provider over `POST …/Messages.json`. @throws NotifierError `invalid_configuration`, naming the option that is wrong */
+/**
+ * A provider over `POST …/Messages.json`.
+ *
+ * @throws NotifierError `invalid_configuration` with the option's name
+ */
 export function twilioProvider<Kind extends ChannelKind>(
   { plugin, kind, scheme, from, contentOf }: TwilioChannel<Kind>,
   options: TwilioAccountOptions,
@@ -108,7 +112,7 @@ export function twilioProvider<Kind extends ChannelKind>(
     },
     ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof, scheme) }),
     async check() {
-      // A standard API key may not ask for the account, but for everything in it.
+      // Standard API keys cannot read the account, only its resources.
       const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
       assertWorks(await http.send({ method: 'GET', url, headers }, judgeAccount), 'Twilio')
     },
@@ -126,7 +130,7 @@ function judgeAccount(answer: ProviderAnswer): Outcome | null {
   const status = textMember(answer.json, 'status')
   return status === 'active'
     ? { kind: 'accepted' }
-    : refuse(answer, { code: status, message: `The account is ${status ?? 'not readable'}.` }, [
+    : refuse(answer, { code: status, message: `The account is ${status ?? 'unreadable'}.` }, [
         'rejected',
         'provider_suspended',
         'account',
@@ -142,7 +146,7 @@ function senderOf(
   if (from !== undefined && messagingServiceSid === undefined) return { From: scheme + from }
   if (from === undefined && messagingServiceSid !== undefined)
     return { MessagingServiceSid: messagingServiceSid }
-  throw wrongOption(plugin, 'from', 'one of "from" and "messagingServiceSid" must be given')
+  throw wrongOption(plugin, 'from', 'must be given, or "messagingServiceSid" in its place')
 }
 
 function loginOf(
@@ -151,7 +155,7 @@ function loginOf(
 ): readonly [user: string, secret: string] {
   if (apiKey !== undefined) return [apiKey.sid, apiKey.secret]
   if (authToken !== undefined) return [accountSid, authToken]
-  throw wrongOption(plugin, 'authToken', 'must be given, or "apiKey" in its place')
+  throw wrongOption(plugin, 'authToken', 'is required without "apiKey"')
 }
 
 function proofOf(
@@ -161,5 +165,5 @@ function proofOf(
 ): Proof {
   const secret = receipts.secret ?? (authToken === undefined ? undefined : [authToken])
   if (secret !== undefined) return { ...receipts, secret }
-  throw wrongOption(plugin, 'receipts.secret', 'must be given where "authToken" is not')
+  throw wrongOption(plugin, 'receipts.secret', 'is required without "authToken"')
 }

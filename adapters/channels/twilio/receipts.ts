@@ -7,27 +7,27 @@ import { optOutOf } from '../kit/sms/opt-out.ts'
 import { twilioErrorCode } from './errors.ts'
 import { isSignedByTwilio } from './signature.ts'
 
-/** Under this name the address of a message's reports carries our id. */
+/** Query parameter with the notification's id in the address for a message's reports. */
 export const OUR_ID = 'carillon_id'
 
-/** Twilio waits for instructions after an incoming message; there are none. */
+/** Twilio expects instructions after an incoming message. There are none. */
 const ANSWER = { contentType: 'text/xml', body: '<Response/>' } as const
-/** On the way, which is no news. */
+/** The message is in transit, which is not reported. */
 const UNDER_WAY: ReadonlySet<string> = new Set(['accepted', 'scheduled', 'queued', 'sending'])
 
-/** What proves the reports of Twilio. */
+/** Verification of Twilio's reports. */
 export interface TwilioReceiptOptions {
   /**
-   * The auth token that signs reports. Several while one replaces another.
+   * The auth token that signs reports; several during a rotation.
    *
    * @default the `authToken`
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Public address of this provider's receipts, `https://…/receipts/sms/twilio` or `…/receipts/whatsapp/twilio`, without a
-   * query: Twilio reports each message there, and its signatures are checked against it.
+   * Public address of this provider's receipts without a query, `https://…/receipts/sms/twilio` or
+   * `…/receipts/whatsapp/twilio`. Twilio reports each message there and signs this address.
    *
-   * @default none: messages ask for no report, and signatures are checked against the address that was called
+   * @default none: messages request no report, and signatures are checked against the called address
    */
   readonly url?: string | undefined
 }
@@ -45,14 +45,14 @@ export const receiptOptions: z.ZodType<Given> = z.strictObject({
   secret: oneOrSeveral(credential).optional(),
   url: z
     .string()
-    .refine((url) => URL.canParse(url) && !/[?#]/.test(url), 'must be an address without query and fragment')
+    .refine((url) => URL.canParse(url) && !/[?#]/.test(url), 'must be a URL without query and fragment')
     .optional(),
 })
 
 /**
  * Reads status callbacks and incoming messages.
  *
- * @param scheme what the addresses of the channel begin with; a messaging service posts messages of all channels to one
+ * @param scheme prefix of the channel's addresses; a messaging service posts the messages of all channels to one
  *   address
  */
 export function twilioReceipts(
@@ -95,13 +95,13 @@ function isIncoming(read: Read): boolean {
   )
 }
 
-/** A message from a recipient: it matters where it opts out or in. */
+/** An incoming message. Only opt-outs and opt-ins count. */
 function incoming(read: Read, scheme: string): Receipt | null {
   const from = read('From')
   if (from === undefined || !from.startsWith(scheme)) return null
   const address = from.slice(scheme.length)
   if (address.includes(':')) return null
-  // Named where Twilio's Advanced Opt-Out, with keywords of its own, has understood it.
+  // Set if Twilio's Advanced Opt-Out, with custom keywords, recognized the message.
   const named = read('OptOutType')?.toLowerCase()
   const meaning = named === undefined ? optOutOf(read('Body') ?? '') : named
   const key = dedupeKey(read('MessageSid'), 'incoming')

@@ -10,7 +10,10 @@ export type { TwilioAccountOptions, TwilioReceiptOptions }
 
 /** Options of `twilio`. */
 export interface TwilioOptions extends TwilioAccountOptions {
-  /** The sender: a number of the account in E.164 form, a short code or an alphanumeric name. Or `messagingServiceSid`. */
+  /**
+   * Sender: one of the account's numbers in E.164 form, a short code or an alphanumeric name. Required without
+   * `messagingServiceSid`.
+   */
   readonly from?: string | undefined
 }
 
@@ -25,10 +28,10 @@ const channel: TwilioChannel<SmsKind> = {
 }
 
 /**
- * Twilio's Programmable Messaging as an SMS provider. It knows no idempotency for messages: an attempt whose end is unknown
- * is not repeated unless `onAmbiguous` says so.
+ * Twilio's Programmable Messaging as an SMS provider. It has no idempotency for messages, so ambiguous attempts are not
+ * repeated unless `onAmbiguous` is `retry`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function twilio(options: TwilioOptions): Provider<SmsKind> {
   return twilioProvider(channel, options)

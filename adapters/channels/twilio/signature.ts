@@ -5,8 +5,8 @@ import { formBody, sameText } from '../kit/http/receipt-request.ts'
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
 
 /**
- * Tells whether Twilio signed a request with one of these tokens: HMAC-SHA1 over the public address, and over the
- * fields of a form, sorted. A JSON body is covered by its hash in the address.
+ * True if Twilio signed the request with one of these tokens: HMAC-SHA1 over the public address and the sorted fields
+ * of a form. The address contains the hash of a JSON body.
  */
 export function isSignedByTwilio(request: ReceiptRequest, url: string, tokens: readonly string[]): boolean {
   const { headers, body } = request
@@ -31,7 +31,7 @@ export function isSignedByTwilio(request: ReceiptRequest, url: string, tokens: r
   )
 }
 
-/** Names in order, each followed by its values; repeated values count once. */
+/** Sorted names, each followed by its values without duplicates. */
 function joinFields(form: URLSearchParams): string {
   return [...new Set(form.keys())]
     .sort()
@@ -39,7 +39,7 @@ function joinFields(form: URLSearchParams): string {
     .join('')
 }
 
-/** As text, never through a parser, which would write some characters in another form than the one that was signed. */
+/** Handled as text: a URL parser would change the spelling of some signed characters. */
 function addresses(url: string): readonly string[] {
   const parts = /^([a-z]+:)\/\/(\[[^\]]*\]|[^/?#:]*)(:\d+)?(.*)$/is.exec(url)
   if (parts === null) return [url]

@@ -5,7 +5,10 @@ import { type TwilioAccountOptions, type TwilioChannel, twilioProvider } from '.
 
 /** Options of `twilioWhatsApp`. */
 export interface TwilioWhatsAppOptions extends TwilioAccountOptions {
-  /** The sender: a WhatsApp number of the account in E.164 form, without `whatsapp:`. Or `messagingServiceSid`. */
+  /**
+   * Sender: one of the account's WhatsApp numbers in E.164 form, without `whatsapp:`. Required without
+   * `messagingServiceSid`.
+   */
   readonly from?: string | undefined
 }
 
@@ -26,10 +29,10 @@ const channel: TwilioChannel<WhatsAppKind> = {
 }
 
 /**
- * WhatsApp through Twilio's Programmable Messaging. It knows no idempotency for messages: an attempt whose end is unknown is
- * not repeated unless `onAmbiguous` says so.
+ * WhatsApp through Twilio's Programmable Messaging. It has no idempotency for messages, so ambiguous attempts are not
+ * repeated unless `onAmbiguous` is `retry`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function twilioWhatsApp(options: TwilioWhatsAppOptions): Provider<WhatsAppKind> {
   return twilioProvider(channel, options)

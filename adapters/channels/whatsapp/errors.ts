@@ -22,9 +22,9 @@ const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
- * Codes of Meta's Cloud API. They decide, and the status of HTTP does not: 3, a missing permission, comes with 500.
+ * Error codes of Meta's Cloud API. The HTTP status does not matter: code 3, a missing permission, comes with 500.
  *
- * @internal for tests
+ * @internal exported for tests
  */
 export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   0: denied,
@@ -63,7 +63,7 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   131051: badContent,
   131052: badContent,
   131053: badContent,
-  // More than 24 hours since the recipient's last message: only a template may go.
+  // More than 24 hours since the recipient's last message: only a template is allowed.
   131047: ['rejected', 'content_rejected', 'message'],
 
   132000: badTemplate,
@@ -75,30 +75,30 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   132016: badTemplate,
   132018: badTemplate,
   132068: badTemplate,
-  // The flow in the template has a limit of its own.
+  // The flow in the template has its own limit.
   132069: ['retry', 'provider_rate_limited', 'message'],
 
   131021: ['rejected', 'invalid_recipient', 'recipient'],
   131026: ['rejected', 'recipient_unreachable', 'recipient'],
   130497: ['rejected', 'region_not_permitted', 'recipient'],
-  // A number for tests, whose recipients are listed.
+  // A test number, which sends only to listed recipients.
   131030: blocked,
   130472: blocked,
   131049: blocked,
   131050: ['rejected', 'unsubscribed', 'recipient'],
 }
 
-/** Permissions that are missing have a hundred codes. */
+/** Missing permissions have a hundred codes. */
 function verdictOf(code: string | undefined): Verdict | undefined {
   return /^2\d\d$/.test(code ?? '') ? denied : rowOf(WHATSAPP_ERRORS, code)
 }
 
-/** What a report of a message that failed means. */
+/** The code for a failed message's report. */
 export function whatsappErrorCode(code: string | undefined): ErrorCode {
   return verdictOf(code)?.[1] ?? 'provider_error'
 }
 
-/** Meta's words for an error: the details, where there are any, say more than the title. */
+/** Meta's description of an error. The details, if present, are more specific than the title. */
 export function whatsappWords(error: unknown): {
   readonly code: string | undefined
   readonly message: string | undefined
@@ -109,7 +109,7 @@ export function whatsappWords(error: unknown): {
   }
 }
 
-/** Reads an answer of `POST …/messages`: `{ messages: [{ id }] }`, or `{ error }`. */
+/** Judges an answer of `POST …/messages`: `{ messages: [{ id }] }` or `{ error }`. */
 export function judgeWhatsApp(answer: ProviderAnswer): Outcome | null {
   const messages = member(answer.json, 'messages')
   const id = Array.isArray(messages) ? textMember(messages[0], 'id') : undefined

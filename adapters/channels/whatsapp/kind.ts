@@ -7,16 +7,17 @@ import type { JsonFields } from '../../../src/domain/json-fields.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
 /**
- * What a WhatsApp message may carry beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
- * message; every other message needs a template that Meta has approved. A template goes in place of the text: such a message
- * needs no body, and a body is stored and not sent. A message that may go through Meta or Twilio carries both templates.
+ * Parts of a WhatsApp message beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
+ * message; every other message needs a template that Meta has approved. A template replaces the text: such a message
+ * needs no body, and a body is stored but not sent. A message that may go through Meta or Twilio carries both
+ * templates.
  */
 export interface WhatsAppContent {
-  /** Meta's template, in place of the text, for messages through `whatsapp`. */
+  /** Meta's template in place of the text, for messages through `whatsapp`. */
   readonly approvedTemplate?: ApprovedTemplate | undefined
-  /** The same template at Twilio, in place of the text, for messages through `twilioWhatsApp`. */
+  /** The same template at Twilio in place of the text, for messages through `twilioWhatsApp`. */
   readonly contentTemplate?: ContentTemplate | undefined
-  /** Shows a preview of the first link of a text. Twilio has no such choice. Default false. */
+  /** True: show a preview of the first link. Not supported by Twilio. Default: false. */
   readonly previewUrl?: boolean | undefined
 }
 
@@ -24,17 +25,17 @@ export interface WhatsAppContent {
 export interface ApprovedTemplate {
   /** Lower-case letters, digits and underscores. */
   readonly name: string
-  /** Code of the language that was approved: `en_US`. */
+  /** Code of the approved language, for example `en_US`. */
   readonly language: string
-  /** What fills the placeholders, as in Meta's API; at most 20, and 30,000 characters of JSON. */
+  /** Values of the placeholders in the format of Meta's API: at most 20, with 30,000 characters of JSON. */
   readonly components?: readonly JsonFields[] | undefined
 }
 
 /** A template in Twilio's Content Template Builder. */
 export interface ContentTemplate {
-  /** `HX` and 32 hexadecimal digits. */
+  /** SID of the content template: `HX` and 32 hexadecimal digits. */
   readonly sid: string
-  /** What fills the placeholders: `{ 1: 'Ada' }`; at most 100 texts of 1 to 1,024 characters. */
+  /** Values of the placeholders, for example `{ 1: 'Ada' }`: at most 100 texts of 1 to 1,024 characters. */
   readonly variables?: Readonly<Record<string, string>> | undefined
 }
 
@@ -52,8 +53,8 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
     .describe('Name of the template in WhatsApp Manager.'),
   language: z
     .string()
-    .regex(/^[a-z]{2,3}(?:_[A-Za-z0-9]{2,4})?$/, 'must be a code of a language, such as en_US')
-    .describe('Code of the language that was approved, such as `en_US`.'),
+    .regex(/^[a-z]{2,3}(?:_[A-Za-z0-9]{2,4})?$/, 'must be a language code such as en_US')
+    .describe('Code of the approved language, such as `en_US`.'),
   components: z
     .array(jsonObject)
     .min(1)
@@ -63,7 +64,7 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
       `at most ${MAX_COMPONENTS_LENGTH} characters of JSON`,
     )
     .optional()
-    .describe("What fills the placeholders, as in Meta's API; at most 20."),
+    .describe("Values of the placeholders in the format of Meta's API, at most 20."),
 })
 
 const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObject({
@@ -77,7 +78,7 @@ const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObj
     z.record(z.string().regex(/^\w{1,64}$/, 'must be letters, digits and underscores'), text(1, 1_024)),
   )
     .optional()
-    .describe('What fills the placeholders: a text for each, at most 100.'),
+    .describe('Values of the placeholders: a text for each, at most 100.'),
 })
 
 const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z.strictObject({
@@ -93,7 +94,7 @@ const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z.strictObjec
     .describe('Shows a preview of the first link of a text. Default false; Twilio has no such choice.'),
 })
 
-/** WhatsApp messages to phone numbers. The countries that an organization permits for text messages hold for them as well. */
+/** WhatsApp messages to phone numbers. An organization's allowed countries for text messages also apply here. */
 export const whatsappChannel: WhatsAppKind = {
   name: 'whatsapp',
   ...phoneRecipient('possible'),
@@ -103,13 +104,13 @@ export const whatsappChannel: WhatsAppKind = {
   assertText({ body }) {
     if (body.length <= MAX_TEXT) return
     throw new NotifierError('message_too_large', {
-      message: `The text has ${body.length} characters; WhatsApp takes ${MAX_TEXT}.`,
+      message: `The text has ${body.length} characters; WhatsApp accepts at most ${MAX_TEXT}.`,
       details: { field: 'body', characters: body.length, maxCharacters: MAX_TEXT },
     })
   },
 }
 
-/** The end of a message that has a template, but not the vendor's own: its text must not go in the template's place. */
+/** The refusal of a message with a template, but not this vendor's: its text must not replace the template. */
 export function lacksTemplate(part: keyof WhatsAppContent, vendor: string): Outcome {
   return {
     kind: 'rejected',

@@ -13,11 +13,11 @@ import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../k
 import { oneOrSeveral } from '../kit/options.ts'
 import { whatsappErrorCode, whatsappWords } from './errors.ts'
 
-/** What proves the reports of Meta. */
+/** Verification of Meta's reports. */
 export interface WhatsAppReceiptOptions {
-  /** The secret of the Meta app, which signs reports. Several while one replaces another. */
+  /** The Meta app's secret, which signs reports; several during a rotation. */
   readonly secret: string | readonly string[]
-  /** A text of your own, which the app's webhook configuration asks for; with it Meta confirms the address. */
+  /** A text of your choice for the app's webhook configuration, by which Meta verifies the address. */
   readonly verifyToken: string
 }
 
@@ -33,7 +33,7 @@ export const receiptOptions: z.ZodType<WhatsAppProof> = z.strictObject({
 
 const CHALLENGE = /^[\w.~-]{1,256}$/
 
-/** Answers Meta's question of whether this is the address for an app's reports. */
+/** Answers Meta's verification request for a webhook address. */
 export function confirmWhatsApp({
   verifyToken,
 }: WhatsAppProof): (request: ReceiptRequest) => ConfirmedReceipts | null {
@@ -46,7 +46,7 @@ export function confirmWhatsApp({
   }
 }
 
-/** Reads reports on messages. Messages of recipients, which come to the same address, need nothing recorded. */
+/** Reads reports on messages. Incoming messages arrive at the same address and are ignored. */
 export function whatsappReceipts({
   secret,
 }: WhatsAppProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
@@ -57,7 +57,7 @@ export function whatsappReceipts({
       return unproven('The signature of the report is invalid.')
     }
     const body = jsonBody(request)
-    if (!Array.isArray(member(body, 'entry'))) return malformed('The body is no report of Meta.')
+    if (!Array.isArray(member(body, 'entry'))) return malformed('The body is not a Meta report.')
     const values = listIn(body, 'entry').flatMap((entry) =>
       listIn(entry, 'changes').map((change) => member(change, 'value')),
     )

@@ -18,9 +18,9 @@ export { whatsappChannel }
 
 /** Options of `whatsapp`. */
 export interface WhatsAppOptions extends PacedProviderOptions {
-  /** A token with the permission `whatsapp_business_messaging`; that of a system user does not expire. */
+  /** A token with the permission `whatsapp_business_messaging`. Tokens of system users do not expire. */
   readonly accessToken: string
-  /** Id of the business phone number that sends, not the number itself. */
+  /** Id of the business phone number that sends (not the number itself). */
   readonly phoneNumberId: string
   /**
    * Version of Meta's Graph API.
@@ -29,19 +29,19 @@ export interface WhatsAppOptions extends PacedProviderOptions {
    */
   readonly version?: string | undefined
   /**
-   * Reports on messages.
+   * Verification of reports on messages.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: WhatsAppReceiptOptions | undefined
 }
 
 const schema = z.strictObject({
-  // A second message costs money and annoys.
+  // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'whatsapp', baseUrl: 'https://graph.facebook.com', onAmbiguous: 'fail' }),
   maxPerSecond,
   accessToken: credential,
-  phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, which is digits'),
+  phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, digits only'),
   version: z
     .string()
     .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v25.0')
@@ -50,10 +50,10 @@ const schema = z.strictObject({
 })
 
 /**
- * WhatsApp through Meta's Cloud API. It knows no idempotency: an attempt whose end is unknown is not repeated unless
- * `onAmbiguous` says so.
+ * WhatsApp through Meta's Cloud API. It has no idempotency, so ambiguous attempts are not repeated unless `onAmbiguous`
+ * is `retry`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   const given = checkOptions('whatsapp', schema, options)
@@ -102,7 +102,7 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   }
 }
 
-/** The text or template of a message in Meta's form, or why it has none. */
+/** A message's text or template in Meta's format, or the refusal of a message without either. */
 function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object | Outcome {
   const { approvedTemplate, contentTemplate, previewUrl = false } = parts
   if (approvedTemplate !== undefined) {
