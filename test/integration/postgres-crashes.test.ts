@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
 import pg from 'pg'
 import { expect, it } from 'vitest'
+import { createCommits } from '../../adapters/storage/postgres/commits.ts'
+import { createConnection } from '../../adapters/storage/postgres/connection.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { accept, claim, ended, endpoint, idOf, note, notes } from '../../src/testing/storage/fixtures.ts'
@@ -219,5 +221,27 @@ describeWithOwnPostgres('a COMMIT whose answer is lost', () => {
     expect(tries).toBeGreaterThan(1)
     expect(tries).toBeLessThan(7)
     await silent.close()
+  })
+
+  it('is looked up by what is stored on a server that has replaced another one', async () => {
+    const schema = uniqueSchema()
+    const [id = ''] = await accept(await server.open(schema), [note()])
+    const pool = server.pool(4)
+    const connection = createConnection({
+      schema,
+      connectTimeoutMs: 5_000,
+      statementTimeoutMs: 5_000,
+      time: () => null,
+    })
+    connection.use(pool)
+    const commits = createCommits(connection)
+    // No transaction has had this number.
+    const unknown = '9007199254740993'
+    const known = await Promise.all([commits.watch(unknown, id), commits.watch(unknown, 'notif_0')])
+    expect(known).toEqual([true, false])
+    const { rows } = await pool.query('SELECT pg_current_xact_id()::text AS xid')
+    const watched = commits.watch(rows[0].xid, 'notif_0')
+    expect(await watched).toBe(false)
+    commits.stop()
   })
 })

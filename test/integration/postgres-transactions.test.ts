@@ -1,28 +1,24 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createCommits } from '../../adapters/storage/postgres/commits.ts'
-import { createConnection } from '../../adapters/storage/postgres/connection.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { type PostgresTransaction, postgres } from '../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
-import { describeWith } from '../support/left-out.ts'
-import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
+import { uniqueSchema } from '../support/postgres.ts'
 import { type Writer, writers } from './support/transaction-handles.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
-let server: PostgresServer
+const server = ownPostgres()
 let schema: string
 let email: RecordingProvider
 let notifier: Notifier<PostgresTransaction>
 let all: Writer[]
 let accepted: string[]
-const clients: pg.Client[] = []
 
-/** Delivers, and never looks by itself: what is delivered was told to be committed. */
+/** Without polls: it delivers what it learns to be committed. */
 async function open(pollMs = 60_000): Promise<Notifier<PostgresTransaction>> {
   const opened = createNotifier({
     storage: postgres({ connectionString: server.url, schema, listen: false }),
@@ -38,7 +34,7 @@ async function open(pollMs = 60_000): Promise<Notifier<PostgresTransaction>> {
 async function connected(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: server.url })
   client.on('error', () => {})
-  clients.push(client)
+  onTestFinished(() => client.end().catch(() => {}))
   await client.connect()
   return client
 }
@@ -50,14 +46,12 @@ async function ordersOf(): Promise<string[]> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
+describeWithOwnPostgres('a transaction of an application', () => {
   beforeAll(async () => {
-    server = await startPostgres()
     all = writers(server.url)
   })
   afterAll(async () => {
     for (const writer of all) await writer.end()
-    await server.remove()
   })
   beforeEach(async () => {
     schema = uniqueSchema()
@@ -68,7 +62,6 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
   })
   afterEach(async () => {
     await notifier.stop()
-    for (const client of clients.splice(0)) await client.end().catch(() => {})
   })
 
   const names = [
@@ -86,7 +79,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     return found
   }
 
-  it.each(names)('of %s: committed is sent, soon after; rolled back was never sent', async (name) => {
+  it.each(names)('of %s sends its notifications after a commit, and none after a rollback', async (name) => {
     const writer = writerOf(name)
     const failed = new Error('the order cannot be')
     const refused = writer.transaction(async (tx, run) => {
@@ -110,7 +103,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     expect((await notifier.limits.get()).limits.notificationsPerMonth?.used).toBe(3)
   })
 
-  it.each(names)('of %s: what is none, or is over, is refused and stores nothing', async (name) => {
+  it.each(names)('of %s is refused, and stores nothing, if it has ended or never began', async (name) => {
     const writer = writerOf(name)
     let ended: PostgresTransaction | undefined
     await writer.transaction(async (tx) => {
@@ -124,7 +117,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     expect((await notifier.notifications.list()).items).toEqual([])
   })
 
-  it.each(names)('of %s goes on after a send that is refused', async (name) => {
+  it.each(names)('of %s goes on after a refused send', async (name) => {
     await writerOf(name).transaction(async (tx, run) => {
       await run(`INSERT INTO "${schema}".orders VALUES ('1')`)
       const { accepted: admitted } = await notifier.sendBatch(Array(7).fill(message), { tx })
@@ -183,7 +176,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await pool.end()
   })
 
-  it('that is rolled back to a savepoint takes its notifications along, and their events', async () => {
+  it('that is rolled back to a savepoint drops the notifications after it, and their events', async () => {
     const client = await connected()
     await client.query('BEGIN')
     const kept = await notifier.send(message, { tx: client })
@@ -209,7 +202,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await expect.poll(() => accepted.sort()).toEqual(sent.map(({ id }) => id).sort())
   })
 
-  it('that ends while a send is under way: nothing is stored', async () => {
+  it('that ends during a send stores nothing', async () => {
     const client = await connected()
     await client.query('BEGIN')
     const impatient = {
@@ -256,7 +249,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await admin.query(`CREATE DATABASE ${name}`)
     const url = server.url.replace(/\/postgres$/, `/${name}`)
     const elsewhere = new pg.Client({ connectionString: url })
-    clients.push(elsewhere)
+    onTestFinished(() => elsewhere.end().catch(() => {}))
     await elsewhere.connect()
     await elsewhere.query('BEGIN')
     const refused = { code: 'invalid_transaction', details: { reason: 'other_database' } }
@@ -274,7 +267,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await twin.stop()
   })
 
-  it('finds its settings as they were', async () => {
+  it('keeps its settings', async () => {
     const client = await connected()
     const settings = ['search_path', 'enable_seqscan', 'lock_timeout', 'statement_timeout', 'jit']
     const shown = async (): Promise<string[]> => {
@@ -291,7 +284,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await email.waitFor({ body: `it's \\ " $1 ? :a` }, { withinMs: 45_000 })
   })
 
-  it('that is serializable and meets another is told to run again', async () => {
+  it('that is serializable and conflicts with another must run again', async () => {
     const [one, other] = [await connected(), await connected()]
     for (const client of [one, other]) {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
@@ -310,7 +303,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await other.query('ROLLBACK')
   })
 
-  it('that stays open holds up nobody else', async () => {
+  it('that stays open delays no other send', async () => {
     const client = await connected()
     await client.query('BEGIN')
     const { id } = await notifier.send(message, { tx: client, idempotencyKey: 'k' })
@@ -329,7 +322,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     expect(await notifier.send(message, { idempotencyKey: 'k' })).toMatchObject({ id, replayed: true })
   })
 
-  it('waits for another one with its key: replayed after a commit, accepted after a rollback', async () => {
+  it('waits for another one with its key, and is replayed after a commit or accepted after a rollback', async () => {
     for (const end of ['ROLLBACK', 'COMMIT']) {
       const [one, other] = [await connected(), await connected()]
       await one.query('BEGIN')
@@ -347,7 +340,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     }
   })
 
-  it('counts against the quota, and what it has counted is added up later', async () => {
+  it('counts against the quota, and its count is added up later', async () => {
     const client = await connected()
     for (const end of ['COMMIT', 'ROLLBACK', 'COMMIT']) {
       await client.query('BEGIN')
@@ -371,29 +364,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     expect(admitted).toBe(3)
   })
 
-  it('of a server that another one stands in for is known by what is stored', async () => {
-    const { id } = await notifier.send(message)
-    const pool = new pg.Pool({ connectionString: server.url })
-    const connection = createConnection({
-      schema,
-      connectTimeoutMs: 5_000,
-      statementTimeoutMs: 5_000,
-      time: () => null,
-    })
-    connection.use(pool)
-    const commits = createCommits(connection)
-    // No transaction has had this number.
-    const unknown = '9007199254740993'
-    const known = await Promise.all([commits.watch(unknown, id), commits.watch(unknown, 'notif_0')])
-    expect(known).toEqual([true, false])
-    const { rows } = await pool.query('SELECT pg_current_xact_id()::text AS xid')
-    const watched = commits.watch(rows[0].xid, 'notif_0')
-    expect(await watched).toBe(false)
-    commits.stop()
-    await pool.end()
-  })
-
-  it('is found by polling where the process that sent it is gone', async () => {
+  it('is found by polls after the death of its process', async () => {
     const api = await open()
     const worker = await open(100)
     const client = await connected()
@@ -406,7 +377,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await worker.stop()
   })
 
-  it('is joined by a resend', async () => {
+  it('may include a resend', async () => {
     const { id } = await notifier.send(message)
     await email.waitFor({ to: message.to }, { withinMs: 45_000 })
     const client = await connected()

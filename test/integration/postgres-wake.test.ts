@@ -1,17 +1,13 @@
-import pg from 'pg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
-import { createNotifier } from '../../src/create-notifier.ts'
 import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
 import type { AcceptRequest } from '../../src/ports/storage/accept.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
 import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { serviceOf } from '../../src/services/service.ts'
-import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import {
   accept,
   claim,
@@ -36,116 +32,8 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
-import { httpReceiver } from './support/receivers.ts'
 
-describeWith(whyNoPostgres(true), 'the connection that listens', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server?.remove())
-
-  async function open(schema: string): Promise<Storage> {
-    const storage = postgres({ connectionString: server.url, schema })
-    onTestFinished(() => storage.stop())
-    await storage.start()
-    return storage
-  }
-
-  async function listeners(): Promise<number[]> {
-    const { rows } = await onPostgres(server.url, (client) =>
-      client.query("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN carillon%'"),
-    )
-    return rows.map(({ pid }) => pid)
-  }
-
-  it.each([
-    [
-      'it alone is ended',
-      async (pid: number) => {
-        await onPostgres(server.url, (client) => client.query('SELECT pg_terminate_backend($1)', [pid]))
-      },
-    ],
-    [
-      'the server crashes',
-      async () => {
-        await server.stop('immediate')
-        await server.start()
-      },
-    ],
-  ])('is opened again, hears of what came meanwhile, and of what comes then: %s', async (_, lose) => {
-    const schema = uniqueSchema()
-    const [a, b] = [await open(schema), await open(schema)]
-    let heard = 0
-    const end = b.onWork?.(() => {
-      heard += 1
-    })
-    const [pid = 0] = await eventually(async () => {
-      const found = await listeners()
-      return found.length === 1 ? found : null
-    })
-    await eventually(() => heard > 0)
-    const before = heard
-    await lose(pid)
-    await eventually(async () => {
-      const found = await listeners()
-      return found.length === 1 && !found.includes(pid)
-    })
-    await eventually(() => heard > before)
-    const again = heard
-    await eventually(() => accept(a, [note()]))
-    await eventually(() => heard > again)
-    end?.()
-    await eventually(async () => (await listeners()).length === 0)
-  })
-
-  it('says why it cannot be, where a pool leads to the server and the address beside it does not', async () => {
-    const pool = new pg.Pool({ connectionString: server.url })
-    onTestFinished(() => pool.end())
-    const connectionString = 'postgres://postgres@127.0.0.1:1/postgres'
-    const notifier = createNotifier({
-      storage: postgres({ pool, connectionString, schema: uniqueSchema() }),
-      channels: { email: recordingProvider() },
-    })
-    onTestFinished(() => notifier.stop())
-    const errors: Error[] = []
-    notifier.on('error', (error) => errors.push(error))
-    await notifier.start()
-    await eventually(() => errors.length > 0)
-    expect(errors[0]).toMatchObject({
-      message: expect.stringContaining('the connection that listens'),
-      cause: { message: expect.stringContaining('ECONNREFUSED') },
-    })
-  })
-
-  it('may be missing: what another process accepts is found by polling, also what is due again', async () => {
-    const schema = uniqueSchema()
-    const email = recordingProvider({
-      send: (_message, { attempt }) =>
-        attempt === 1
-          ? { kind: 'retry', code: 'provider_error', scope: 'message', retryAfterMs: 300 }
-          : { kind: 'accepted', providerMessageId: 'm' },
-    })
-    const make = () => {
-      const notifier = createNotifier({
-        storage: postgres({ connectionString: server.url, schema, listen: false }),
-        channels: { email },
-        delivery: { pollMs: 200 },
-      })
-      onTestFinished(() => notifier.stop())
-      return notifier
-    }
-    const [api, worker] = [make(), make()]
-    await worker.start()
-    await api.start({ deliver: false })
-    expect(await listeners()).toEqual([])
-    const { id } = await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-    await eventually(async () => (await api.notifications.get(id)).status === 'sent')
-    expect(email.calls).toHaveLength(2)
-  })
-})
-
-describeWith(whyNoPostgres(), 'what other processes are told', () => {
+describeWith(whyNoPostgres(), 'the number of messages to other processes', () => {
   let url: string
   beforeAll(async () => {
     url = await sharedPostgres()
@@ -169,7 +57,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     }
   }
 
-  /** How often a process that does this tells the others. They arrive in the order of their commits, the fence at last. */
+  /** How many messages a process sends to the others for this work. They arrive in the order of commits, the fence last. */
   async function toldBy(schema: string, work: Work): Promise<number> {
     const channel = `carillon_${hashOf(schema).slice(0, 16)}`
     const told: (string | undefined)[] = []
@@ -242,7 +130,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     await deliver(storage, [FAILED])
   }
 
-  /** What is done before anybody listens, by another process; its answer is what then is done, and told so often. */
+  /** `prepare` runs before the listener; `told` is the number of messages for the work that it returns. */
   const CASES: readonly (readonly [
     name: string,
     told: number,
@@ -450,56 +338,11 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     expect(await toldBy(schema, work)).toBe(told)
   })
 
-  it('is sent before a stop ends, also what came in the pause behind another', async () => {
+  it('includes those that a stop finds unsent', async () => {
     const told = await toldBy(uniqueSchema(), async (storage) => {
       await storage.accept([request()])
       await storage.accept([request()])
     })
     expect(told).toBe(2)
-  })
-
-  it('is delivered long before the poll: what is retried, and events of receipts, by a process that only takes them in', async () => {
-    const schema = uniqueSchema()
-    const receiver = await httpReceiver((response) => response.writeHead(200).end())
-    onTestFinished(receiver.close)
-    const email = recordingProvider({
-      send: (_message, { attempt, notificationId }) =>
-        attempt === 1
-          ? { kind: 'rejected', code: 'provider_error', scope: 'message' }
-          : { kind: 'accepted', providerMessageId: `m-${notificationId}` },
-      parseReceipts: async ({ body }) => ({
-        kind: 'receipts',
-        receipts: JSON.parse(new TextDecoder().decode(body)),
-      }),
-    })
-    const make = () => {
-      const notifier = createNotifier({
-        storage: postgres({ connectionString: url, schema }),
-        channels: { email },
-        delivery: { pollMs: 60_000 },
-        webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
-      })
-      onTestFinished(() => notifier.stop())
-      return notifier
-    }
-    const [api, worker] = [make(), make()]
-    await worker.start()
-    await api.start({ deliver: false })
-    const statusOf = async (id: string) => (await api.notifications.get(id)).status
-    await api.webhooks.create({
-      url: `http://127.0.0.1:${receiver.port}/`,
-      events: ['notification.delivered'],
-    })
-
-    const { id } = await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-    await eventually(async () => (await statusOf(id)) === 'failed')
-    await api.notifications.retry(id)
-    await eventually(async () => (await statusOf(id)) === 'sent')
-
-    const receipts = [{ dedupeKey: 'one', fact: { type: 'delivered', providerMessageId: `m-${id}` } }]
-    const body = new TextEncoder().encode(JSON.stringify(receipts))
-    const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-    await serviceOf(api).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
-    await eventually(() => receiver.requests.length > 0)
   })
 })

@@ -4,7 +4,7 @@ import type { Served } from '../../../../src/services/engine.ts'
 import { type Service, serviceOf } from '../../../../src/services/service.ts'
 import { faultLogger } from '../../../support/fault-logger.ts'
 import { type Answer, type Call, call } from '../http-client.ts'
-import type { Case } from './cases.ts'
+import type { Case } from './case.ts'
 import type { Harness, Mount } from './harness.ts'
 
 /** Signs the links of every world, so that cases can make some. */
