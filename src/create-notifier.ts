@@ -48,6 +48,7 @@ import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import type { Service } from './services/service.ts'
 import { createSessions } from './services/sessions/sessions.ts'
+import { createStatistics } from './services/statistics/statistics.ts'
 import { suppressedAddress } from './services/suppressions/match.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
@@ -308,6 +309,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations, options.kinds)),
     limits: { get: guardedLimits.get },
+    statistics: guard(createStatistics(storage, organizations, registry, clock)),
     logs: guard(createLogs(storage, organizations)),
   }
   const service: Service = {
@@ -336,6 +338,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     sessions: guard(createSessions({ storage, clock, keys: keys.sessionKeys, signer: openSigner })),
     pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
+    metrics: () => readMetrics(meter, source, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...scoped.limits,
@@ -369,7 +372,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     apiKeys: { verify },
     operatorKeys: service.operatorKeys,
     maintenance: lifecycle.maintenance,
-    metrics: () => readMetrics(meter, source, clock),
+    metrics: service.metrics,
     health: service.health,
   }
   const own = ofOrganization(scoped, DEFAULT_ORGANIZATION)

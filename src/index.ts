@@ -134,7 +134,7 @@ export type {
   WeightedProviders,
 } from './services/channels/channel-option.ts'
 export { perOrganization } from './services/channels/channel-option.ts'
-export type { DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'
+export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
 export type { Engine, Served } from './services/engine.ts'
 export type { HealthReport } from './services/health.ts'
@@ -168,6 +168,7 @@ export type {
   OrganizationRecord,
 } from './services/organizations/records.ts'
 export type { RenderedMessage } from './services/render.ts'
+export type { FailureGroup, FailureGroups, HourRecord, Statistics } from './services/statistics/records.ts'
 export type {
   SuppressionQuery,
   SuppressionRecord,

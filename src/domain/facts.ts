@@ -93,3 +93,12 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   retried: null,
   reported: null,
 }
+
+/** What the delivery log counts a fact as; absent: nothing. */
+export const COUNTED_AS: Readonly<Partial<Record<FactType, 'sent' | 'delivered' | 'failed'>>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  failed: 'failed',
+  undelivered: 'failed',
+  bounced: 'failed',
+}

@@ -1,4 +1,5 @@
 import type { Backlog, LaneBacklog } from '../ports/storage/backlog.ts'
+import type { Waiting } from '../ports/storage/notifications.ts'
 import type { Job, MemoryState } from './state.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
@@ -44,4 +45,35 @@ function heldOf(state: MemoryState, most: number): number {
   let held = 0
   for (const delivery of state.deliveries.values()) if (delivery.state === 'held') held += 1
   return Math.min(held, most)
+}
+
+/** The same of one organization's notifications. */
+export function waiting(
+  state: MemoryState,
+  organizationId: string,
+  lanes: readonly string[],
+  most: number,
+): Waiting {
+  const now = state.now()
+  const counts = { due: 0, scheduled: 0, retrying: 0, running: 0 }
+  let oldestDueMs: number | null = null
+  for (const job of state.jobs.values()) {
+    if (job.organizationId !== organizationId || job.subject.kind === 'event') continue
+    if (job.state === 'ready' && !lanes.includes(job.lane)) continue
+    const kind = kindOf(job, now)
+    counts[kind] = Math.min(counts[kind] + 1, most)
+    if (kind !== 'due') continue
+    const since = job.state === 'leased' ? job.leaseUntil : job.dueAt
+    oldestDueMs = Math.max(oldestDueMs ?? 0, now - since)
+  }
+  return { ...counts, oldestDueMs }
+}
+
+function kindOf(
+  { state, leaseUntil, dueAt, attempts, earlierAttempts }: Job,
+  now: number,
+): 'due' | 'scheduled' | 'retrying' | 'running' {
+  if (state === 'leased') return leaseUntil > now ? 'running' : 'due'
+  if (state !== 'waiting' || dueAt <= now) return 'due'
+  return attempts > earlierAttempts ? 'retrying' : 'scheduled'
 }

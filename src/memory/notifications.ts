@@ -7,6 +7,8 @@ import type {
   NotificationRepository,
   TimelineEntry,
 } from '../ports/storage/notifications.ts'
+import { waiting } from './backlog.ts'
+import { countLog } from './count-log.ts'
 import { addFacts } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
@@ -27,6 +29,21 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
         (row) => toNotification(row, null),
       )
     },
+    async failures({ organizationId, from, until }, page) {
+      const filter: NotificationFilter = { organizationId, from, until, status: 'failed' }
+      const rows = [...(state.notificationsOf.get(organizationId) ?? [])].filter((row) =>
+        matches(row, filter),
+      )
+      return pageOf(rows, page, ({ channel, createdAt, facts: { provider, error } }) => ({
+        channel,
+        provider,
+        createdAt,
+        code: error?.code ?? 'provider_error',
+      }))
+    },
+    async waiting(organizationId, lanes, most) {
+      return waiting(state, organizationId, lanes, most)
+    },
     async timeline(id) {
       return [...(state.notifications.get(id)?.timeline ?? [])]
     },
@@ -45,6 +62,9 @@ export function memoryLogs(state: MemoryState): LogRepository {
       const log = state.logOf.get(filter.organizationId)?.values() ?? []
       const rows = [...log].filter(({ notification, entry }) => logged(notification, entry, filter))
       return pageOf(rows, page, ({ notification, entry }) => toLogEntry(notification, entry))
+    },
+    async count(span, most) {
+      return countLog(state, span, most)
     },
   }
 }

@@ -14,7 +14,7 @@ import type { Scoped, Tenant } from './tenant.ts'
 export interface Service
   extends Engine,
     Scoped<Tenant<unknown>>,
-    Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health'> {
+    Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health' | 'metrics'> {
   /** The schema of a send. */
   readonly sendInput: SendSchema
   /** Names of the channels that are known. */

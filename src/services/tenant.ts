@@ -8,7 +8,7 @@ import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/inpu
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
-import type { DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
+import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
 import type { AccountLimits } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
 import type {
@@ -21,6 +21,7 @@ import type {
   WaitOptions,
 } from './notifications/records.ts'
 import { wrong } from './scope.ts'
+import type { FailureGroups, Statistics } from './statistics/records.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
 import type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './templates/records.ts'
 import type {
@@ -105,6 +106,8 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
   readonly deadLetters: {
     /** Newest first. */
     list(query?: DeadLetterQuery): Promise<List<NotificationSummary>>
+    /** Groups them by code, provider and channel, so that one cause is seen, and retried, as one. */
+    groups(query?: DeadLetterGroupQuery): Promise<FailureGroups>
     /**
      * Delivers what failed once more, as `notifications.retry` does, many at a time and in short steps. None is retried
      * twice, whoever else retries. What would have expired when it is due stays as it is, and so does what fails again
@@ -230,6 +233,10 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
   readonly limits: {
     /** The plan and how much of it is used. @throws NotifierError `not_found` */
     get(): Promise<AccountLimits>
+  }
+  /** Counts for an overview, bounded so that they stay cheap. */
+  readonly statistics: {
+    get(): Promise<Statistics>
   }
   readonly logs: {
     /** The delivery log, newest first. */

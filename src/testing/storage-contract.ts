@@ -22,6 +22,7 @@ import { receiptChecks } from './storage/receipts.ts'
 import { retentionChecks } from './storage/retention.ts'
 import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
+import { statisticsChecks } from './storage/statistics.ts'
 import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
 import { traceChecks } from './storage/traces.ts'
@@ -59,6 +60,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   webhookChangeChecks(check)
   suppressionChecks(check)
   backlogChecks(check)
+  statisticsChecks(check)
   traceChecks(check)
   retryChecks(check)
   contentChecks(check)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PERMISSIONS, type Permission, permits } from '../../src/domain/api-key.ts'
 import type { SendInput } from '../../src/domain/input/send.ts'
 import type { Route } from '../../src/http/routes/route.ts'
@@ -35,6 +35,8 @@ beforeAll(async () => {
   }
 })
 afterAll(() => host.close())
+// Requests without a key are limited by address.
+beforeEach(() => void host.clock.advance(2_000))
 
 /** A body with which each operation succeeds. */
 const bodies: Readonly<Record<string, () => object>> = {
@@ -155,6 +157,7 @@ it('every operation needs the level of DESIGN.md §4', () => {
     resendNotification: 'Write',
     retryNotification: 'Full Access',
     listDeadLetters: 'Read Only',
+    groupDeadLetters: 'Read Only',
     retryDeadLetters: 'Full Access',
     createTemplate: 'Write',
     listTemplates: 'Read Only',
@@ -167,6 +170,8 @@ it('every operation needs the level of DESIGN.md §4', () => {
     restoreTemplateVersion: 'Write',
     deleteTemplate: 'Full Access',
     listLogs: 'Read Only',
+    getStatistics: 'Read Only',
+    getOperations: 'Read Only',
     getAccountLimits: 'Read Only',
     createApiKey: 'Full Access',
     listApiKeys: 'Read Only',

@@ -1,6 +1,7 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
@@ -21,6 +22,17 @@ const ACCEPTS = `
     n.id, n.channel, n.recipient, n.template_name AS template
   FROM carillon.notifications AS n`
 
+const COUNT = `
+  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+    (SELECT 1 FROM carillon.notifications
+      WHERE organization = $1 AND created_at >= $2 AND created_at < $3 ORDER BY created_at, seq LIMIT $4::bigint) AS part
+  UNION ALL
+  SELECT ${countedAs(`substring(fact FROM '"type":"([a-z_]+)"')`)} AS name, count(DISTINCT notification) AS notifications,
+    count(*) AS entries FROM
+    (SELECT notification, fact FROM carillon.events
+      WHERE organization = $1 AND at >= $2 AND at < $3 ORDER BY at, seq, sequence LIMIT $4::bigint) AS part
+  GROUP BY 1`
+
 /** The delivery log merges two lists, each with an index by time. */
 export function createLogs(connection: Connection): LogRepository {
   return {
@@ -31,6 +43,11 @@ export function createLogs(connection: Connection): LogRepository {
         const [row] = await tx.rows<Pick<LogRow, 'at' | 'seq' | 'sequence'>>(sql, values)
         return read(tx, filter, page, row && [row.at, row.seq, row.sequence])
       })
+    },
+    async count({ organizationId, from, until }, most) {
+      const values = [organizationId, from, until, most]
+      const rows = await inOrder(connection, (tx) => tx.rows<CountedRow>(COUNT, values))
+      return toLogCounts(rows, most)
     },
   }
 }

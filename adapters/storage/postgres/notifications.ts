@@ -1,10 +1,13 @@
 import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
+  Failure,
+  FailureSpan,
   NotificationFilter,
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,
   type EventRow,
@@ -22,6 +25,7 @@ import { ACCEPTED } from './rows.ts'
 import { setContents } from './set-contents.ts'
 import { FACT_COLUMNS, lockNotifications } from './states.ts'
 import type { Value } from './values.ts'
+import { createWaiting } from './waiting.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
   s.status, s.provider, s.provider_message_id, s.error`
@@ -94,6 +98,8 @@ export function createNotifications(connection: Connection): NotificationReposit
           : read(tx, filter, page, { beyond: await findBeyond(tx, filter, page) }),
       )
     },
+    failures: (span, page) => failures(connection, span, page),
+    waiting: createWaiting(connection),
     async timeline(id) {
       const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
       if (row === undefined) return []
@@ -122,6 +128,20 @@ async function read(
   const { sql, values } = listStatement(filter, page, look)
   const rows = await runner.rows<WholeRow>(sql, values)
   return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
+}
+
+async function failures(
+  connection: Connection,
+  span: FailureSpan,
+  page: PageRequest,
+): Promise<Page<Failure>> {
+  const { conditions, parameter, values } = walkOf({ ...span, status: 'failed' }, page)
+  const sql = `
+    SELECT s.created_at, s.seq, n.channel, s.provider, s.error ${fromFailed('carillon.states')}
+    WHERE ${conditions.join(' AND ')} ORDER BY s.created_at DESC, s.seq DESC
+    LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`
+  const rows = await inOrder(connection, (tx) => tx.rows<FailureRow>(sql, values))
+  return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toFailure)
 }
 
 async function areJobsFew(tx: Transaction): Promise<boolean> {

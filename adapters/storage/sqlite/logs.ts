@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
@@ -25,6 +26,16 @@ const ACCEPTS = `
   FROM carillon_notifications AS n`
 
 const ACCEPTS_ORDER = 'ORDER BY n.created_at DESC, n.seq DESC'
+
+const COUNT = `
+  SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
+    (SELECT 1 FROM carillon_notifications WHERE organization = ? AND created_at >= ? AND created_at < ? LIMIT ?)
+  UNION ALL
+  SELECT ${countedAs(`json_extract(fact, '$.type')`)} AS name, count(DISTINCT notification) AS notifications,
+    count(*) AS entries FROM
+    (SELECT notification, fact FROM carillon_events
+      WHERE organization = ? AND at >= ? AND at < ? ORDER BY at LIMIT ?)
+  GROUP BY 1`
 
 const EVENTS_BEYOND = `
   SELECT e.at, e.notification AS seq, e.sequence FROM carillon_events AS e`
@@ -84,6 +95,8 @@ export function createLogs(connection: Connection): LogRepository {
       .all(...values, limit, offset)
   }
 
+  const count = connection.statement<CountedRow>(COUNT)
+
   /** Sort key of the first unread entry of either list, the newer of the two. */
   function findBeyond(filter: LogFilter, page: PageRequest): readonly number[] | undefined {
     if (!skipsEntries(filter)) return undefined
@@ -118,6 +131,10 @@ export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
       return connection.read(() => list(filter, page))
+    },
+    async count({ organizationId, from, until }, most) {
+      const values = [organizationId, from, until, most]
+      return connection.read(() => toLogCounts(count().all(...values, ...values), most))
     },
   }
 }

@@ -2,10 +2,13 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
+  Failure,
+  FailureSpan,
   NotificationFilter,
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type FailureRow, toFailure } from '../rows/failure.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
@@ -16,6 +19,7 @@ import { notificationJob } from './jobs.ts'
 import { createRetry } from './retry.ts'
 import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
+import { createWaiting } from './waiting.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
@@ -55,6 +59,7 @@ export function createNotifications(
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const setContent = createSetContent(connection)
   const retry = createRetry(connection, parts)
+  const waiting = createWaiting(connection)
 
   function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
     const row = selectState().get(id)
@@ -89,6 +94,16 @@ export function createNotifications(
     return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
   }
 
+  function failures(span: FailureSpan, page: PageRequest): Page<Failure> {
+    const head = `n.created_at, n.seq, n.channel, e.provider, e.error ${FROM_NOTIFICATIONS}`
+    const walk = walkOf({ ...span, status: 'failed' }, page)
+    const { sql, values } = selectOf(head, walk, page.limit + 1, page.offset)
+    const rows = connection
+      .statement<FailureRow>(sql)()
+      .all(...values)
+    return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toFailure)
+  }
+
   return {
     async get(id) {
       const row = connection.read(() => select().get(id))
@@ -96,6 +111,12 @@ export function createNotifications(
     },
     async list(filter, page) {
       return connection.read(() => list(filter, page))
+    },
+    async failures(span, page) {
+      return connection.read(() => failures(span, page))
+    },
+    async waiting(...request) {
+      return waiting(...request)
     },
     async timeline(id) {
       return connection.read(() => {

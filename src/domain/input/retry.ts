@@ -31,6 +31,8 @@ export interface RetryInput {
   readonly ratePerSecond?: number | undefined
   /** Most that are retried by this call. Default 10,000, at most 1,000,000. */
   readonly most?: number | undefined
+  /** `nextCursor` of an earlier call with the same filter: goes on there, also in time where `ratePerSecond` is given. */
+  readonly cursor?: string | undefined
 }
 
 /** {@link RetryInput} with times as epoch milliseconds and the defaults in place. */
@@ -42,6 +44,7 @@ export interface ParsedRetry {
   readonly dryRun: boolean
   readonly ratePerSecond?: number | undefined
   readonly most: number
+  readonly cursor?: string | undefined
 }
 
 /** A code of the catalogue. */
@@ -81,4 +84,5 @@ export const retryInput: z.ZodType<ParsedRetry, RetryInput> = z.strictObject({
     .optional()
     .describe('So many fall due a second. Default: all at once.'),
   most: z.int().min(1).max(1_000_000).default(10_000).describe('Most that are retried by this call.'),
+  cursor: text(1, 512).optional().describe('`nextCursor` of an earlier call with the same filter.'),
 })

@@ -15,7 +15,7 @@ import {
 import { accountLimits, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { deleted, failure, notificationStatus } from '../schemas/common.ts'
-import { retryResult } from '../schemas/dead-letter.ts'
+import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
 import { logEntry, logList } from '../schemas/log.ts'
 import {
   batchInput,
@@ -29,6 +29,7 @@ import {
 } from '../schemas/notification.ts'
 import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
 import { healthStatus } from '../schemas/service.ts'
+import { operations, statistics } from '../schemas/statistics.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import {
   previewInput,
@@ -99,6 +100,9 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookDeliveryList', webhookDeliveryList],
   ['Redelivered', redelivered],
   ['RetryResult', retryResult],
+  ['FailureGroups', failureGroups],
+  ['Statistics', statistics],
+  ['Operations', operations],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
   ['Organization', organizationRecord],

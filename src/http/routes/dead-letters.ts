@@ -1,14 +1,19 @@
 import { parseInput } from '../../domain/input/parse.ts'
 import { type RetryInput, retryInput } from '../../domain/input/retry.ts'
 import type { Service } from '../../services/service.ts'
-import { retryResult } from '../schemas/dead-letter.ts'
+import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
 import { notificationList } from '../schemas/notification.ts'
-import { deadLetterQuery } from '../schemas/query.ts'
+import { deadLetterGroupQuery, deadLetterQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
   return { body: await service.deadLetters.list(organizationId, parsed) }
+}
+
+async function groups({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const parsed = parseInput(deadLetterGroupQuery, query, 'query')
+  return { body: await service.deadLetters.groups(organizationId, parsed) }
 }
 
 async function retry({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -31,6 +36,21 @@ export const deadLetterRoutes: readonly Route[] = [
     query: deadLetterQuery,
     response: notificationList,
     handler: list,
+  },
+  {
+    operation: 'groupDeadLetters',
+    summary: 'Count notifications that failed by error code, provider and channel',
+    tag: 'Dead letters',
+    method: 'GET',
+    paths: ['/v1/dead-letters/groups'],
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    errors: ['invalid_channel'],
+    query: deadLetterGroupQuery,
+    response: failureGroups,
+    handler: groups,
   },
   {
     operation: 'retryDeadLetters',

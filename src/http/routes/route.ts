@@ -13,6 +13,7 @@ export const TAGS = {
   'Dead letters': 'Failed notifications and their retry.',
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
   Logs: 'The delivery log.',
+  Statistics: 'Counts for overviews.',
   Account: 'Limits and their usage.',
   'API keys': 'API keys and their permissions.',
   Webhooks: 'Endpoints that receive events.',

@@ -8,6 +8,7 @@ import { pageRoutes } from './pages.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
+import { statisticsRoutes } from './statistics.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { templateRoutes } from './templates.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   ...templateRoutes,
   ...logRoutes,
+  ...statisticsRoutes,
   ...accountRoutes,
   ...apiKeyRoutes,
   ...webhookRoutes,

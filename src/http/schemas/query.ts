@@ -3,7 +3,7 @@ import { channel, NO_INSTANT } from '../../domain/input/fields.ts'
 import { errorCode } from '../../domain/input/retry.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
-import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'
+import type { DeadLetterGroupQuery, DeadLetterQuery } from '../../services/dead-letters/records.ts'
 import { type ListQuery, offsetNumber } from '../../services/list.ts'
 import type { LogQuery, NotificationQuery } from '../../services/notifications/records.ts'
 import type { SuppressionQuery } from '../../services/suppressions/records.ts'
@@ -112,15 +112,22 @@ const ids = line
   .transform((text) => text.split(','))
   .pipe(z.array(z.string().min(1).max(64)).min(1).max(100))
 
-/** Filters of `GET /v1/dead-letters`. */
-export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
-  ...page,
+const cause = {
   channel: channel.optional(),
   code: errorCode.optional().describe('Error code.'),
   provider: line.max(64).optional().describe('Instance id of the provider of the failed attempt.'),
-  template: line.max(128).optional().describe('Id or name of a template.'),
-  to: recipient.optional().describe('The recipient, exactly as sent.'),
   from: time.optional().describe('Accepted at or after this time.'),
   until: time.optional().describe('Accepted before this time.'),
+}
+
+/** Filters of `GET /v1/dead-letters/groups`. */
+export const deadLetterGroupQuery: z.ZodType<DeadLetterGroupQuery> = z.object(cause)
+
+/** Filters of `GET /v1/dead-letters`. */
+export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
+  ...page,
+  ...cause,
+  template: line.max(128).optional().describe('Id or name of a template.'),
+  to: recipient.optional().describe('The recipient, exactly as sent.'),
   ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
 })

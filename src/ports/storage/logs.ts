@@ -6,6 +6,31 @@ import type { Page, PageRequest } from './page.ts'
 export interface LogRepository {
   /** Newest first. */
   list(filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>
+  /**
+   * Counts what happened in a span of time: of the notifications accepted in it at most `most`, and of the other events
+   * at most the first `most`.
+   */
+  count(span: LogSpan, most: number): Promise<LogCounts>
+}
+
+export interface LogSpan {
+  readonly organizationId: string
+  /** Inclusive; epoch milliseconds. */
+  readonly from: number
+  /** Exclusive; epoch milliseconds. */
+  readonly until: number
+}
+
+/** Each counts a notification once. */
+export interface LogCounts {
+  readonly accepted: number
+  /** A provider accepted it. */
+  readonly sent: number
+  readonly delivered: number
+  /** It failed, or its provider reported that it was not delivered or bounced. */
+  readonly failed: number
+  /** False: there may be more than was counted. */
+  readonly exact: boolean
 }
 
 export interface LogFilter {

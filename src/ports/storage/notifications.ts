@@ -12,6 +12,15 @@ export interface NotificationRepository {
    * stays small.
    */
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
+  /** The failed ones without their contents, newest first; `limit` is at most 1,000. */
+  failures(span: FailureSpan, page: PageRequest): Promise<Page<Failure>>
+  /**
+   * Counts what has not ended of one organization, by the same rules as `Storage.backlog`: at most `most` due ones of each
+   * lane, and as many of all others.
+   *
+   * @param lanes the lanes whose due ones are counted
+   */
+  waiting(organizationId: string, lanes: readonly string[], most: number): Promise<Waiting>
   /** The whole history of one notification, in order, its accept first; empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
   /**
@@ -50,6 +59,25 @@ export interface NotificationFilter {
   readonly provider?: string | undefined
   /** Only these; at most 1,000. Those of other organizations and unknown ones are not found. */
   readonly ids?: readonly string[] | undefined
+}
+
+export type FailureSpan = Pick<NotificationFilter, 'organizationId' | 'from' | 'until'>
+
+export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'createdAt'> {
+  readonly code: ErrorCode
+}
+
+export interface Waiting {
+  /** Those that a claim could take now. */
+  readonly due: number
+  /** Their time has not come, and no attempt was made. */
+  readonly scheduled: number
+  /** They wait for another attempt. */
+  readonly retrying: number
+  /** An attempt is under way. */
+  readonly running: number
+  /** How long the one that waits longest has been due, in milliseconds, of those that were counted. Null: none is due. */
+  readonly oldestDueMs: number | null
 }
 
 /** One step of a retry; `createRetryPlan` of the domain says which are taken up, and when they fall due. */

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import * as z from 'zod'
+import { decodeCursor, encodeCursor, notACursor } from '../../domain/cursor.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from '../../domain/input/retry.ts'
@@ -9,10 +11,14 @@ import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { byId, owned } from '../scope.ts'
+import { byId, owned, parseOptions } from '../scope.ts'
+import { groupFailures } from '../statistics/failure-groups.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 
 const readList = listReader<ParsedRetry['filter']>('dead-letters', deadLetterFilters)
+
+const { channel, code, provider, from, until } = deadLetterFilters
+const groupQuery = z.strictObject({ channel, code, provider, from, until })
 
 /** Dead letters that one commit looks at. */
 const STEP = 1_000
@@ -24,6 +30,12 @@ export interface DeadLetterParts {
   readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
   /** Something may be due. */
   wake(): void
+}
+
+/** Where a retry goes on. */
+interface Place {
+  readonly after?: string | undefined
+  readonly dueAt?: number | undefined
 }
 
 interface Counts {
@@ -63,8 +75,21 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
         }
         return listSummaries('dead-letters', storage, filter, page, registry)
       },
+      async groups(organizationId, query) {
+        const { from, until, ...asked } = parseOptions(groupQuery, query)
+        await organizations.existing(organizationId)
+        return groupFailures(
+          storage,
+          { organizationId, from, until },
+          ({ channel, code, provider }) =>
+            (asked.channel ?? channel) === channel &&
+            (asked.code ?? code) === code &&
+            (asked.provider ?? provider) === provider,
+        )
+      },
       async retry(organizationId, input) {
-        const { filter, dryRun, ratePerSecond, most } = parseInput(retryInput, input)
+        const { filter, dryRun, ratePerSecond, most, cursor } = parseInput(retryInput, input)
+        const begin = cursor === undefined ? {} : placeOf(cursor)
         await organizations.existing(organizationId)
         const { template, ...rest } = filter
         const chosen = {
@@ -73,10 +98,11 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
           templateId: await templateId(storage, template, organizationId),
         }
         const spacingMs = ratePerSecond === undefined ? 0 : 1_000 / ratePerSecond
-        const { counts, more, nextDueAt } = await retryInSteps(chosen, { dryRun, spacingMs, most })
+        const { counts, next, nextDueAt } = await retryInSteps(chosen, { dryRun, spacingMs, most, begin })
         const { retried, ...skipped } = counts
         const lastDueAt = retried === 0 ? null : new Date(nextDueAt - spacingMs).toISOString()
-        return { dryRun, retried, skipped, more, lastDueAt }
+        const nextCursor = next === null ? null : cursorOf({ after: next, dueAt: nextDueAt })
+        return { dryRun, retried, skipped, more: next !== null, nextCursor, lastDueAt }
       },
     },
     async one(organizationId, id) {
@@ -105,12 +131,11 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
 
   async function retryInSteps(
     filter: Omit<NotificationFilter, 'status'>,
-    { dryRun, spacingMs, most }: { dryRun: boolean; spacingMs: number; most: number },
-  ): Promise<{ readonly counts: Counts; readonly more: boolean; readonly nextDueAt: number }> {
+    { dryRun, spacingMs, most, begin }: { dryRun: boolean; spacingMs: number; most: number; begin: Place },
+  ): Promise<{ readonly counts: Counts; readonly next: string | null; readonly nextDueAt: number }> {
     const lanes = await lanesOf(filter.organizationId)
     let counts: Counts = { retried: 0, expired: 0, unroutable: 0, contentRemoved: 0 }
-    let after: string | undefined
-    let dueAt: number | undefined
+    let { after, dueAt } = begin
     for (;;) {
       const step = Math.min(STEP, most - counts.retried)
       const answer = await storage.notifications.retry({
@@ -126,13 +151,26 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
       if (!dryRun && answer.retried > 0) wake()
       dueAt = answer.nextDueAt
       if (answer.next === null || counts.retried >= most) {
-        return { counts, more: answer.next !== null, nextDueAt: dueAt }
+        return { counts, next: answer.next, nextDueAt: dueAt }
       }
       after = answer.next
       // A storage that works synchronously would otherwise keep the process from everything else until the last step.
       await nextTurn()
     }
   }
+}
+
+const PREFIX = 'retry.'
+
+function cursorOf({ after, dueAt }: Required<Place>): string {
+  return `${PREFIX}${encodeCursor([Math.floor(dueAt ?? 0)])}.${after}`
+}
+
+/** @throws NotifierError `invalid_parameter` */
+function placeOf(cursor: string): Place {
+  const [dueAt = '', ...after] = cursor.startsWith(PREFIX) ? cursor.slice(PREFIX.length).split('.') : []
+  if (after.length === 0) throw notACursor()
+  return { after: after.join('.'), dueAt: decodeCursor(dueAt, 1)[0] }
 }
 
 function sum(a: Counts, b: Counts): Counts {

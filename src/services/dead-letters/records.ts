@@ -10,6 +10,9 @@ export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
   readonly ids?: readonly string[] | undefined
 }
 
+/** Which failures are grouped. */
+export type DeadLetterGroupQuery = Pick<DeadLetterQuery, 'channel' | 'code' | 'provider' | 'from' | 'until'>
+
 export interface RetryResult {
   readonly dryRun: boolean
   /** How many were retried; in a dry run, would be. */
@@ -25,6 +28,8 @@ export interface RetryResult {
   }
   /** There are dead letters that this call has not looked at. */
   readonly more: boolean
+  /** `cursor` of the call that goes on; null: all have been looked at. */
+  readonly nextCursor: string | null
   /** ISO 8601 UTC: when the last of them falls due; null: none was retried. */
   readonly lastDueAt: string | null
 }

@@ -164,7 +164,7 @@ describe('the document', () => {
       const parameters = JSON.stringify(operation.parameters)
       const proven = path.startsWith('/receipts/')
       const isPublic = path === '/health' || path === '/openapi.json' || PAGES.includes(path) || proven
-      const keys = path.startsWith('/v1/organizations') ? [{ operatorKey: [] }] : undefined
+      const keys = /^\/v1\/(?:organizations|operations)/.test(path) ? [{ operatorKey: [] }] : undefined
       expect(operation.security).toEqual(isPublic ? [] : keys)
       expect(/Org(?:anization)?Id/.test(parameters)).toBe(!isPublic && keys === undefined)
       expect(operation.responses['401'] === undefined).toBe(isPublic && !proven)

@@ -93,6 +93,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
       retried: 0,
       skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
       more: false,
+      nextCursor: null,
       lastDueAt: null,
     }
     const dry = await notifier.deadLetters.retry({ filter, dryRun: true })
@@ -110,6 +111,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     expect(await notifier.deadLetters.retry({ filter: {}, most: 1 })).toMatchObject({
       retried: 1,
       more: false,
+      nextCursor: null,
     })
   })
 

@@ -102,7 +102,7 @@ describe('the deadline of a stop', () => {
   })
 
   it.each<[string, Partial<Storage>, () => void | Promise<void>]>([
-    ['a call that hangs', { logs: { list: never } }, () => {}],
+    ['a call that hangs', { logs: { list: never, count: never } }, () => {}],
     ['a claim that hangs', { claim: never }, () => {}],
     ['an outcome that cannot be stored', { settle: never }, () => {}],
     ['a provider that does not close', {}, never],
@@ -168,7 +168,7 @@ describe('the deadline of a stop', () => {
   })
 
   it('cannot be postponed by a second stop', async () => {
-    const { notifier, clock, counts } = notifierOverStorage({ logs: { list: never } })
+    const { notifier, clock, counts } = notifierOverStorage({ logs: { list: never, count: never } })
     await notifier.start()
     void notifier.logs.list().catch(() => {})
     const stopped = notifier.stop({ deadlineMs: 3_000 })

@@ -55,6 +55,7 @@ const grouped: Groups = {
   },
   deadLetters: {
     list: [(n, slip) => n.deadLetters.list(slip)],
+    groups: [(n, slip) => n.deadLetters.groups(slip)],
     retry: [
       (n, slip) => n.deadLetters.retry({ filter: {}, ...slip }),
       (n, slip) => n.deadLetters.retry({ filter: slip }),
@@ -112,6 +113,7 @@ const grouped: Groups = {
     list: [(n, slip) => n.suppressions.list(slip)],
     remove: [(n, slip) => n.suppressions.remove({ channel: 'email', to: mail.to, ...slip })],
   },
+  statistics: { get: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
   limits: { get: [] },
   engine: { version: undefined as never },

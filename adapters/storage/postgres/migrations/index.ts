@@ -21,6 +21,7 @@ import { operatorKeys } from './0020-operator-keys.ts'
 import { textAlternatives } from './0021-text-alternatives.ts'
 import { versionTimes } from './0022-version-times.ts'
 import { keyUses } from './0023-key-uses.ts'
+import { waitingNotifications } from './0024-waiting-notifications.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Each only adds, so that processes
@@ -50,4 +51,5 @@ export const migrations: readonly string[] = [
   textAlternatives,
   versionTimes,
   keyUses,
+  waitingNotifications,
 ]

@@ -17,6 +17,7 @@ import { operatorKeys } from './0016-operator-keys.ts'
 import { textAlternatives } from './0017-text-alternatives.ts'
 import { versionTimes } from './0018-version-times.ts'
 import { keyUses } from './0019-key-uses.ts'
+import { waitingNotifications } from './0020-waiting-notifications.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Columns are added at the end, so
@@ -43,4 +44,5 @@ export const migrations: readonly string[] = [
   textAlternatives,
   versionTimes,
   keyUses,
+  waitingNotifications,
 ]

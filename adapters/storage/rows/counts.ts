@@ -1,0 +1,46 @@
+import { COUNTED_AS } from '../../../src/domain/facts.ts'
+import type { LogCounts } from '../../../src/ports/storage/logs.ts'
+import type { Waiting } from '../../../src/ports/storage/notifications.ts'
+
+/** SQL for what a fact's type counts as. */
+export function countedAs(type: string): string {
+  const cases = Object.entries(COUNTED_AS).map(([of, name]) => `WHEN '${of}' THEN '${name}'`)
+  return `CASE ${type} ${cases.join(' ')} END`
+}
+
+/** Entries of one name. */
+export interface CountedRow {
+  /** `accepted`, a value of {@link countedAs}, or null. */
+  readonly name: string | null
+  readonly notifications: number
+  readonly entries: number
+}
+
+/** @param most where each of the two lists stopped */
+export function toLogCounts(rows: readonly CountedRow[], most: number): LogCounts {
+  const counts = { accepted: 0, sent: 0, delivered: 0, failed: 0 }
+  let events = 0
+  for (const { name, notifications, entries } of rows) {
+    if (name !== null && name in counts) counts[name as keyof typeof counts] = notifications
+    if (name !== 'accepted') events += entries
+  }
+  return { ...counts, exact: counts.accepted < most && events < most }
+}
+
+/** Jobs of one kind. */
+export interface WaitingRow {
+  readonly kind: 'due' | 'scheduled' | 'retrying' | 'running'
+  readonly jobs: number
+  /** Since when the oldest is due. */
+  readonly oldest: number | null
+}
+
+export function toWaiting(rows: readonly WaitingRow[], most: number, now: number): Waiting {
+  const counts = { due: 0, scheduled: 0, retrying: 0, running: 0 }
+  let oldestDueMs: number | null = null
+  for (const { kind, jobs, oldest } of rows) {
+    counts[kind] = Math.min(counts[kind] + jobs, most)
+    if (kind === 'due' && jobs > 0 && oldest !== null) oldestDueMs = Math.max(oldestDueMs ?? 0, now - oldest)
+  }
+  return { ...counts, oldestDueMs }
+}

@@ -1,0 +1,17 @@
+import type { NotificationFailure } from '../../../src/domain/notification.ts'
+import type { Failure } from '../../../src/ports/storage/notifications.ts'
+
+/** A failed notification without its content. */
+export interface FailureRow {
+  readonly created_at: number
+  readonly seq: number
+  readonly channel: string
+  readonly provider: string | null
+  /** JSON. */
+  readonly error: string | null
+}
+
+export function toFailure({ channel, provider, error, created_at: createdAt }: FailureRow): Failure {
+  const code = error === null ? 'provider_error' : (JSON.parse(error) as NotificationFailure).code
+  return { channel, provider, code, createdAt }
+}
