@@ -261,7 +261,10 @@ describe('stop', () => {
     let go = (): void => {}
     const gate = new Promise<never>((_resolve, reject) => (go = () => reject(new Error('late'))))
     const channel = recordingProvider({ maxConcurrent: 1 })
-    const { notifier, clock, counts } = notifierOverStorage({ logs: { list: () => gate, count: () => gate } }, channel)
+    const { notifier, clock, counts } = notifierOverStorage(
+      { logs: { list: () => gate, count: () => gate } },
+      channel,
+    )
     channel.behave(() => new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' }))))
     await notifier.start()
     await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
