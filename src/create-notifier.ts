@@ -65,9 +65,9 @@ import { createWebhookEndpoints } from './services/webhook-endpoints/webhook-end
 import { inTime, OPEN_MS, within } from './services/within.ts'
 
 /**
- * Creates a notification service in this process. Nothing happens before `start()`.
+ * Creates a notification service in this process. It does nothing before `start()`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
+ * @throws NotifierError `invalid_configuration`, which names the wrong option and the valid values
  */
 export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
   options: MultiTenantOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
@@ -78,7 +78,7 @@ export function createNotifier<Channels extends ChannelOptions = ChannelOptions>
 export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
   options: NotifierOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
 ): Notifier<Tx, ChannelsOf<Channels>>
-/** With a storage that is chosen when the process runs: its transactions have no type in common. */
+/** For a storage chosen at run time: there is no common type of transactions. */
 export function createNotifier<Channels extends ChannelOptions = ChannelOptions>(
   options: NotifierOptions<never, Channels> & { readonly channels: Checked<Channels> },
 ): Notifier<never, ChannelsOf<Channels>>
@@ -86,9 +86,9 @@ export function createNotifier(options: NotifierOptions | MultiTenantOptions): M
   return wire(resolveOptions(options))
 }
 
-/** What channels have to close in, when attempts have taken the whole deadline. */
+/** Time for providers to close when attempts have used up the deadline. */
 const CLOSE_MS = 1_000
-/** What a storage has to start in: bringing a large schema up to date takes minutes. */
+/** Time for a storage to start: a migration of a large schema takes minutes. */
 const STORAGE_MS = 10 * 60_000
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
@@ -132,7 +132,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     if ('id' in event.data) waits.heard(event.data.id)
   }
 
-  /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */
+  /** Closes the parts that no start opens. A fault or a hanging part does not keep the others open. */
   async function closeParts(deadline: Deadline): Promise<void> {
     requestLimits.close()
     const named = { channels: { close: registry.close }, 'outgoing HTTP': outgoing, 'rate limiter': limiter }
@@ -155,7 +155,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const startStorage = (): Promise<void> =>
     inTime(`storage "${storage.name}"`, () => storage.start({ addressOf }), STORAGE_MS, clock)
 
-  /** First of all: what is missing here no server can make up for. */
+  /** Runs first: a missing package is a permanent fault. */
   async function openPeers(): Promise<void> {
     await Promise.all([registry.open(), openLimiter()])
   }
@@ -342,7 +342,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...scoped.limits,
-      // A link in a mail leads on under maintenance, too.
+      // A link in a mail works under maintenance, too.
       admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },

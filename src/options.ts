@@ -25,53 +25,50 @@ import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-l
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 
-/** Options of `createNotifier` for a notifier without an API of its own: every call names its organization. */
+/** Options of `createNotifier` for a notifier in which every call names its organization. */
 export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
   extends Omit<NotifierOptions<Tx, Channels>, 'organizations'> {
   readonly organizations: 'required'
 }
 
-/** Options of `createNotifier`. `Tx` is what the storage takes as a transaction of the caller's. */
+/** Options of `createNotifier`. `Tx` is the storage's type for a transaction of the caller. */
 export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions> {
   /**
-   * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or
-   * `perOrganization()`. The keys are the names of channels. A channel that is left out is refused with `invalid_channel`.
+   * The providers of each channel: one, several in order of preference, several that share the messages by weight, or
+   * `perOrganization()`. The keys are channel names. A message on another channel is refused with `invalid_channel`.
    */
   readonly channels: Channels
   /**
-   * `optional`: the notifier itself is the organization `org_default`. `required`, of `MultiTenantOptions`: it has no
-   * such API of its own, only that of `organization(id)`, so that no call means `org_default` by mistake. Default `optional`.
+   * `optional`: the notifier's own methods act for `org_default`. `required`: only `organization(id)` has these
+   * methods, so that no call acts for `org_default` by mistake. Default `optional`.
    */
   readonly organizations?: 'optional' | undefined
-  /**
-   * Where everything is kept; closed when the notifier stops. Default: `memoryStorage()`, which loses all when the process
-   * ends.
-   */
+  /** Keeps all data. Closed when the notifier stops. Default: `memoryStorage()`, which forgets all with the process. */
   readonly storage?: Storage<Tx> | undefined
   /**
-   * Encrypts stored secrets (webhook signing secrets), at least 32 characters; the same in all processes. A list rotates: the
-   * first encrypts, all decrypt. Default: one is created and kept in the storage.
+   * Encrypts stored secrets (webhook signing secrets): at least 32 characters, the same in all processes. A list
+   * rotates: the first encrypts, all decrypt. Default: generated once and kept in the storage.
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Where operators are told what happens: the console, pino, winston or alike, behind a redaction that hides secrets and
-   * contents. Default: nowhere.
+   * Receives log lines for operators: the console, pino, winston or a similar logger. A redaction in front of it hides
+   * secrets and contents. Default: none.
    */
   readonly logger?: Logger | undefined
-  /** Whether log lines show whole recipients, or `a***@example.com` and `+49…12`. Default `masked`. */
+  /** How log lines show recipients: `masked` as `a***@example.com` and `+49…12`, or in full. Default `masked`. */
   readonly logRecipients?: 'masked' | 'shown' | undefined
-  /** Where metrics and traces go: `prometheusMetrics()`, `openTelemetry()`, or both in a list. Default: nowhere. */
+  /** Receives metrics and traces: `prometheusMetrics()`, `openTelemetry()`, or a list of both. Default: none. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined
   readonly webhooks?: WebhookEventOptions | undefined
   /**
-   * The plans that organizations can have. `perMinutePlans`, `perSecondPlans` or the application's own; a plan named
-   * `org_default` limits the default organization, too. Default: `perMinutePlans`.
+   * The plans that organizations can have: `perMinutePlans`, `perSecondPlans` or the application's own. A plan named
+   * `org_default` also limits the default organization. Default: `perMinutePlans`.
    */
   readonly plans?: Plans | undefined
-  /** Where requests and notifications are counted. Default: `memoryRateLimiter()`, in this process. */
+  /** Counts requests and notifications. Default: `memoryRateLimiter()`, which counts in this process. */
   readonly rateLimiter?: RateLimiter | undefined
   /**
-   * When an organization that goes on far above its limit is restricted. Default: refusals above five times the limit
+   * When to restrict an organization that stays far above its limit. Default: after refusals above five times the limit
    * within ten minutes, for five minutes. False: never.
    */
   readonly overuse?: OverusePolicy | false | undefined
@@ -79,97 +76,99 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
   /**
-   * Where the REST API is mounted, as the public sees it: `https://api.example.com/notifications`. Links in messages and
-   * some providers' signatures over their receipts need it. Default: receipts use the Host header.
+   * Public address under which the REST API is mounted: `https://api.example.com/notifications`. Needed for links in
+   * messages and for the receipts of some providers, which sign the address. Default: receipts use the Host header.
    */
   readonly publicUrl?: string | undefined
   readonly delivery?: DeliveryOptions | undefined
   /**
    * An existing queue engine that spreads deliveries over processes: `graphileWorkerQueue()`, `bullmqQueue()`. Default:
-   * none; the processes claim from the storage, which is faster (docs/scaling.md).
+   * none. The processes then claim from the storage, which is faster (docs/scaling.md).
    */
   readonly queue?: Queue | undefined
-  /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
+  /** Source of the time. Default: the runtime's clock. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
 }
 
-/** Mails, whichever provider sends them. */
+/** Rules for mails of all providers. */
 export interface EmailOptions {
   /**
-   * Headers that messages may set although mail relays obey them, such as `X-PM-Tag`, in any case. Default: none, since
-   * such a header can choose another sender, recipients or templates.
+   * Headers that messages may set although mail relays act on them, such as `X-PM-Tag`. Case-insensitive. Default:
+   * none, because such a header can choose another sender, recipients or templates.
    */
   readonly allowedHeaders?: readonly string[] | undefined
 }
 
-/** Text messages, whichever provider sends them. Where they may go is a setting of each organization. */
+/** Rules for text messages of all providers. The permitted countries are a setting of each organization. */
 export interface SmsOptions {
-  /** Most segments, each of which is charged; a longer text is refused with `message_too_large`. Default 10. */
+  /**
+   * Maximum number of segments, each of which is charged. A longer text is refused with `message_too_large`. Default
+   * 10.
+   */
   readonly maxSegments?: number | undefined
   /**
-   * Which phone numbers messages may go to. `possible`: those of a length that the country uses. `valid`: those that also
-   * match its numbering plan, which refuses some test numbers and new ranges. Default `possible`.
+   * Accepted phone numbers. `possible`: the country uses the length. `valid`: the number also matches the numbering plan,
+   * which refuses some test numbers and new ranges. Default `possible`.
    */
   readonly numbers?: 'possible' | 'valid' | undefined
 }
 
-/** How long what has ended is kept. An organization can have a time of its own. */
+/** How long to keep ended notifications. An organization can have a period of its own. */
 export interface RetentionOptions {
   /**
-   * Days after which a notification that has ended is removed, with its log and webhook deliveries; counted from the last
-   * thing that happened to it. At least 1. False: never. Default 90.
+   * Days from the last event of an ended notification until it is removed with its log and webhook deliveries. At least
+   * 1. False: never. Default 90.
    */
   readonly days?: number | false | undefined
 }
 
-/** Deliveries of events to endpoints that users register. */
+/** Delivery of events to webhook endpoints. */
 export interface WebhookEventOptions {
   /** CIDR blocks that the guard against private addresses lets through, for development. Default: none. */
   readonly allow?: readonly string[] | undefined
-  /** Lets endpoints use plain HTTP, for development. Default false. */
+  /** Accept plain HTTP endpoints, for development. Default false. */
   readonly allowHttp?: boolean | undefined
 }
 
 export interface DeliveryOptions {
   /**
-   * How long a claimed job belongs to a process that has gone silent, in milliseconds; renewed while the process lives.
-   * At least twice the longest timeout of a provider, at most two hours. Default 60 000, or that; where a function makes the providers of
-   * organizations, whose timeouts are not known before, at least 120 000.
+   * How long a silent process keeps its claimed jobs, in milliseconds. At least twice the longest timeout of a provider,
+   * at most two hours. Default: that, but at least 60 000, and 120 000 with `perOrganization()`.
    */
   readonly leaseMs?: number | undefined
   /**
-   * Longest time until work of other processes is noticed, in milliseconds. Default 1 000; with a `queue` 5 000, and it is
-   * the longest time until what the engine has lost is found.
+   * Longest delay until this process notices work of other processes, in milliseconds. Default 1 000. With a `queue` 5
+   * 000: also the longest delay until jobs that the engine lost are found.
    */
   readonly pollMs?: number | undefined
   /**
-   * The longest pause of a provider after faults of its own, in milliseconds, also where it asks for a longer one: then it is
-   * tried with one message. Default 3 600 000 (an hour).
+   * Longest pause of a provider after its faults, in milliseconds, even if it asks for a longer one. One message then
+   * probes it. Default 3 600 000 (one hour).
    */
   readonly maxPauseMs?: number | undefined
 }
 
-/** Options with every default in place. */
+/** The options with all defaults. */
 export interface ResolvedOptions {
   readonly organizations: 'optional' | 'required'
   readonly sources: ChannelSources
   readonly kinds: Kinds
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
-  /** Behind the redaction. */
+  /** With redaction. */
   readonly logger: Logger
-  /** False: it is the silent one. */
+  /** False: the silent logger. */
   readonly hasLogger: boolean
   readonly telemetry: readonly Telemetry[]
   readonly outgoing: OutgoingHttp
   readonly plans: Plans
   readonly limiter: RateLimiter
-  /** Of this process alone: stands in while `limiter` is away. */
+  /** The limiter of this process. Replaces `limiter` while that is unavailable. */
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
-  /** Null: for ever. */
+  /** Null: no limit. */
   readonly retentionDays: number | null
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string | undefined
   readonly leaseMs: number
   readonly pollMs: number
@@ -179,7 +178,7 @@ export interface ResolvedOptions {
 }
 
 const DEFAULT_LEASE_MS = 60_000
-/** Twice the longest timeout that a provider of ours has unless told otherwise: that of SMTP. */
+/** Twice the longest default timeout of a built-in provider (SMTP). */
 const ORGANIZATIONS_LEASE_MS = 120_000
 const DEFAULT_POLL_MS = 1_000
 const DEFAULT_QUEUE_POLL_MS = 5_000
@@ -194,7 +193,7 @@ const PLAN_FIELDS = [
   'notificationsPerMonth',
 ] as const
 
-/** @throws NotifierError `invalid_configuration`, naming the option and what is right */
+/** @throws NotifierError `invalid_configuration`, which names the option and the valid values */
 export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOptions<Tx>): ResolvedOptions {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', 'an object with at least "channels"')
@@ -389,7 +388,7 @@ function publicUrlOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
   const plain = url !== null && url.username === '' && url.password === ''
-  // It stands in links as it is: a parser forgives what a mail program does not, and calls an empty query none.
+  // The value becomes part of links verbatim. A URL parser would accept text that mail programs do not.
   if (!plain || !/^https?:\/\/(?!\/)[^\s\p{Cc}\p{Cf}\\?#]+$/u.test(value)) {
     throw wrong(
       'publicUrl',

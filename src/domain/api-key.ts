@@ -1,27 +1,27 @@
 /** Permission levels, lowest first. */
 export const PERMISSIONS = ['Read Only', 'Write', 'Full Access'] as const
 
-/** `Read Only`: view. `Write`: also send. `Full Access`: everything, deletion included. */
+/** `Read Only`: view. `Write`: also send. `Full Access`: everything, including deletion. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 const levels: Readonly<Record<Permission, number>> = { 'Read Only': 0, Write: 1, 'Full Access': 2 }
 
-/** True when a key with the level `granted` may do what needs the level `needed`. */
+/** True: the level `granted` includes the level `needed`. */
 export function permits(granted: Permission, needed: Permission): boolean {
   return levels[granted] >= levels[needed]
 }
 
-/** What a key may do beside its permission level; no level includes any. */
+/** Rights in addition to the permission level; no level includes any. */
 export const GRANTS = ['content'] as const
 
 /** `content`: read the text of messages. */
 export type Grant = (typeof GRANTS)[number]
 
-/** An API key or operator key as stored and listed: everything but the secret, which exists only in the answer to its creation. */
+/** An API key or operator key without its secret, which only the result of its creation contains. */
 export interface ApiKey {
   /** `key_<value>` */
   readonly id: string
-  /** Null: an operator key, which belongs to no organization. */
+  /** Null: an operator key. */
   readonly organizationId: string | null
   readonly name: string
   readonly permission: Permission
@@ -32,10 +32,10 @@ export interface ApiKey {
   readonly last4: string
   /** Epoch milliseconds; null: never expires. */
   readonly expiresAt: number | null
-  /** Addresses and CIDR blocks that may use the key; empty: any. */
+  /** Addresses and CIDR blocks that may use the key. Empty: any. */
   readonly allowedIps: readonly string[]
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** When it was last used, to some minutes; epoch milliseconds. Null: never. */
+  /** Last use, accurate to a few minutes, in epoch milliseconds. Null: never. */
   readonly lastUsedAt: number | null
 }

@@ -3,47 +3,48 @@ import type { ErrorCode } from './errors/catalogue.ts'
 import type { BodyFormat } from './notification.ts'
 
 /**
- * A channel as a value: everything that the service knows of it. A provider of a channel that is not built in carries its
- * kind; the REST API, templates, suppressions, limits, logs and receipts work from it. See docs/custom-channel.md.
+ * A channel as a value: all rules of a channel. A provider of a channel that is not built in carries its kind. The REST
+ * API, templates, suppressions, limits, logs and receipts use it. See docs/custom-channel.md.
  *
- * `Input` is what a call may give under the channel's name, `Stored` its form in the storage, `Parts` what providers get.
+ * `Input` is the type of a message's parts in a call, `Stored` their form in the storage, `Parts` their form for
+ * providers.
  */
 export interface ChannelKind<Name extends string = string, Input = unknown, Stored = Input, Parts = Stored> {
-  /** For types alone, and never there: the parts of a message under the channel's name. */
+  /** Exists in types only: the parts of a message under the channel's name. */
   readonly '~parts'?: { readonly [Key in Name]?: Parts | undefined } | undefined
-  /** 1 to 32 lower-case letters, digits and hyphens, beginning with a letter, and no name of a field of a message. */
+  /** 1 to 32 lower-case letters, digits and hyphens, starting with a letter. Not the name of a message's field. */
   readonly name: Name
-  /** A recipient in words, for error messages and OpenAPI: `an e-mail address`. */
+  /** Describes a recipient in error messages and OpenAPI: `an e-mail address`. */
   readonly recipient: string
   /**
-   * Judges the form of a recipient; null: it is sound. Default: one line without spaces at its ends. Longer ones than 4,096
-   * characters are refused before.
+   * Checks the form of a recipient; null: valid. Default: one line without spaces at its ends. Recipients of more than
+   * 4,096 characters are refused before.
    */
   checkRecipient?(to: string): RecipientFault | null
-  /** The one spelling of a recipient, under which suppressions are kept and found. Default: as it is. */
+  /** The canonical form of a recipient, for suppressions. Default: unchanged. */
   canonical?(to: string): string
-  /** Judges where an organization may send to. @throws NotifierError `region_not_permitted` */
+  /** Checks that an organization may send to the recipient. @throws NotifierError `region_not_permitted` */
   assertPermitted?(to: string, organization: OrganizationLimits): void
-  /** Whether a refused recipient stays refused, so that it is suppressed as a hard bounce. Default: no. */
+  /** Whether a refused recipient is suppressed as a hard bounce, because it stays invalid. Default: false. */
   readonly suppressesRefused?: boolean | undefined
-  /** What a subject becomes, in words: `the title`. Left out: subjects are not sent. */
+  /** Where the subject appears, in words: `the title`. Absent: subjects are not sent. */
   readonly subject?: string | undefined
-  /** The body may be HTML; its opens and clicks can be counted. Default false. */
+  /** The body may be HTML, with tracking of opens and clicks. Default false. */
   readonly html?: boolean | undefined
-  /** Escapes a template's value where it lands in the body. Default: not at all. */
+  /** Escapes a template's value for its place in the body. Default: no escaping. */
   escape?(value: string, body: BodySource): string
   /**
-   * What a message may carry beside its text, under the channel's name. An object schema of zod, strict, whose fields say
-   * what they are (`describe`). Left out: nothing.
+   * The schema of a message's parts under the channel's name: a strict zod object whose fields have descriptions
+   * (`describe`). Absent: no parts.
    */
   readonly parts?: z.ZodType<Stored, Input> | undefined
-  /** Judges parts by more than their form, at accept and when a message is resent. @throws NotifierError */
+  /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
   assertParts?(parts: Stored): void
-  /** Whether the parts ask for a one-click unsubscription link. Default: no. */
+  /** Whether the parts ask for a one-click unsubscription link. Default: false. */
   wantsUnsubscribe?(parts: Stored): boolean
-  /** Parts as providers get them. Default: as they are stored. */
+  /** The parts for providers. Default: as stored. */
   renderParts?(parts: Stored, links: PartLinks): Parts
-  /** Parts as callers are shown them. Default: as they are stored. */
+  /** The parts for callers. Default: as stored. */
   showParts?(parts: Stored): unknown
   /**
    * Whether a recipient would see nothing of a message, so that it is refused. A message without a text is asked about with
@@ -51,9 +52,9 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * a text.
    */
   isBlank?(message: JudgedMessage<Stored>): boolean
-  /** Judges the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large` */
+  /** Checks the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large` */
   assertText?(text: RenderedText): void
-  /** How the text travels and what it is charged as; shown in previews under the channel's name. */
+  /** The charged segments of a text. Shown in previews under the channel's name. */
   measure?(text: RenderedText): { readonly segments: number }
 }
 
@@ -61,37 +62,37 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
 export interface RecipientFault {
   /** Default `invalid_recipient`. */
   readonly code?: Extract<ErrorCode, 'invalid_recipient' | 'invalid_email' | 'invalid_phone'> | undefined
-  /** Default: the recipient must be what the kind's `recipient` says. */
+  /** Default: says that the recipient must be of the form that the kind's `recipient` describes. */
   readonly message?: string | undefined
-  /** The spelling that would be sound. */
+  /** The valid form of the recipient. */
   readonly expected?: string | undefined
 }
 
-/** Settings of an organization that limit where its messages go. */
+/** Settings of an organization that limit its recipients. */
 export interface OrganizationLimits {
-  /** Calling codes that text messages may go to; null: all. */
+  /** Permitted calling codes of text messages. Null: all. */
   readonly smsCountries: readonly string[] | null
 }
 
-/** The body that a value lands in. */
+/** The body that contains a value. */
 export interface BodySource {
   readonly format: BodyFormat
-  /** The literal text that the body begins with, without white space before it; empty where a value comes first. */
+  /** The literal text at the start of the body, without leading white space. Empty if the body starts with a value. */
   readonly beginning: string
 }
 
-/** The links that a message may carry. */
+/** The links of a message. */
 export interface PartLinks {
-  /** Present where the parts want it. */
+  /** Present if the parts ask for it. */
   readonly unsubscribeUrl?: string | undefined
 }
 
-/** Text ready for a channel. */
+/** Rendered text. */
 export interface RenderedText {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
-  /** The text alternative that was given beside HTML; absent: none was. */
+  /** The given text alternative of HTML. Absent: none. */
   readonly text?: string | undefined
 }
 
@@ -102,17 +103,17 @@ export interface JudgedMessage<Stored = unknown> {
   readonly parts: Stored | undefined
 }
 
-/** Longest recipient of any channel, in characters: a web push subscription is the longest that is known. */
+/** Maximum length of a recipient, in characters: web push subscriptions are the longest. */
 export const MAX_RECIPIENT_LENGTH = 4096
 
 const SURROGATE_OR_CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
-/** True for one line of well-formed text without spaces at its ends. */
+/** True: one line of well-formed text without spaces at its ends. */
 export function isPlainLine(text: string): boolean {
   return text.trim() === text && !SURROGATE_OR_CONTROL.test(text)
 }
 
-/** Gives a kind its type: `defineChannel({ name: 'pager', recipient: 'a pager number', … })`. */
+/** Types a kind: `defineChannel({ name: 'pager', recipient: 'a pager number', … })`. */
 export function defineChannel<const Name extends string, Input = never, Stored = Input, Parts = Stored>(
   kind: ChannelKind<Name, Input, Stored, Parts>,
 ): ChannelKind<Name, Input, Stored, Parts> {

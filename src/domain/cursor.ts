@@ -1,15 +1,15 @@
 import { NotifierError } from './errors/notifier-error.ts'
 
-/** The opaque, url-safe `cursor` of a list: the sort key of the last row of a page, of which no part is negative. */
+/** The opaque, URL-safe cursor of a list: the sort key of a page's last row. No part may be negative. */
 export function encodeCursor(key: readonly number[]): string {
   return key.map((part) => part.toString(36)).join('.')
 }
 
 /**
- * Reads a cursor back.
+ * Decodes a cursor.
  *
- * @param parts how many numbers the sort key of this list has
- * @throws NotifierError `invalid_parameter` for anything that is not a cursor of such a list.
+ * @param parts number of parts of this list's sort key
+ * @throws NotifierError `invalid_parameter` for any other text
  */
 export function decodeCursor(cursor: string, parts: number): number[] {
   const texts = cursor.split('.')
@@ -18,7 +18,7 @@ export function decodeCursor(cursor: string, parts: number): number[] {
   throw notACursor()
 }
 
-/** What a cursor that is none of this list is refused with. */
+/** The error of an invalid cursor. */
 export function notACursor(): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: 'This is not a cursor of this list. Use "nextCursor" of an earlier page.',

@@ -4,24 +4,24 @@ import type { Outcome, Rejected } from './outcome.ts'
 import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry.ts'
 import type { SuppressionReason } from './suppression.ts'
 
-/** What the engine knows when an attempt has ended. */
+/** The state at the end of an attempt. */
 export interface AttemptContext {
-  /** Whether the channel's refused recipients stay refused. */
+  /** Whether the channel suppresses refused recipients. */
   readonly suppressesRefused: boolean
-  /** From 1; of all attempts, whosever fault they met. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number
-  /** How many of the attempts before this one met a fault of the provider. */
+  /** Number of earlier attempts that met a fault of the provider. */
   readonly outages: number
-  /** How many were before the notification was retried: they no longer count. Default 0. */
+  /** Number of attempts before the last retry of the notification, which no longer count. Default 0. */
   readonly earlierAttempts?: number | undefined
   /** Instance id of the provider that was asked. */
   readonly provider: string
-  /** True when another provider of the lane has not been asked since the last delay and is not paused. */
+  /** True: another provider of the lane has not been asked since the last delay and is not paused. */
   readonly hasNextProvider: boolean
   readonly policy: RetryPolicy
-  /** Whether an ambiguous outcome is tried again, or ends as `delivery_unknown`. */
+  /** Whether an ambiguous outcome leads to another attempt, or ends as `delivery_unknown`. */
   readonly onAmbiguous: 'retry' | 'fail'
-  /** Milliseconds left until the notification expires; null: never. */
+  /** Milliseconds until the notification expires. Null: never. */
   readonly expiresInMs: number | null
   /** In [0, 1). */
   readonly random: number
@@ -30,36 +30,36 @@ export interface AttemptContext {
   readonly segments?: number | undefined
 }
 
-/** What follows from an attempt. */
+/** The consequences of an attempt. */
 export interface Decision {
   readonly facts: readonly Fact[]
-  /** `end`: the job is done. `retry`: due again after `delayMs`; 0 with `failOver`: another provider at once. */
+  /** `end`: the job ends. `retry`: due again after `delayMs`; 0 with `failOver`: another provider at once. */
   readonly next:
     | { readonly kind: 'end' }
     | {
         readonly kind: 'retry'
         readonly delayMs: number
         readonly failOver: boolean
-        /** The attempt met a fault of the provider: it is counted apart, and uses the message up no further. */
+        /** The provider was at fault: the attempt does not count against the message. */
         readonly outage: boolean
       }
-  /** What the outcome says about the provider itself; `unknown`: it gave no answer. */
+  /** The state of the provider according to the outcome. `unknown`: no answer. */
   readonly provider: 'works' | 'faulty' | 'unknown'
-  /** How long a faulty provider instance should rest, instead of burning other messages' attempts, if that is known. */
+  /** Duration of the provider's pause, which saves the attempts of other messages. Null: unknown. */
   readonly pauseMs: number | null
 }
 
 /**
- * How long a provider is paused after it refused us (credentials, account): somebody has to act.
+ * Pause after a refusal of credentials or account, which needs an operator.
  *
  * @internal
  */
 export const DEFAULT_PAUSE_MS = 30_000
 
 /**
- * Decides what follows from an outcome: recipient and message faults end the notification and
- * never fail over; account and provider faults fail over, and pause that provider; an ambiguous outcome follows
- * the channel's policy and is marked.
+ * Decides the consequences of an outcome. Faults of the recipient or message end the notification without failover.
+ * Faults of the account or provider fail over and pause the provider. An ambiguous outcome follows the provider's
+ * policy and is marked.
  */
 export function decide(outcome: Outcome, context: AttemptContext): Decision {
   const { attempt, provider, durationMs } = context
@@ -99,15 +99,15 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
         const failed: Fact = { type: 'failed', ...failure, code: 'delivery_unknown' }
         return { facts: [failed], next: { kind: 'end' }, provider: 'unknown', pauseMs: null }
       }
-      // The same provider again: only there can its own deduplication or our stable message id help.
+      // The same provider again: only its own deduplication or the stable message id can prevent a duplicate.
       return again(failure, context, { provider: 'unknown', hintMs: undefined, pauseMs: null })
     }
   }
 }
 
 /**
- * What a refused recipient is suppressed for. A mailbox that does not exist stays so; of a phone number or a device that
- * is not known the operator, or the device itself, may think otherwise tomorrow.
+ * The reason to suppress a refused recipient. A missing mailbox stays missing; an unknown phone number or device may
+ * work tomorrow.
  */
 function suppressionFor(
   code: ErrorCode,
@@ -143,14 +143,14 @@ function again(
   const { attempt, outages, earlierAttempts = 0, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
   const outage = how.provider === 'faulty'
-  // Each kind has its own count: an outage leaves a message the attempts that are its own.
+  // Outages have a count of their own, so that a message keeps its attempts.
   const count = outage ? outages + 1 : attempt - earlierAttempts - outages
   const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))
   const about = { provider: how.provider, pauseMs: how.pauseMs }
   if (outage && hasNextProvider && !last) {
     return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true, outage }, ...about }
   }
-  // In a long outage a message waits for its provider at the longest delay.
+  // In a long outage a message waits with the longest delay.
   const delayMs = last
     ? null
     : retryDelay(policy, Math.min(count, maxAttempts(policy) - 1), random, how.hintMs)

@@ -1,11 +1,11 @@
 import { EVENT_TYPES, type EventType } from './facts.ts'
 
-/** Types of event about a webhook endpoint itself; only those that ask for them are told. */
+/** Types of events about a webhook endpoint itself, sent to endpoints that chose them. */
 export const ENDPOINT_EVENT_TYPES = ['webhook.failing', 'webhook.disabled'] as const
 
 export type EndpointEventType = (typeof ENDPOINT_EVENT_TYPES)[number]
 
-/** Everything that a webhook endpoint can choose to be told. */
+/** All event types that a webhook endpoint can choose. */
 export type WebhookEventType = EventType | EndpointEventType
 
 export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [...EVENT_TYPES, ...ENDPOINT_EVENT_TYPES]
@@ -13,59 +13,59 @@ export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [...EVENT_TYPES,
 /** Failed attempts on one event after which its endpoint counts as failing. */
 const FAILING_ATTEMPTS = 4
 
-/** So long of nothing but failure disables an endpoint. */
+/** Time without a success after which an endpoint is disabled. */
 export const DISABLED_AFTER_MS: number = 5 * 24 * 60 * 60_000
 
-/** What a storage keeps about how deliveries to an endpoint go. */
+/** The stored health of a webhook endpoint. */
 export interface EndpointHealth {
-  /** When the first attempt since the last success failed; epoch milliseconds. Null: the last one succeeded. */
+  /** First failed attempt since the last success, in epoch milliseconds. Null: the last attempt succeeded. */
   readonly failingSince: number | null
-  /** `webhook.failing` has been announced since then. */
+  /** True: `webhook.failing` has been published since then. */
   readonly failingPublished: boolean
-  /** The `sequence` of the last event about the endpoint: how many there have been. */
+  /** The `sequence` of the last event about the endpoint. */
   readonly sequence: number
 }
 
 /** Before the first attempt. */
 export const NEW_HEALTH: EndpointHealth = { failingSince: null, failingPublished: false, sequence: 0 }
 
-/** After a success, and after the owner acted: a new address, or enabled again. The count of its events goes on. */
+/** After a success, a new address or a manual enable. The sequence continues. */
 export function healed({ sequence }: EndpointHealth): EndpointHealth {
   return { ...NEW_HEALTH, sequence }
 }
 
-/** How one attempt ended, as a settlement says it. */
+/** The result of an attempt in a settlement. */
 export interface EndpointAttempt {
-  /** Absent: no request was made, and nothing is known of the endpoint. */
+  /** Absent: no request was made; the endpoint's state is unknown. */
   readonly attempt?:
     | {
         readonly attempt: number
         readonly succeeded: boolean
       }
     | undefined
-  /** Where it went, or was to go. Default: the endpoint's address. */
+  /** Address of the attempt. Default: the endpoint's address. */
   readonly url?: string | undefined
-  /** `end`: the delivery is given up, unless it succeeded. */
+  /** `end`: the delivery has no further attempt. */
   readonly next: { readonly kind: 'end' | 'retry' }
-  /** It failed by our own fault, or because we stopped: that says nothing of the endpoint. */
+  /** It failed because of this service or its stop: says nothing about the endpoint. */
   readonly blameless?: true | undefined
-  /** The endpoint said that it is gone for good (410). */
+  /** The endpoint answered 410. */
   readonly disable?: 'gone' | undefined
 }
 
 export interface EndpointVerdict {
   readonly health: EndpointHealth
-  /** Disable it, for this reason. */
+  /** The reason to disable the endpoint. Null: keep it. */
   readonly disable: 'gone' | 'failing' | null
   readonly eventType: EndpointEventType | null
 }
 
 /**
- * Judges an active endpoint by an attempt: the one function that every storage calls under the endpoint's row lock, so
- * that processes agree, nothing is announced twice, and events are numbered without a gap. An endpoint is disabled as
- * `failing` only when a delivery is given up, so that two faults with quiet days between them do not end it.
+ * Judges an active endpoint by an attempt. Every storage calls this function under the endpoint's row lock, so that
+ * processes agree, nothing is published twice, and events have consecutive numbers. An endpoint is disabled as
+ * `failing` only when a delivery ends, so that two faults with quiet days between them do not disable it.
  *
- * @param url its address by now: what was under way to another one when that changed says nothing of this
+ * @param url the current address: an attempt at an older one does not count
  */
 export function judgeEndpoint(
   health: EndpointHealth,
@@ -101,27 +101,27 @@ function disabled(
   return { health, disable, eventType: 'webhook.disabled' }
 }
 
-/** Tells what became of a webhook endpoint. Its address is left out: it may hold a secret. */
+/** An event about a webhook endpoint. It omits the address, which may contain a secret. */
 export interface EndpointEvent {
   readonly event: EndpointEventType
   readonly data: {
     /** The endpoint's id. */
     readonly id: string
-    /** After it. */
+    /** Status after the event. */
     readonly status: 'active' | 'disabled'
-    /** Why it was disabled; null: it was not. */
+    /** Reason for disabling. Null: not disabled. */
     readonly reason: 'gone' | 'failing' | null
-    /** ISO 8601 UTC: since when every attempt has failed. */
+    /** Start of the series of failures, ISO 8601 UTC. */
     readonly failingSince: string
-    /** ISO 8601 UTC: when this was recorded. */
+    /** Time of recording, ISO 8601 UTC. */
     readonly timestamp: string
-    /** 1, 2, 3… over the events of both types about this endpoint: orders those that arrive out of order. */
+    /** 1, 2, 3… over all events about this endpoint: orders events that arrive out of order. */
     readonly sequence: number
     readonly organizationId: string
   }
 }
 
-/** The public form of a verdict; null: there is nothing to announce. */
+/** The event of a verdict. Null: none. */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
   { health, disable, eventType }: EndpointVerdict,
@@ -147,7 +147,7 @@ export function isEndpointEvent(event: { readonly event: string }): event is End
   return ENDPOINT_EVENT_TYPES.some((type) => type === event.event)
 }
 
-/** Begins the `webhook-id` of every event about an endpoint, and of no other. */
+/** Prefix of the `webhook-id` of events about endpoints only. */
 export const ENDPOINT_EVENT_ID = 'evt_wh_'
 
 /** The stable `webhook-id` of an event about an endpoint. */

@@ -2,27 +2,27 @@ import type { EventType, Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { failureOf, type RecordedEvent } from './record-facts.ts'
 
-/** What every event about a notification says. */
+/** The data of every event about a notification. */
 export interface NotificationEventData {
   /** The notification's id. */
   readonly id: string
   readonly channel: string
   readonly to: string
-  /** Status at the time of the event. */
+  /** Status after the event. */
   readonly status: NotificationStatus
-  /** ISO 8601 UTC: when the event was recorded. */
+  /** Time of recording, ISO 8601 UTC. */
   readonly timestamp: string
-  /** Rises with every event of one notification: orders events that arrive out of order. */
+  /** Rises with every event of a notification: orders events that arrive out of order. */
   readonly sequence: number
   readonly organizationId: string
 }
 
-/** Announces why a notification failed. */
+/** A notification failed. */
 export interface NotificationFailedEvent {
   readonly event: 'notification.failed'
   readonly data: NotificationEventData & {
     readonly error: NotificationFailure & {
-      /** With `device_unregistered`, where the provider says it; ISO 8601 UTC: since when the token has been dead. */
+      /** With `device_unregistered`, if the provider reports it: since when the token is invalid, ISO 8601 UTC. */
       readonly since?: string
     }
   }
@@ -36,7 +36,7 @@ export type NotificationEvent =
       readonly data: NotificationEventData & { readonly error?: never }
     }
 
-/** The public form of an announced event. */
+/** The public form of a published event. */
 export function eventPayload(
   notification: {
     readonly id: string
@@ -62,7 +62,7 @@ export function eventPayload(
     : { event: eventType, data }
 }
 
-/** All events of a commit have its time. */
+/** All events of a commit share one time. */
 let latest = { at: Number.NaN, text: '' }
 
 function textOf(at: number): string {
@@ -77,8 +77,8 @@ function sinceWhen({ code, occurredAt }: Fact): { readonly since?: string } {
 }
 
 /**
- * The stable `webhook-id` of an announced event, constant over all its deliveries (Standard Webhooks 1.0.0).
- * Derived, so that it needs no coordination: a notification has one event per sequence number.
+ * The stable `webhook-id` of an event, the same for all its deliveries (Standard Webhooks 1.0.0). Derived from the
+ * sequence number, so it needs no coordination.
  */
 export function eventId(notificationId: string, sequence: number): string {
   return `evt_${notificationId.slice('notif_'.length)}_${sequence}`

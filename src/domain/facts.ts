@@ -2,9 +2,8 @@ import type { ErrorCode } from './errors/catalogue.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
- * Everything that can become known about a notification after its accept.
- * `sent` … `unsubscribed` concern one hand-over to a provider; the others are our own. `reported` is what a provider said
- * that has no meaning here: it is logged with its raw code, and changes nothing.
+ * All facts about a notification after its accept. `sent` … `unsubscribed` concern one hand-over to a provider.
+ * `reported` is a report without a meaning here: it is logged with its raw code and changes nothing.
  */
 export type FactType =
   | 'sent'
@@ -23,40 +22,40 @@ export type FactType =
   | 'retried'
   | 'reported'
 
-/** One fact. The storage gives it its sequence number and its time when it is recorded. */
+/** A fact. The storage adds sequence number and time. */
 export interface Fact {
   readonly type: FactType
-  /** Number of the attempt, from 1, where the fact belongs to one. */
+  /** Number of the attempt, from 1. Absent: it concerns no attempt. */
   readonly attempt?: number | undefined
   /** Instance id of the provider. */
   readonly provider?: string | undefined
-  /** The provider's id for the message: with `provider` it identifies the hand-over. */
+  /** The provider's id for the message; with `provider` it identifies the hand-over. */
   readonly providerMessageId?: string | undefined
   readonly code?: ErrorCode | undefined
-  /** A sentence for people; no secret in it. */
+  /** A sentence for people, without secrets. */
   readonly message?: string | undefined
-  /** The provider's own code, kept raw. */
+  /** The provider's own code, unchanged. */
   readonly providerCode?: string | undefined
-  /** Milliseconds that the provider call took. */
+  /** Duration of the provider call, in milliseconds. */
   readonly durationMs?: number | undefined
-  /** On `sent` of a text message: the segments that it is charged as. */
+  /** For `sent` of a text message: charged segments. */
   readonly segments?: number | undefined
-  /** When it happened, by the provider's clock; for display only, never for the fold. Epoch milliseconds. */
+  /** Time by the provider's clock, in epoch milliseconds. For display only, not for the fold. */
   readonly occurredAt?: number | undefined
-  /** True when the provider may have acted although we have no answer. */
+  /** True: no answer came, and the provider may have taken the message. */
   readonly ambiguous?: boolean | undefined
-  /** On a failed attempt that asked no provider: what an earlier one has left open stays so. */
+  /** The attempt failed before it asked a provider: an earlier ambiguity remains. */
   readonly unasked?: true | undefined
-  /** True on `opened` and `clicked` that a machine did (a mail privacy proxy, a scanner): logged, and changes nothing. */
+  /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Logged; changes no status. */
   readonly machine?: boolean | undefined
   /**
-   * The recipient can take, or wants, nothing more: whoever records the fact suppresses it for this reason, in the same
-   * commit. Only for hard bounces, complaints and opt-outs.
+   * The reason to suppress the recipient in the commit that records the fact. Only for hard bounces, complaints and
+   * opt-outs.
    */
   readonly suppress?: SuppressionReason | undefined
 }
 
-/** Types of event that are announced to webhook endpoints and in-process listeners. */
+/** Types of events that are published to webhook endpoints and emitted to listeners. */
 export const EVENT_TYPES = [
   'notification.sent',
   'notification.delivered',
@@ -69,13 +68,13 @@ export const EVENT_TYPES = [
   'notification.unsubscribed',
 ] as const
 
-/** Types of webhook events: the five that an endpoint gets by default, then the others. */
+/** Types of webhook events, the five default ones first. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What an endpoint receives unless it chooses. */
+/** The default event types of an endpoint. */
 export const SPEC_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.slice(0, 5)
 
-/** The event type that announces a fact's first recording; null: the fact is only logged. */
+/** The event type published at a fact's first recording. Null: the fact is only logged. */
 export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   sent: 'notification.sent',
   deferred: 'notification.deferred',

@@ -1,23 +1,23 @@
 import { cutBefore, STEP_CHARACTERS } from './steps.ts'
 
-/** A piece of HTML; of a long text there are several in a row. Names are lower-case; attribute values are raw. */
+/** A piece of HTML; long text is several pieces. Names are lower-case, attribute values raw. */
 export type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'open'
       readonly name: string
       readonly attributes: string
-      /** Where the attributes begin in the source. */
+      /** Start of the attributes in the source. */
       readonly attributesAt: number
     }
   | {
       readonly kind: 'close'
       readonly name: string
-      /** Where the tag begins in the source. */
+      /** Start of the tag in the source. */
       readonly at: number
     }
 
-/** Elements whose content is not for readers. */
+/** Elements whose content is invisible. */
 const UNREAD: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -29,8 +29,8 @@ const UNREAD: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Cuts HTML into text and tags, tolerantly: what is no tag is text, what is never closed reaches to the end.
- * One pass, in time that grows with the length of the source.
+ * Splits HTML into text and tags. Tolerant: invalid tags are text, unclosed ones reach to the end. One pass, in linear
+ * time.
  */
 export function* htmlTokens(html: string): Generator<HtmlToken> {
   let at = 0
@@ -53,10 +53,10 @@ function plain(html: string, at: number, end: number): Step {
   return { token: { kind: 'text', text: html.slice(at, next) }, next }
 }
 
-/** The longest character reference that is understood. */
+/** Maximum length of a character reference. */
 const REFERENCE_LENGTH = 40
 
-/** A place at `at`, or a little before, that is not within a character, a character reference or the end of a line. */
+/** The position `at`, or a little before, that does not split a character, a character reference or a CRLF. */
 function cutText(html: string, at: number): number {
   const reference = html.slice(at - REFERENCE_LENGTH, at).lastIndexOf('&')
   return reference === -1 ? cutBefore(html, at) : at - REFERENCE_LENGTH + reference
@@ -73,12 +73,12 @@ function markup(html: string, at: number): Step {
 
 function isUnread(tag: HtmlToken | null): tag is HtmlToken & { readonly kind: 'open' } {
   if (tag?.kind !== 'open' || !UNREAD.has(tag.name)) return false
-  // The only one of them that is not HTML itself: elements of HTML are not closed by a slash.
+  // The only foreign element among them: a slash does not close HTML elements.
   return tag.name !== 'svg' || !tag.attributes.endsWith('/')
 }
 
 function afterDeclaration(html: string, at: number): number {
-  // `--!>` ends a comment too, but not the one that it begins (HTML, "comment end bang state").
+  // `--!>` also ends a comment, unless it follows its start directly (HTML, "comment end bang state").
   const end = html.startsWith('<!--', at) ? /-->|(?<!<!)--!>/g : />/g
   end.lastIndex = at
   return end.exec(html) === null ? html.length : end.lastIndex
@@ -96,7 +96,7 @@ const EQUALS = 0x3d
 const DOUBLE_QUOTE = 0x22
 const SINGLE_QUOTE = 0x27
 
-/** Position of the `>` that ends a tag; those inside quoted values do not count. */
+/** Position of the `>` that ends a tag, ignoring quoted values. */
 function tagEnd(html: string, at: number): number {
   let isValueNext = false
   for (let index = at + 1; index < html.length; index += 1) {
@@ -117,7 +117,7 @@ function isSpace(code: number): boolean {
   )
 }
 
-/** @param at where the tag begins */
+/** @param at start of the tag */
 function readTag(source: string, at: number): HtmlToken | null {
   const parts = /^(\/?)([a-z][a-z0-9:-]*)/i.exec(source)
   if (parts === null) return null
@@ -132,17 +132,17 @@ function readTag(source: string, at: number): HtmlToken | null {
       }
 }
 
-// Takes something at every position, so that no source makes it look at the same characters again and again.
+// Matches at every position, so that no source is scanned repeatedly.
 const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?|[\s=/"'<>]+/gy
-/** Of one tag: what stands behind so many attributes, and what separates them, is not read. */
+/** Maximum number of attributes and separators per tag; the rest is ignored. */
 const MOST_ATTRIBUTES = 1_000
 
-/** The raw value of an attribute; empty when it is absent. */
+/** The raw value of an attribute. Empty: absent. */
 export function attributeOf(attributes: string, name: string): string {
   return attributeSpan(attributes, name)?.value ?? ''
 }
 
-/** Where an attribute stands among the others, with its raw value; null when it is absent. */
+/** Position and raw value of an attribute. Null: absent. */
 export function attributeSpan(
   attributes: string,
   name: string,

@@ -1,16 +1,16 @@
 import { LONGEST_HINT_MS } from './retry.ts'
 
-/** How a request ended. */
+/** The result of a request. */
 export type PostResult = PostAnswer | PostFailure
 
 export interface PostAnswer {
   readonly kind: 'answered'
   readonly status: number
-  /** Lower-case names; of a repeated header the first value. */
+  /** Lower-case names; the first value of a repeated header. */
   readonly headers: Readonly<Record<string, string>>
-  /** The beginning of the body, decoded leniently. */
+  /** The start of the body, decoded leniently. */
   readonly body: string
-  /** True when the end of the body is missing: it was too long, or the connection ended or hung in the middle of it. */
+  /** True: the body is incomplete, because it was too long or the connection ended or hung. */
   readonly cut?: boolean | undefined
   readonly durationMs: number
 }
@@ -18,52 +18,51 @@ export interface PostAnswer {
 export interface PostFailure {
   readonly kind: 'failed'
   /**
-   * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (look-up, refused,
-   * TLS); nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without an answer, or
-   * with one that is no HTTP.
-   * `aborted`: the caller's signal.
+   * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (DNS, refused, TLS);
+   * nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without a valid HTTP answer.
+   * `aborted`: by the caller's signal.
    */
   readonly reason: 'blocked' | 'unreachable' | 'timeout' | 'broken' | 'aborted'
-  /** True when the request, or part of it, may have reached the receiver. */
+  /** True: at least part of the request may have reached the receiver. */
   readonly requestSent: boolean
   /** For people; contains no header and no secret. */
   readonly message: string
   readonly durationMs: number
 }
 
-/** Which statuses are success: 200, or any 2xx where the receiver's owner chose so. */
+/** Status codes that count as success: 200, or any 2xx by the owner's choice. */
 export type SuccessStatus = '200' | '2xx'
 
-/** What a {@link PostResult} means for the webhook that was posted (Standard Webhooks 1.0.0). */
+/** The meaning of a {@link PostResult} for the posted webhook (Standard Webhooks 1.0.0). */
 export type PostVerdict =
   | { readonly kind: 'succeeded' }
-  /** The same will never succeed: the endpoint is gone for good, or its address is forbidden. */
+  /** Permanent: the endpoint is gone, or its address is forbidden. */
   | {
       readonly kind: 'refused'
       readonly code: 'endpoint_gone' | 'blocked_address'
       readonly message: string
       readonly providerCode: string
     }
-  /** Worth another attempt. */
+  /** Transient. */
   | {
       readonly kind: 'failed'
       readonly code: 'endpoint_error' | 'endpoint_timeout'
       readonly message: string
-      /** The HTTP status, or the reason why there was none. */
+      /** The HTTP status, or the reason why there is none. */
       readonly providerCode: string
-      /** The receiver's own hint, in milliseconds. */
+      /** The receiver's hint, in milliseconds. */
       readonly retryAfterMs?: number | undefined
-      /** True when the receiver may have taken the request although we have no answer. */
+      /** True: no answer came, and the receiver may have taken the request. */
       readonly ambiguous: boolean
     }
 
-/** Statuses of overload, whose `Retry-After` counts. */
+/** Statuses of overload, with a meaningful `Retry-After`. */
 const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 /**
- * Interprets the end of a webhook's POST, by the status line alone.
+ * Interprets the result of a webhook's POST by its status alone.
  *
- * @param nowMs epoch milliseconds, for a `Retry-After` that is a date
+ * @param nowMs epoch milliseconds, for a `Retry-After` with a date
  */
 export function judgePost(result: PostResult, success: SuccessStatus, nowMs: number): PostVerdict {
   return result.kind === 'answered' ? judgeAnswer(result, success, nowMs) : judgeFailure(result)
@@ -116,16 +115,16 @@ function judgeFailure({ reason, requestSent, message }: PostFailure): PostVerdic
   }
 }
 
-// RFC 9110 5.6.7: the form that is sent today, then the two that must still be read: of RFC 850, and of C's asctime.
+// RFC 9110 5.6.7: the current format, then the two obsolete ones (RFC 850, asctime).
 const IMF_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const RFC_850_DATE =
   /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}:\d{2}:\d{2} GMT)$/
 const ASCTIME_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([\d ]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$/
 
 /**
- * Reads a `Retry-After` header: seconds, also broken ones, or an HTTP date.
+ * Parses a `Retry-After` header: seconds, also fractions, or an HTTP date.
  *
- * @returns milliseconds from now, at most {@link LONGEST_HINT_MS}; undefined when absent, past or unreadable.
+ * @returns milliseconds from now, at most {@link LONGEST_HINT_MS}; undefined if absent, past or invalid
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
@@ -136,14 +135,14 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   return waitMs > 0 ? Math.min(waitMs, LONGEST_HINT_MS) : undefined
 }
 
-/** @returns epoch milliseconds; NaN when it is no date */
+/** @returns epoch milliseconds; NaN: invalid */
 function parseDate(text: string, nowMs: number): number {
   if (IMF_DATE.test(text)) return Date.parse(text)
   const [, month, day, clock, year] = ASCTIME_DATE.exec(text) ?? []
   if (month !== undefined) return Date.parse(`${day} ${month} ${year} ${clock} GMT`)
   const [, dayOf, monthOf, shortYear, time] = RFC_850_DATE.exec(text) ?? []
   if (dayOf === undefined) return Number.NaN
-  // Its year has two digits; one that seems more than 50 years ahead is in the past.
+  // A year of two digits; more than 50 years ahead means the past.
   const century = Math.floor(new Date(nowMs).getUTCFullYear() / 100)
   const at = Date.parse(`${dayOf} ${monthOf} ${century}${shortYear} ${time}`)
   return new Date(at).getUTCFullYear() - new Date(nowMs).getUTCFullYear() > 50 ? Number.NaN : at

@@ -1,4 +1,4 @@
-/** A source of ids for one process. */
+/** The source of ids in a process. */
 export interface IdGenerator {
   /** `notif_` and 34 digits: 13 of milliseconds, so that ids sort by time, and 21 random ones. */
   notification(): string
@@ -6,7 +6,7 @@ export interface IdGenerator {
   random(prefix: 'tpl' | 'org' | 'req' | 'key' | 'wh' | 'evt'): string
 }
 
-/** What ids are made from. */
+/** Time and random bytes for ids. */
 export interface IdSource {
   /** Epoch milliseconds, fractions allowed. */
   now(): number
@@ -21,16 +21,16 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'))
 
 /**
- * Creates the id generator of one process. Random bytes are drawn for many ids at once, because each draw costs more than an
- * id. No id tells anything about another: not its neighbours, and not how many there are.
+ * Creates the id generator of a process. Draws random bytes for many ids at once, because each draw is expensive. Ids
+ * reveal neither other ids nor their number.
  *
- * Ids of one millisecond have no order. Storages number what they accept.
+ * Ids of the same millisecond have no order; storages number what they accept.
  */
 export function createIdGenerator(source: IdSource): IdGenerator {
   let pool: Uint8Array = new Uint8Array(0)
   let used = 0
 
-  /** Takes bytes from the pool; answers where they begin. */
+  /** Takes bytes from the pool; returns their start. */
   function draw(size: number): number {
     if (used + size > pool.length) {
       pool = source.randomBytes(POOL_BYTES)
@@ -43,7 +43,7 @@ export function createIdGenerator(source: IdSource): IdGenerator {
   function threeDigits(): string {
     for (;;) {
       const at = draw(2)
-      // Ten bits. The few numbers above 999 are drawn again, or some digits would be likelier than others.
+      // Ten bits. Numbers above 999 are drawn again, to keep the digits uniform.
       const digits = THREE_DIGITS[(((pool[at] ?? 0) << 8) | (pool[at + 1] ?? 0)) & 1_023]
       if (digits !== undefined) return digits
     }

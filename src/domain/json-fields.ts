@@ -1,6 +1,6 @@
 /**
- * Values by name. What an interface or a class types has no index signature, so that `Record<string, unknown>` alone refuses
- * it; `object` alone would take a list, a Map, or a Promise that nobody has waited for.
+ * Values by name. Interfaces and classes have no index signature, so `Record<string, unknown>` alone would refuse them;
+ * `object` alone would accept a list, a Map or a pending Promise.
  */
 export type JsonFields =
   | Readonly<Record<string, unknown>>

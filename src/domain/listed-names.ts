@@ -1,17 +1,20 @@
-/** Most names that an error repeats: an input or a template may hold a hundred thousand, and a batch ten thousand errors. */
+/**
+ * Maximum number of names in an error: an input or a template may have a hundred thousand, and a batch ten thousand
+ * errors.
+ */
 export const MOST_NAMES = 10
 
 const MOST_CHARACTERS = 50
 
-/** A name that somebody else chose, as an error repeats it. */
+/** A foreign name, shortened for an error message. */
 export function shortName(name: string): string {
   return name.slice(0, MOST_CHARACTERS)
 }
 
 /**
- * The first of these names as a message lists them, and how many more there are.
+ * Lists the first names for a message, and counts the rest.
  *
- * @param note what the message says of a name, in parentheses; absent: nothing
+ * @param note added to a name in parentheses; absent: nothing
  */
 export function listedNames(names: readonly string[], note?: (name: string) => string): string {
   const shown = names

@@ -2,13 +2,13 @@ import type { Fact } from './facts.ts'
 
 const WHY = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
 
-/** What is recorded of an attempt that had begun when its lease ran out. */
+/** The fact about an attempt that had begun when its lease expired. */
 export function lostAttempt(attempt: number, provider: string): Fact {
   const code = 'delivery_unknown'
   return { type: 'attempt_ambiguous', attempt, provider, code, message: WHY, ambiguous: true }
 }
 
-/** The same of a post to a webhook endpoint. */
+/** The same for a post to a webhook endpoint. */
 export function lostPost(attempt: number): {
   readonly attempt: number
   readonly status: null

@@ -1,42 +1,41 @@
 /**
- * What a mail may carry beside its text, judged in one place: by the same rules a message is accepted and a mail is made,
- * so that nothing is accepted and then fails.
+ * The rules for the parts of a mail, shared by accept and composition, so that an accepted mail never fails on them.
  */
 
-/** Headers that mail itself, or the service, is made of. */
+/** Headers that mail or the service sets. */
 const RESERVED =
   /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
-/** Headers that mail relays and providers obey, or that speak for a system that has checked the mail. */
+/** Headers that mail relays and providers act on, or that claim a check of the mail. */
 const OBEYED =
   /^(?:x-(?:smtpapi|(?:sg|sendgrid|mc|mandrill|msys|sparkpost|ses|amazon|pm|postmark|mailgun|mj|mailjet|mailin|sib|brevo|sendinblue|elastic|elasticemail|mailersend|mt|mailtrap|smtp2go|socketlabs|resend|ms-exchange|forefront|envelope|original-to|spam|google-dkim-signature|received|failed-recipients|msfbl|sender)(?:-.*)?|xs.*)|authentication-results(?:-.*)?|bimi-.*|original-recipient|arc-.*|dkim-.*|domainkey-.*|received-.*|return-receipt-to|errors-to|bounces?-to|apparently-to|delivered-to|envelope-.*)$/i
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/
 const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
-/** Separators of paths, controls, and marks that turn the direction of text and so hide an ending. */
+/** Path separators, controls, and bidirectional marks that can hide a file's extension. */
 const NOT_IN_FILENAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069/\\]/u
 /** With parameters, on one line. */
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*"))*$/u
 
-// What RFC 5322 allows unquoted, and nothing that a header or an SMTP command could mistake for syntax.
+// The unquoted characters of RFC 5322, without any syntax of headers or SMTP.
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 const PUNYCODE = /(?:^|\.)xn--/
-/** White space, controls, what shows nothing, and all of ASCII but letters, digits, dots and hyphens. */
+/** White space, controls, invisible characters, and all ASCII except letters, digits, dots and hyphens. */
 const NOT_IN_DOMAIN = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}!-,/:-@[-`{-~]/u
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 
-/** What is wrong with a header that somebody chose; null when it may be set. */
+/** The fault of a custom header. Null: allowed. */
 export function headerFault(name: string, value: string): string | null {
   return headerNameFault(name) ?? (isHeaderValue(value) ? null : `"${name}" is not one line of text`)
 }
 
-/** What is wrong with the name of a header that somebody chose. */
+/** The fault of a custom header's name. Null: allowed. */
 export function headerNameFault(name: string): string | null {
   if (!HEADER_NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
   return RESERVED.test(name) ? `"${name}" cannot be set here` : null
 }
 
-/** True for a header that only an option may allow. */
+/** True: only an option can allow this header. */
 export function isObeyedHeader(name: string): boolean {
   return OBEYED.test(name)
 }
@@ -56,7 +55,7 @@ export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text)
 }
 
-/** The address for an envelope, its domain in punycode; null when it is not exactly one plain address. */
+/** The address for an envelope, with its domain in punycode. Null: not exactly one plain address. */
 export function envelopeAddress(text: string): string | null {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0))
@@ -66,15 +65,15 @@ export function envelopeAddress(text: string): string | null {
   return domain !== null && address.length <= MAX_ADDRESS ? address : null
 }
 
-/** A domain in punycode; null when it is none, or is written with characters that stand for others (full-width letters). */
+/** A domain in punycode. Null: invalid, or with characters that stand for others (full-width letters). */
 function asciiDomain(given: string): string | null {
   const plain = given.toLowerCase().normalize('NFC')
-  // The converter decodes some characters (%61), and ends at those that end a host (/?#).
+  // The converter decodes percent-escapes and stops at the end of a host (/?#).
   if (NOT_IN_DOMAIN.test(given) || plain.normalize('NFKC') !== plain) return null
   const domain = hostOf(given)
   if (domain === null || !DOMAIN.test(domain) || domain.split('.').length !== given.split('.').length)
     return null
-  // The converter looks at punycode only where something is left to convert.
+  // The converter validates punycode only if it has something to convert.
   return PUNYCODE.test(domain) && hostOf(`é.${domain}`) === null ? null : domain
 }
 

@@ -3,32 +3,32 @@ import { NotifierError } from './errors/notifier-error.ts'
 import type { BodyFormat } from './notification.ts'
 import { formatOf } from './template/format.ts'
 
-/** A text as callers give it: `html`, `text` or both, which say what they are, or a `body`. Null is the same as absent. */
+/** A text from a caller: `html`, `text` or both, or a `body`. Null means absent. */
 export interface GivenText {
   readonly body?: string | null | undefined
   readonly html?: string | null | undefined
   readonly text?: string | null | undefined
-  /** How a `body` is to be read. */
+  /** The format of `body`. */
   readonly format?: BodyFormat | null | undefined
 }
 
 /** A text as it is stored. */
 export interface StoredText {
   readonly body: string
-  /** Null: the source of the body decides. */
+  /** Null: detected from the body. */
   readonly format: BodyFormat | null
-  /** The text alternative of a body whose format is `html`; null: it is made of the body. */
+  /** The text alternative of an HTML body. Null: made from the body. */
   readonly text: string | null
 }
 
-/** Null where none is given. */
+/** Null: no text. */
 export function storedText({ body, html, text, format }: GivenText): StoredText | null {
   if (body != null) return { body, format: format ?? null, text: null }
   if (html != null) return { body: html, format: 'html', text: text ?? null }
   return text == null ? null : { body: text, format: 'text', text: null }
 }
 
-/** A stored text as callers are shown it; given in this form it means the same. */
+/** A stored text in its public form, which is valid as input with the same meaning. */
 export function shownText({ body, format, text }: StoredText): {
   readonly body: string | null
   readonly html: string | null
@@ -39,10 +39,9 @@ export function shownText({ body, format, text }: StoredText): {
 }
 
 /**
- * What a change makes different in a stored text. `html` and `text` that are absent stay; a body that was stored counts as
- * one of them, as it is read.
+ * The changes of a stored text. Absent `html` and `text` stay; a stored body counts as one of them, by its format.
  *
- * @throws NotifierError `invalid_parameter` when nothing would be left, or a format is for no body
+ * @throws NotifierError `invalid_parameter` if no text would be left, or for a format without a body
  */
 export function changedText(kind: ChannelKind, before: StoredText, change: GivenText): Partial<StoredText> {
   const { html, text, format } = change
@@ -61,7 +60,7 @@ export function changedText(kind: ChannelKind, before: StoredText, change: Given
   return different(before, stored)
 }
 
-/** So that changes of different fields at one time all hold. */
+/** Only differences, so that concurrent changes of different fields all take effect. */
 function different(before: StoredText, after: StoredText | null): Partial<StoredText> {
   return Object.fromEntries(
     Object.entries(after ?? {}).filter(([field, value]) => before[field as keyof StoredText] !== value),

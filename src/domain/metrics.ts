@@ -1,19 +1,19 @@
 import type { TelemetryFact } from './telemetry.ts'
 
-/** A number that is kept for every combination of its labels' values, all of which come from bounded sets. */
+/** A metric with a value for each combination of its labels. All label values come from bounded sets. */
 export interface Metric {
-  /** By the conventions of Prometheus: base units, `_total` for what only rises. */
+  /** Named by the conventions of Prometheus: base units, `_total` for counters. */
   readonly name: string
   readonly kind: 'counter' | 'histogram'
   readonly help: string
   readonly labels: readonly string[]
-  /** Upper bounds, rising, of a histogram; the last one is without bound. */
+  /** Upper bounds of a histogram, ascending; the last is unbounded. */
   readonly buckets: readonly number[]
 }
 
-/** Seconds: what a provider or an endpoint may take. */
+/** For provider and endpoint calls, in seconds. */
 const SECONDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** Seconds: what a backlog may delay. */
+/** For delays by a backlog, in seconds. */
 const LONG_SECONDS: readonly number[] = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 43_200]
 const ITEMS: readonly number[] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_000, 10_000]
 
@@ -54,7 +54,7 @@ export type HistogramName =
 export type MetricName = CounterName | HistogramName
 export type GaugeName = 'backlog' | 'oldestDue' | 'held' | 'storageAnswers' | 'running' | 'paused'
 
-/** What this process has done, by the names that a snapshot has for it. */
+/** The metrics of this process, by their names in a snapshot. */
 export const METRICS: Readonly<
   Record<CounterName, Metric & { readonly kind: 'counter' }> &
     Record<HistogramName, Metric & { readonly kind: 'histogram' }>
@@ -123,12 +123,12 @@ export const METRICS: Readonly<
 /** The value of each label, in the order of the metric's labels. */
 export type LabelValues = readonly string[]
 
-/** Takes measurements: an amount to add to a counter, or a value for a histogram. */
+/** Adds to a counter, or a value to a histogram. */
 export type Measure = (metric: MetricName, value: number, labels: LabelValues) => void
 
 const NO_LABELS: LabelValues = []
 
-/** What a fact adds to which metrics. */
+/** Updates the metrics for a fact. */
 export function measureFact(fact: TelemetryFact, measure: Measure): void {
   switch (fact.type) {
     case 'accepted':
@@ -171,7 +171,10 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
   }
 }
 
-/** What is read when somebody looks: of the storage, the same from every process; of providers, this process' own. */
+/**
+ * Gauges, read on demand: those of the storage are the same in every process, those of providers are this process's
+ * own.
+ */
 export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' | 'help'>>> = {
   backlog: {
     name: 'carillon_backlog_jobs',
@@ -205,8 +208,8 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
   },
 }
 
-/** Where the counts of a backlog stop. */
+/** Maximum of the counts of a backlog. */
 export const MOST_COUNTED = 10_000
 
-/** The lane under which the jobs of all webhook endpoints go. */
+/** The lane of all webhook endpoints in metrics. */
 export const EVENTS_LANE = 'events'

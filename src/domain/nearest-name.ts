@@ -1,11 +1,11 @@
-/** More differences than this make another word. */
+/** Names with more differences are unrelated. */
 const MOST_EDITS = 2
 const LONGEST = 50
 
 /**
- * The name that was probably meant: the one with the fewest characters to add, drop, replace or swap with the next.
+ * The known name closest to a misspelt one.
  *
- * @returns null where none is close
+ * @returns null if none is close
  */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > LONGEST) return null

@@ -12,16 +12,16 @@ export const STATUSES = [
   'cancelled',
 ] as const
 
-/** Where a notification stands. A fold over its events: see `status.ts`. */
+/** The status of a notification: a fold over its facts, see `status.ts`. */
 export type NotificationStatus = (typeof STATUSES)[number]
 
-/** `high` overtakes `normal` (one-time codes), without starving it. */
+/** `high` goes before `normal` (one-time codes) without starving it. */
 export type Priority = 'normal' | 'high'
 
-/** Whether an e-mail body is plain text or HTML. */
+/** The format of an e-mail body. */
 export type BodyFormat = 'text' | 'html'
 
-/** The template that a notification was accepted with; the version is pinned. */
+/** The template of a notification, with its pinned version. */
 export interface TemplateReference {
   readonly id: string
   readonly name: string
@@ -29,20 +29,20 @@ export interface TemplateReference {
 }
 
 /**
- * What is to be said, pinned when the notification is accepted: literal text, or a template version with
- * the values for its placeholders. Rendered anew before each attempt, always to the same text.
+ * The content, pinned at the accept: literal text, or a template version with values for its placeholders. Rendered
+ * before each attempt, always to the same text.
  */
 export type NotificationContent = PinnedText & Carried & Sensitivity
 
 interface Carried {
-  /** What goes along with the text, as the channel's kind has it. */
+  /** The parts, in the kind's stored form. */
   readonly parts?: unknown
 }
 
 interface Sensitivity {
-  /** The content is never shown, and is removed when its delivery has ended. */
+  /** The content is never shown, and is removed when the delivery has ended. */
   readonly sensitive?: true
-  /** It was: nothing that was said is left. */
+  /** The content has been removed. */
   readonly removed?: true
 }
 
@@ -51,13 +51,13 @@ type PinnedText =
       readonly subject?: string
       readonly body: string
       readonly format?: BodyFormat
-      /** The text alternative of a body whose format is `html`; absent: it is made of the body. */
+      /** The text alternative of an HTML body. Absent: made from the body. */
       readonly text?: string
     }
   | {
       readonly template: TemplateReference
       readonly variables: Readonly<Record<string, unknown>>
-      /** Replaces the template's subject, literally. */
+      /** Literal; replaces the template's subject. */
       readonly subject?: string
       readonly format?: BodyFormat
     }
@@ -66,7 +66,7 @@ type PinnedText =
 export interface NotificationFailure {
   readonly code: ErrorCode
   readonly message: string
-  /** The provider's own code or word for it, raw; absent where it gave none, and for a sensitive message. */
+  /** The provider's own code or text, unchanged. Absent: none, or a sensitive message. */
   readonly providerCode?: string | undefined
 }
 
@@ -83,35 +83,35 @@ export interface Notification {
   readonly priority: Priority
   readonly sendAt: number | null
   readonly expiresAt: number | null
-  /** The instance id of the provider that accepted it last, or that it failed at in the end. */
+  /** Instance id of the provider that accepted it last, or of the last attempt. */
   readonly provider: string | null
-  /** That provider's id for the message, if it accepted one. */
+  /** That provider's id for the message. Null: not accepted. */
   readonly providerMessageId: string | null
-  /** Why it failed; while it is `queued` for another attempt, why the last one did. Else null. */
+  /** Reason for the failure; while `queued` for another attempt, the failure of the last one. Otherwise null. */
   readonly error: NotificationFailure | null
   readonly createdAt: number
-  /** The notification that this one repeats; null: none. */
+  /** Id of the notification that this one resends. Null: none. */
   readonly resendOf: string | null
 }
 
-/** What the accept of a notification stores; the storage adds its own time as `createdAt`. */
+/** A notification to store; the storage adds its time as `createdAt`. */
 export interface NewNotification {
   readonly id: string
   readonly channel: string
   readonly to: string
   readonly content: NotificationContent
-  /** The engine's lane: the set of providers that can deliver it. */
+  /** The lane: the providers that can deliver it. */
   readonly lane: string
   readonly priority: Priority
-  /** Not before this time; null: at once. A time in the future makes the status `scheduled`. */
+  /** Earliest time. Null: now. A future time makes the status `scheduled`. */
   readonly sendAt: number | null
-  /** Not handed to a provider after this time. */
+  /** Latest time of a hand-over. Null: never expires. */
   readonly expiresAt: number | null
-  /** The notification that this one repeats. */
+  /** Id of the notification that this one resends. */
   readonly resendOf?: string | undefined
   /**
-   * The trace that its delivery belongs to: a W3C `traceparent`, then a space and the `tracestate` where there is one; at
-   * most 600 visible ASCII characters and spaces. Opaque to the storage, which hands it back with every claim.
+   * The trace context of its delivery: a W3C `traceparent`, followed by a space and the `tracestate` if there is one;
+   * at most 600 visible ASCII characters and spaces. Opaque to the storage, which returns it with every claim.
    */
   readonly trace?: string | undefined
 }

@@ -1,6 +1,6 @@
 import type { Tracking } from './track-html.ts'
 
-/** The organization that every method uses when none is named. It always exists. */
+/** The default organization. It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
 /** A tenant. */
@@ -9,13 +9,13 @@ export interface Organization {
   readonly id: string
   /** Display name. */
   readonly name: string
-  /** Name of a plan in the `plans` option; null for the default (`org_default`: unlimited, others: free). */
+  /** Name of a plan in the option `plans`. Null: the default (`org_default`: unlimited, others: free). */
   readonly plan: string | null
-  /** Calling codes (`+49`) that text messages may go to; null: all, none listed: none. */
+  /** Permitted calling codes (`+49`) of text messages. Null: all; empty: none. */
   readonly smsCountries: readonly string[] | null
-  /** Days after which what has ended is removed, at least 1; null: as the option `retention` says. */
+  /** Days until ended notifications are removed, at least 1. Null: as in the option `retention`. */
   readonly retentionDays: number | null
-  /** What is counted of its HTML mails. */
+  /** Tracking of its HTML mails. */
   readonly tracking: Tracking
   /** Epoch milliseconds. */
   readonly createdAt: number

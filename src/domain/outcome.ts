@@ -3,18 +3,18 @@ import { LONGEST_HINT_MS } from './retry.ts'
 import { soundText } from './sound-text.ts'
 
 /**
- * Whose fault a refusal is.
- * `recipient` and `message`: no other provider would do better. `account` and `provider`: another one may.
+ * The cause of a failure. For `recipient` and `message` no other provider would do better; for `account` and `provider`
+ * another one may.
  */
 export type FaultScope = 'recipient' | 'message' | 'account' | 'provider'
 
-/** What every failed outcome may carry. No secret may be in it. */
+/** Details of a failed outcome. Must contain no secret. */
 export interface FailureDetail {
-  /** Of the catalogue: what callers decide by. `provider_error` where none of them says it. */
+  /** A code of the catalogue, for decisions by the caller. `provider_error` if no other fits. */
   readonly code: ErrorCode
   /** A sentence for people. */
   readonly message?: string | undefined
-  /** The provider's own code, raw: it stands beside `code` in the failure, its events, history and log. */
+  /** The provider's own code, unchanged; shown with `code` in the failure, its events, history and log. */
   readonly providerCode?: string | undefined
 }
 
@@ -23,55 +23,56 @@ export interface Accepted {
   readonly kind: 'accepted'
   /** The provider's id for the message; correlates its receipts. */
   readonly providerMessageId?: string | undefined
-  /** `delivered` only where the answer itself proves delivery (a webhook receiver's 200). Default: `sent`. */
+  /** `delivered` only if the answer proves delivery (a webhook receiver's 200). Default: `sent`. */
   readonly status?: 'sent' | 'delivered' | undefined
 }
 
-/** The provider will never accept this; trying the same again is useless. */
+/** A permanent refusal: the same call would fail again. */
 export interface Rejected extends FailureDetail {
   readonly kind: 'rejected'
   readonly scope: FaultScope
-  /** With `device_unregistered`: since when the token has been dead, by the provider's clock; epoch milliseconds. */
+  /** With `device_unregistered`: since when the token is invalid, by the provider's clock, in epoch milliseconds. */
   readonly since?: number | undefined
 }
 
-/** The provider did certainly not act, and the same call can succeed later. */
+/** The provider certainly did nothing, and the same call may succeed later. */
 export interface Retry extends FailureDetail {
   readonly kind: 'retry'
   readonly scope: FaultScope
-  /** The provider's own hint, in milliseconds. */
+  /** The provider's hint, in milliseconds. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** The request left us and there is no usable answer: the provider may have acted. */
+/** The request was sent without a usable answer: the provider may have taken the message. */
 export interface Ambiguous {
   readonly kind: 'ambiguous'
-  /** What the attempt met, for its log; the notification itself ends as `delivery_unknown`. Default: that code. */
+  /**
+   * The cause, for the log of the attempt; the notification itself ends with `delivery_unknown`. Default: that code.
+   */
   readonly code?: ErrorCode | undefined
   /** A sentence for people. */
   readonly reason: string
   readonly providerCode?: string | undefined
 }
 
-/** The four answers of a channel's `send`. */
+/** The four outcomes of a provider's `send`. */
 export type Outcome = Accepted | Rejected | Retry | Ambiguous
 
 /**
- * Longest id that a provider may give a message, in bytes of UTF-8 (a line of RFC 5322 2.1.1 has no more); an index of a
- * database has room for it, also where each byte of it takes two.
+ * Maximum length of a provider's message id in bytes of UTF-8: a line of RFC 5322 2.1.1. A database index has room for
+ * twice as much.
  */
 export const MAX_MESSAGE_ID = 998
-/** Longest text of a provider that is kept. */
+/** Maximum stored length of a provider's text. */
 const MAX_TEXT = 2_000
-/** ECMA-262 21.4.1.1: the last time that a date can hold. */
+/** The latest time of a Date (ECMA-262 21.4.1.1). */
 export const LATEST_TIME: number = 8.64e15
 const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message', 'account', 'provider'])
 
 /**
- * Makes sure that what a plug-in answered is an outcome: what is unreadable in it is left out, or replaced by what
- * claims the least.
+ * Checks an outcome from a plug-in. Invalid fields are omitted, or replaced by the most cautious value.
  *
- * @returns null when it is none of the four answers
+ * @returns null if it is none of the four outcomes
  */
 export function soundOutcome(value: unknown): Outcome | null {
   if (typeof value !== 'object' || value === null) return null
@@ -106,10 +107,7 @@ export function soundOutcome(value: unknown): Outcome | null {
   }
 }
 
-/**
- * A code of the catalogue, and the provider's own. A word that a plug-in gave as a code and the catalogue lacks is the
- * provider's own too, and stands before what it gave as such.
- */
+/** The code of the catalogue and the provider's own code. A `code` outside the catalogue becomes the provider's own. */
 export function soundCodes({ code, providerCode }: Readonly<Record<string, unknown>>): {
   readonly code: ErrorCode | undefined
   readonly providerCode: string | undefined
@@ -120,7 +118,7 @@ export function soundCodes({ code, providerCode }: Readonly<Record<string, unkno
   return { code: undefined, providerCode: textOf([word, own].filter((one) => one !== undefined).join(' ')) }
 }
 
-/** An outcome without the words of the provider, which may repeat the message. */
+/** An outcome without the provider's texts, which may repeat the message. */
 export function withoutWords(outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted') return outcome
   return outcome.kind === 'ambiguous'
@@ -128,13 +126,13 @@ export function withoutWords(outcome: Outcome): Outcome {
     : { ...outcome, message: undefined, providerCode: undefined }
 }
 
-/** A provider's id for a message, the same wherever it is told: one that is too long is cut, and found again by its cut. */
+/** A provider's message id, cut to the maximum length in the same way everywhere, so that cut ids match. */
 export function messageId(value: unknown): string | undefined {
   const text = textOf(value, MAX_MESSAGE_ID)
   if (text === undefined || Buffer.byteLength(text) <= MAX_MESSAGE_ID) return text
   const bytes = Buffer.from(text)
   let end = MAX_MESSAGE_ID
-  // 10xxxxxx: in the middle of a character.
+  // 10xxxxxx: inside a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.toString('utf8', 0, end)
 }
@@ -144,7 +142,7 @@ function textOf(value: unknown, most = MAX_TEXT): string | undefined {
   return typeof value === 'string' && value !== '' ? soundText(value, most) : undefined
 }
 
-/** Epoch milliseconds, where they are a date. */
+/** Epoch milliseconds of a valid date. */
 export function timeOf(value: unknown): number | undefined {
   return typeof value === 'number' && value > 0 && value <= LATEST_TIME ? Math.floor(value) : undefined
 }

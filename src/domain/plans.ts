@@ -1,10 +1,10 @@
-/** What one organization may do. Null: unlimited. */
+/** The limits of an organization. Null: unlimited. */
 export interface Plan {
   /** API requests in any sliding window of `windowMs`. */
   readonly requests: { readonly limit: number; readonly windowMs: number } | null
   /** Notifications accepted in any sliding hour. */
   readonly notificationsPerHour: number | null
-  /** Requests under way at one time. */
+  /** Concurrent requests. */
   readonly concurrentRequests: number | null
   /** Notifications accepted in a calendar month, UTC. */
   readonly notificationsPerMonth: number | null
@@ -19,7 +19,7 @@ const SECOND = 1_000
 const perMinute = (limit: number): Plan['requests'] => ({ limit, windowMs: MINUTE })
 const perSecond = (limit: number): Plan['requests'] => ({ limit, windowMs: SECOND })
 
-/** No limits at all: the plan of `org_default`, and of the plan `custom` until the application fills it in. */
+/** No limits: the plan of `org_default`, and of `custom` until the application defines it. */
 export const UNLIMITED: Plan = {
   requests: null,
   notificationsPerHour: null,
@@ -27,7 +27,7 @@ export const UNLIMITED: Plan = {
   notificationsPerMonth: null,
 }
 
-/** Plans whose request limits are per minute: the default. */
+/** Plans with request limits per minute: the default. */
 export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enterprise', Plan>> = {
   free: {
     requests: perMinute(100),
@@ -50,7 +50,7 @@ export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enter
   enterprise: UNLIMITED,
 }
 
-/** Plans whose request limits are per second; monthly quotas as in the other form. */
+/** Plans with request limits per second; the monthly quotas are the same. */
 export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', Plan>> = {
   free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000 },
   pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000 },
@@ -58,10 +58,10 @@ export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', 
   scale: UNLIMITED,
 }
 
-/** A burst: a 10-second window allowing 20 % above the limit. */
+/** Length of a burst: 20 % above the limit for ten seconds. */
 export const BURST_MS = 10_000
 
-/** The ceiling inside a burst. */
+/** The limit during a burst. */
 export function burstOf(limit: number): number {
   return Math.floor(limit * 1.2)
 }

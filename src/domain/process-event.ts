@@ -1,6 +1,6 @@
 import type { NotificationFailure } from './notification.ts'
 
-/** What an event of a notification says of it. */
+/** Data about the notification of an event. */
 export interface AboutNotification {
   /** The notification's id. */
   readonly id: string
@@ -9,18 +9,18 @@ export interface AboutNotification {
   readonly organizationId: string
 }
 
-/** A notification was stored by this process. */
+/** This process stored a notification. */
 export interface AcceptedEvent {
   readonly event: 'notification.accepted'
   readonly data: AboutNotification & {
     readonly status: 'queued' | 'scheduled'
-    /** ISO 8601 UTC: when it was stored. */
+    /** Time of storage, ISO 8601 UTC. */
     readonly timestamp: string
     readonly sequence: 1
   }
 }
 
-/** A provider is about to be asked; the attempt is counted. */
+/** A provider is about to be asked; the attempt counts. */
 export interface AttemptStartedEvent {
   readonly event: 'attempt.started'
   readonly data: AboutNotification & {
@@ -30,24 +30,24 @@ export interface AttemptStartedEvent {
   }
 }
 
-/** An attempt failed, or nobody knows whether it did. The outcome is recorded. */
+/** An attempt failed or its result is unknown. The outcome is recorded. */
 export interface AttemptFailedEvent {
   readonly event: 'attempt.failed'
   readonly data: AboutNotification & {
     readonly attempt: number
     readonly provider: string
     readonly error: NotificationFailure
-    /** The provider may have acted although no answer came. */
+    /** No answer came, and the provider may have taken the message. */
     readonly ambiguous: boolean
-    /** Milliseconds until the next attempt at the earliest; null: there will be none. */
+    /** Milliseconds until the earliest next attempt. Null: none follows. */
     readonly nextAttemptInMs: number | null
   }
 }
 
-/** An event for listeners in the process where it happened alone: no webhook carries it. */
+/** An event for listeners in its process only; webhooks do not carry it. */
 export type ProcessEvent = AcceptedEvent | AttemptStartedEvent | AttemptFailedEvent
 
-/** Tells listeners in this process; what nobody listens for is not even made. */
+/** Listeners in this process. Events without a listener are not created. */
 export interface ProcessListeners {
   wants(event: ProcessEvent['event']): boolean
   tell(event: ProcessEvent): void

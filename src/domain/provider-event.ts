@@ -4,27 +4,27 @@ export interface AboutProvider {
   readonly channel: string
   /** Its instance id. */
   readonly provider: string
-  /** The organization whose instance it is; null: it serves all. */
+  /** The organization that owns the instance. Null: it serves all. */
   readonly organizationId: string | null
 }
 
-/** A provider is paused after a fault of its own, or of our account with it, that this process met. */
+/** A provider is paused after a fault of the provider or the account in this process. */
 export interface ProviderPausedEvent {
   readonly event: 'provider.paused'
   readonly data: AboutProvider & {
     readonly code: ErrorCode
-    /** What the provider said, for people. */
+    /** The provider's message, for people. */
     readonly message: string
-    /** Milliseconds until it is tried again. */
+    /** Milliseconds until the next try. */
     readonly forMs: number
   }
 }
 
-/** After a pause a provider has taken a message of this process: it works again. */
+/** A provider has accepted a message of this process after a pause. */
 export interface ProviderResumedEvent {
   readonly event: 'provider.resumed'
   readonly data: AboutProvider
 }
 
-/** For listeners in the process where it happened alone: no webhook carries it. */
+/** An event for listeners in its process only; webhooks do not carry it. */
 export type ProviderEvent = ProviderPausedEvent | ProviderResumedEvent

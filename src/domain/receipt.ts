@@ -3,20 +3,20 @@ import { messageId, soundCodes, timeOf } from './outcome.ts'
 import { soundText } from './sound-text.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
-/** One report about one message or one recipient. */
+/** A report about one message or recipient. */
 export interface Receipt {
-  /** The same for every repetition of this report, unique among the provider's. At most 255 characters. */
+  /** The same for every repetition of the report, unique for the provider. At most 255 characters. */
   readonly dedupeKey: string
-  /** Our id, where the message carried it. */
+  /** The notification's id, if the message carried it. */
   readonly notificationId?: string | undefined
   /**
-   * What happened to a message; `providerMessageId` correlates it where our id is unknown. Its `provider` is filled in.
-   * Absent for what concerns a recipient alone (a STOP reply).
+   * A fact about a message; `providerMessageId` finds the notification without `notificationId`. The `provider` is
+   * added. Absent for a report about a recipient alone (a STOP reply).
    */
   readonly fact?: Omit<Fact, 'provider' | 'suppress'> | undefined
   /**
-   * The recipient wants, or can take, nothing more. Only for hard bounces, complaints and opt-outs. Beside a fact it
-   * always concerns the recipient of that message, and `address` is ignored. Without a fact `address` is required.
+   * Suppresses the recipient. Only for hard bounces, complaints and opt-outs. With a fact it applies to the recipient
+   * of that message, and `address` is ignored; otherwise `address` is required.
    */
   readonly suppress?:
     | { readonly reason: SuppressionReason; readonly address?: string | undefined }
@@ -25,7 +25,7 @@ export interface Receipt {
   readonly unsuppress?: { readonly address: string } | undefined
 }
 
-/** What a provider may report; all else is our own to say. */
+/** Facts that a provider may report; others come from this service only. */
 const REPORTED: ReadonlySet<unknown> = new Set<FactType>([
   'sent',
   'deferred',
@@ -44,10 +44,10 @@ const MAX_ADDRESS = 998
 const MAX_TEXT = 2_000
 
 /**
- * Makes sure that what a plug-in read is a receipt: a fact that only we may state, or that is none, becomes `reported`;
- * what is unreadable beside it is left out.
+ * Checks a receipt from a plug-in. A fact that providers may not report, or an invalid one, becomes `reported`; other
+ * invalid fields are omitted.
  *
- * @returns null where not even repetitions could be told apart
+ * @returns null if it has no valid `dedupeKey`
  */
 export function soundReceipt(value: unknown): Receipt | null {
   if (typeof value !== 'object' || value === null) return null

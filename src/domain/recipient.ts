@@ -4,7 +4,7 @@ import { NotifierError } from './errors/notifier-error.ts'
 /**
  * Checks a recipient's form.
  *
- * @throws NotifierError `invalid_email`, `invalid_phone` or `invalid_recipient`, with the field in `details`.
+ * @throws NotifierError `invalid_email`, `invalid_phone` or `invalid_recipient`, with the field in `details`
  */
 export function assertRecipient(kind: ChannelKind, to: string): void {
   const fault = faultOf(kind, to)

@@ -3,27 +3,27 @@ import { EVENT_TYPE_OF, EVENT_TYPES, type EventType, type Fact } from './facts.t
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { type Fold, foldFact, roundOf, statusOf } from './status.ts'
 
-/** The part of a stored notification that facts change. */
+/** The fields of a stored notification that facts change. */
 export interface FactState {
   readonly status: NotificationStatus
   readonly fold: Fold
-  /** Sequence number of the newest event; 1 is the accept itself. */
+  /** Sequence number of the newest event; 1 is the accept. */
   readonly sequence: number
-  /** Bit set of the event types announced so far, by index in {@link EVENT_TYPES}. */
+  /** Bit set of the published event types, by index in {@link EVENT_TYPES}. */
   readonly published: number
   readonly provider: string | null
   readonly providerMessageId: string | null
   readonly error: NotificationFailure | null
 }
 
-/** One appended event: a fact with its place in the notification's history. */
+/** A recorded fact with its place in the history. */
 export interface RecordedEvent {
   readonly fact: Fact
   /** From 2; rises by one with every event of the notification. */
   readonly sequence: number
-  /** The public status after it. */
+  /** The public status after the event. */
   readonly status: NotificationStatus
-  /** The event type to announce, at the first recording of its kind; else null. */
+  /** The event type to publish, at the first recording of the type. Null: none. */
   readonly eventType: EventType | null
 }
 
@@ -31,10 +31,10 @@ const bit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type)
 const FAILED = bit('notification.failed')
 
 /**
- * Adds facts to a notification: the one function that every storage calls while nobody else can add to it, so that
- * status, sequence and announcements mean the same everywhere.
+ * Adds facts to a notification. Every storage calls this function under a lock, so that status, sequence and published
+ * events are the same everywhere.
  *
- * @param origin `engine` for facts of our own attempts, `receipt` for what providers report later.
+ * @param origin `engine` for facts of attempts, `receipt` for reports of providers
  */
 export function recordFacts(
   state: FactState,
@@ -58,12 +58,12 @@ function recordFact(
 ): { readonly next: FactState; readonly eventType: EventType | null } {
   const fold = foldFact(state.fold, fact, roundFor(state.fold, fact, origin))
   const status = statusOf(fold)
-  // A retry lets the notification fail, and say so, once more.
+  // After a retry the notification may fail, and publish that, once more.
   const published = fact.type === 'retried' ? state.published & ~FAILED : state.published
   const type = fact.machine === true ? null : EVENT_TYPE_OF[fact.type]
   const eventType = type !== null && (published & bit(type)) === 0 ? type : null
   const sent = fact.type === 'sent'
-  // Of what failed in the end one asks which provider it failed at.
+  // For a final failure, filters ask for the provider of the last attempt.
   const failedAt = fact.type === 'failed' && status === 'failed' ? fact.provider : undefined
   const provider = sent || failedAt !== undefined ? (fact.provider ?? state.provider) : state.provider
   const messageId = provider === state.provider ? state.providerMessageId : null
@@ -86,7 +86,7 @@ function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number 
   return origin === 'engine' ? roundOf(fold) : 0
 }
 
-/** Why it failed; while it waits for another attempt, why the last one did. */
+/** The reason for a failure; during a wait for another attempt, the failure of the last one. */
 function errorAfter(
   before: FactState,
   fact: Fact,
@@ -96,7 +96,7 @@ function errorAfter(
   const { code, type, unasked } = fact
   const hadFailed = before.status === 'failed'
   if (status === 'failed') {
-    // Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there.
+    // Only a fact that changes the fold changes the reason; a lesser or repeated one keeps it.
     const stays = hadFailed && (!decided || code === undefined) ? before.error : null
     return stays ?? failureOf(fact)
   }
@@ -106,7 +106,7 @@ function errorAfter(
   return hadFailed ? null : before.error
 }
 
-/** Why a fact is a failure: a provider may report one without a reason that we know. */
+/** The failure of a fact; a provider may report one without a known code. */
 export function failureOf({
   code = 'provider_error',
   message = ERRORS[code].message,

@@ -1,24 +1,24 @@
-/** What one step of a retry does, counted as it goes. */
+/** One step of a retry, with its counts. */
 export interface RetryPlan {
-  /** The job that a dead letter gets; null: it is left as it is. To be asked once for each, in order. */
+  /** The job for a dead letter; null: none. Call it once for each, in order. */
   place(letter: {
     readonly channel: string
     readonly expiresAt: number | null
-    /** Its content was. */
+    /** The content has been removed. */
     readonly removed: boolean
   }): { readonly lane: string; readonly dueAt: number } | null
   readonly retried: number
-  /** Left, because they expire before they would be due. */
+  /** Unchanged, because they expire before their due time. */
   readonly expired: number
-  /** Left, because their channel has no lane. */
+  /** Unchanged, because their channel has no lane. */
   readonly unroutable: number
-  /** Left, because their content was removed. */
+  /** Unchanged, because their content was removed. */
   readonly contentRemoved: number
-  /** When the next one would be due. */
+  /** Due time of the next one. */
   readonly nextDueAt: number
 }
 
-/** Spreads retried notifications over time: the same for every storage. @param now the storage's time */
+/** Spreads retried notifications over time, the same way in every storage. @param now the storage's time */
 export function createRetryPlan(
   how: {
     readonly lanes: Readonly<Partial<Record<string, string>>>

@@ -1,23 +1,23 @@
-/** When a failed attempt is tried again. All times in milliseconds. */
+/** When to repeat failed attempts. All times in milliseconds. */
 export type RetryPolicy =
   | {
       readonly kind: 'exponential'
-      /** Attempts in total, the first included. */
+      /** Total number of attempts, including the first. */
       readonly maxAttempts: number
       /** Ceiling of the first delay. */
       readonly baseMs: number
-      /** Ceiling of the last delay; those between grow by the same factor each. */
+      /** Ceiling of the last delay; the ones between grow by a constant factor. */
       readonly capMs: number
     }
   | {
       readonly kind: 'schedule'
-      /** Delay before the second, third … attempt; one attempt more than there are delays. */
+      /** Delays before the second, third … attempt. */
       readonly delaysMs: readonly number[]
-      /** Each delay is spread evenly over ± this share of itself. */
+      /** Each delay varies evenly by ± this share. */
       readonly jitter: number
     }
 
-/** How providers are tried again: 8 attempts, exponential with full jitter from 1 s to 15 min. */
+/** The default for providers: 8 attempts, exponential with full jitter from 1 s to 15 min. */
 export const PROVIDER_RETRY: RetryPolicy = {
   kind: 'exponential',
   maxAttempts: 8,
@@ -28,24 +28,24 @@ export const PROVIDER_RETRY: RetryPolicy = {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** How webhook endpoints are tried again: the schedule of Standard Webhooks' operational advice, ±20 %. */
+/** The schedule for webhook endpoints: the operational advice of Standard Webhooks, ±20 %. */
 export const WEBHOOK_RETRY: RetryPolicy = {
   kind: 'schedule',
   delaysMs: [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
   jitter: 0.2,
 }
 
-/** No hint of a provider can postpone an attempt further than this. */
+/** Maximum delay by a provider's hint. */
 export const LONGEST_HINT_MS: number = 24 * HOUR
 
-/** How many attempts a policy allows. */
+/** The number of attempts of a policy. */
 export function maxAttempts(policy: RetryPolicy): number {
   return policy.kind === 'exponential' ? policy.maxAttempts : policy.delaysMs.length + 1
 }
 
 /**
- * How many attempts an outage may cost: faults of the provider itself use no message up. With
- * the default policy a message waits for a provider that is down for most of a day.
+ * The maximum number of attempts during an outage, which do not count against the message. With the default policy a
+ * message waits for a provider for most of a day.
  */
 export function maxOutageAttempts(policy: RetryPolicy): number {
   const attempts = maxAttempts(policy)
@@ -55,11 +55,10 @@ export function maxOutageAttempts(policy: RetryPolicy): number {
 const OUTAGE_FACTOR = 16
 
 /**
- * Milliseconds to wait after attempt number `attempt` (from 1) failed; null when it was the last.
+ * Milliseconds to wait after attempt number `attempt` (from 1). Null: it was the last.
  *
  * @param random a number in [0, 1)
- * @param retryAfterMs the provider's hint. It wins where it is longer; on a schedule it is kept within
- *   [delay, 2 · delay].
+ * @param retryAfterMs the provider's hint. It wins if it is longer; on a schedule it is limited to [delay, 2 · delay].
  */
 export function retryDelay(
   policy: RetryPolicy,
@@ -70,7 +69,7 @@ export function retryDelay(
   if (attempt >= maxAttempts(policy)) return null
   const hint = Math.min(retryAfterMs ?? 0, LONGEST_HINT_MS)
   if (policy.kind === 'exponential') {
-    // Doubling would never come near the cap within a few attempts, and an outage of minutes would end messages.
+    // Doubling would not reach the cap within a few attempts, and a short outage would end messages.
     const growth = (policy.capMs / policy.baseMs) ** (1 / Math.max(1, policy.maxAttempts - 2))
     const ceiling = Math.min(policy.capMs, policy.baseMs * growth ** (attempt - 1))
     return Math.max(Math.round(ceiling * random), hint)

@@ -1,8 +1,7 @@
 /**
- * Calls a function of the application's that only hears of something: nothing else fails for what it throws, or rejects with
- * where it is async.
+ * Calls a function of the application that is only notified: its exception or rejection has no other effect.
  *
- * @param onError is told that
+ * @param onError receives the exception or rejection
  */
 export function safely(call: () => unknown, onError: (error: unknown) => void): void {
   try {

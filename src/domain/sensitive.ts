@@ -1,9 +1,9 @@
 import type { NotificationContent } from './notification.ts'
 
-/** How the JSON of a removed content begins. */
+/** The start of the JSON of a removed content. */
 export const REMOVED = '{"removed":true,'
 
-/** What stays of a sensitive content once its delivery has ended: which template it used, and nothing that was said. */
+/** The rest of a sensitive content after its delivery: the template, without any text. */
 export function removedContent(content: NotificationContent): NotificationContent {
   const marks = { removed: true, sensitive: true } as const
   return 'template' in content

@@ -1,17 +1,17 @@
-/** How the free slots of a lane are divided between the priorities. */
+/** The division of a lane's free slots between priorities. */
 export interface SlotShare {
   readonly high: number
   readonly normal: number
-  /** To be passed to the next call for the same lane. */
+  /** Pass it to the next call for the same lane. */
   readonly turn: number
 }
 
-/** After so many `high` jobs in a row a waiting `normal` one is taken. */
+/** `high` jobs in a row before a waiting `normal` one. */
 const HIGH_RUN = 4
 
 /**
- * `high` goes first, but normal jobs that wait get at least one slot of five, also when slots become free one
- * by one: `turn` counts the `high` jobs since the last normal one.
+ * `high` goes first, but waiting normal jobs get at least one slot of five, also if slots become free one by one:
+ * `turn` counts the `high` jobs since the last normal one.
  *
  * @param free slots to give
  * @param high claimable jobs of high priority; may be capped, not below `free`

@@ -1,7 +1,7 @@
-/** No text has half a character, which JSON escapes and databases refuse to read; nor U+0000, for which the same is true. */
+/** Half of a surrogate pair, which JSON escapes and databases refuse; U+0000 likewise. */
 const UNSOUND = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
-/** A text from outside, cut to `most` UTF-16 units, with U+FFFD for what is no text. */
+/** Foreign text, cut to `most` UTF-16 units, with U+FFFD for invalid characters. */
 export function soundText(text: string, most: number): string {
   return text.slice(0, most).replace(UNSOUND, '\ufffd')
 }

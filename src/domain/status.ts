@@ -4,26 +4,25 @@ import type { NotificationStatus } from './notification.ts'
 /**
  * The fold of a notification's facts.
  *
- * It is a join-semilattice: each slot only ever takes the larger of two ranks. So the result is the same for
- * every order of the facts, and a fact recorded twice changes nothing.
+ * It is a join-semilattice: each slot only takes the larger of two ranks. So the result is the same for every order of
+ * the facts, and a repeated fact changes nothing.
  *
- * Two levels. Within one hand-over to a provider the internal rank decides: a bounce after acceptance outranks
- * `delivered`. Across hand-overs the best public status wins. What we decide ourselves (cancelled, given up)
- * is outranked by any provider's acceptance. A retry opens a new round: our own facts of an earlier round,
- * and failed hand-overs of it, no longer count.
+ * It has two levels. Within one hand-over the internal rank decides: a bounce after acceptance outranks `delivered`.
+ * Across hand-overs the best public status wins. The service's own decisions (cancelled, given up) rank below any
+ * provider's acceptance. A retry opens a new round, in which own facts and failed hand-overs of earlier rounds no
+ * longer count.
  */
 export interface Fold {
-  /** Highest `round * 100 + rank` of our own facts. */
+  /** Highest `round * 100 + rank` of the service's own facts. */
   readonly own: number
   /**
-   * Per hand-over: the highest `rank` and the highest known `round`. What a provider reports about a notification without
-   * saying which hand-over it means has a place of its own, and is told apart only when the status is read: so it does
-   * not matter whether it comes before or after the hand-over.
+   * Per hand-over: the highest `rank` and the highest known `round`. A report that does not identify its hand-over has
+   * a slot of its own, and is assigned only when the status is read: so it may come before or after the hand-over.
    */
   readonly handovers: Readonly<Record<string, Handover>>
 }
 
-/** What is known of one hand-over: `[rank, round]`. */
+/** The state of one hand-over: `[rank, round]`. */
 export type Handover = readonly [rank: number, round: number]
 
 const OWN = { scheduled: 0, queued: 10, cancelled: 25, failed: 35 } as const
@@ -38,7 +37,7 @@ const HANDOVER: Partial<Record<FactType, number>> = {
 }
 const ROUND = 100
 
-/** Status by rank of a hand-over; `undelivered` and `bounced` are both `failed` to the public. */
+/** Public status by rank of a hand-over. */
 const PUBLIC: Readonly<Record<number, NotificationStatus>> = {
   30: 'sent',
   35: 'failed',
@@ -58,17 +57,17 @@ const ORDER: Readonly<Record<NotificationStatus, number>> = {
   clicked: 5,
 }
 
-/** The fold of a notification that was just accepted. */
+/** The fold of a newly accepted notification. */
 export function initialFold(status: 'scheduled' | 'queued'): Fold {
   return { own: OWN[status], handovers: {} }
 }
 
-/** What stands behind a provider's name in a key: its id for the message, our attempt, or a round of ours. */
+/** Separators after a provider's name in a key: before its message id, the attempt's number, or the round. */
 const BY = { message: '|', attempt: '#', round: '@' } as const
 
 /**
- * Identifies the hand-over that a fact speaks of: the provider's id for the message, else our attempt. A report with
- * neither speaks of the provider's newest hand-over; of it only the round is known.
+ * The key of a fact's hand-over: the provider's message id, else the attempt. A report without either concerns the
+ * provider's newest hand-over, of which only the round is known.
  */
 function handoverKey(fold: Fold, fact: Fact): string {
   const { provider = '', providerMessageId, attempt } = fact
@@ -85,16 +84,16 @@ function newestRound({ handovers }: Fold, provider: string): number {
   return newest
 }
 
-/** Instance ids hold none of the three separators. */
+/** Instance ids contain none of the separators. */
 function providerOf(key: string): string {
   return key.slice(0, key.search(/[|#@]/))
 }
 
 /**
- * Adds one fact. Returns the same object when the fact adds nothing.
+ * Adds a fact. Returns the same object if it changes nothing.
  *
- * @param round retries before this fact, for facts of our own (`sent` included); receipts pass 0, because they
- *   do not know it.
+ * @param round number of retries before this fact, for facts of the service (`sent` included); 0 for receipts, which do
+ *   not know it
  */
 export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
   if (fact.machine === true) return fold
@@ -113,7 +112,7 @@ export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
   return own > fold.own ? { own, handovers: fold.handovers } : fold
 }
 
-/** The round that a key names; undefined: it names something else. */
+/** The round in a key. Undefined: it contains none. */
 function roundIn(key: string): number | undefined {
   const at = key.search(/[|#@]/)
   return key[at] === BY.round ? Number(key.slice(at + 1)) : undefined
@@ -134,12 +133,12 @@ function ownRank(fact: Fact, round: number): number {
   }
 }
 
-/** How many retries the fold has seen. */
+/** Number of retries. */
 export function roundOf(fold: Fold): number {
   return Math.floor(fold.own / ROUND)
 }
 
-/** The public status that a fold stands for. */
+/** The public status of a fold. */
 export function statusOf(fold: Fold): NotificationStatus {
   let best: NotificationStatus | undefined
   let failedRound = -1
@@ -157,7 +156,7 @@ export function statusOf(fold: Fold): NotificationStatus {
   return own >= OWN.queued ? 'queued' : 'scheduled'
 }
 
-/** The hand-overs, each with what was reported without saying which one is meant. */
+/** The hand-overs, each with the reports that do not identify one. */
 function handoversOf({ handovers }: Fold): readonly Handover[] {
   const entries = Object.entries(handovers)
   const vague = entries.filter(([key]) => roundIn(key) !== undefined)
@@ -170,7 +169,7 @@ function handoversOf({ handovers }: Fold): readonly Handover[] {
   return [...known.values()]
 }
 
-/** Of a provider's hand-overs in one round the one about which least is known: the newest, as far as can be told. */
+/** The hand-over of a provider in a round with the lowest rank: the newest, as far as known. */
 function leastKnown(
   known: ReadonlyMap<string, Handover>,
   provider: string,

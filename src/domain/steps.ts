@@ -1,16 +1,16 @@
 /**
- * Work without I/O that can be interrupted: a generator that yields after each bounded piece and returns the result.
- * Between two pieces the event loop may turn, so nothing that the work reads may change meanwhile.
+ * Interruptible work without I/O: a generator that yields after each bounded piece and returns the result. Other work
+ * may run between two pieces, so the inputs must not change.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
-/** The most characters, and the most items of about {@link ITEM_CHARACTERS}, that are processed between two yields. */
+/** Maximum number of characters, or of items of about {@link ITEM_CHARACTERS}, between two yields. */
 export const STEP_CHARACTERS = 16_384
 
-/** One tag or token costs about as much as so many characters of text. */
+/** A tag or token costs as much as this many characters of text. */
 export const ITEM_CHARACTERS = 32
 
-/** Runs all steps at once. */
+/** Runs all steps synchronously. */
 export function finish<Result>(steps: Iterator<undefined, Result>): Result {
   for (;;) {
     const { done, value } = steps.next()
@@ -18,7 +18,7 @@ export function finish<Result>(steps: Iterator<undefined, Result>): Result {
   }
 }
 
-/** Counts work; answers true when a step is full, and starts the next. */
+/** Counts work; returns true when a step is full, and starts the next. */
 export function createStepCounter(): (characters: number) => boolean {
   let left = STEP_CHARACTERS
   return (characters) => {
@@ -29,12 +29,12 @@ export function createStepCounter(): (characters: number) => boolean {
   }
 }
 
-/** Work of one step. */
+/** Work in a single step. */
 export function once<Result>(work: () => Result): Iterator<undefined, Result> {
   return { next: () => ({ done: true, value: work() }) }
 }
 
-/** A text in pieces of at most {@link STEP_CHARACTERS}, cut where {@link cutBefore} does. */
+/** Splits a text into pieces of at most {@link STEP_CHARACTERS}, as {@link cutBefore} does. */
 export function* piecesOf(text: string): Generator<string, void, undefined> {
   for (let from = 0; from < text.length; ) {
     const to = from + STEP_CHARACTERS < text.length ? cutBefore(text, from + STEP_CHARACTERS) : text.length
@@ -43,7 +43,7 @@ export function* piecesOf(text: string): Generator<string, void, undefined> {
   }
 }
 
-/** The place `at` or the one before it: not within a surrogate pair, nor between CR and LF. */
+/** The position `at` or the one before, so that no surrogate pair or CRLF is split. */
 export function cutBefore(text: string, at: number): number {
   const last = text.charCodeAt(at - 1)
   return last === CR || (last >= 0xd800 && last <= 0xdbff) ? at - 1 : at

@@ -1,14 +1,14 @@
 import type { NotificationContent } from './notification.ts'
 
-/** A notification's content as storages keep it, as JSON: attachments apart, because lists do not read them. */
+/** The stored JSON of a notification's content, with attachments apart, because lists do not read them. */
 export interface StoredContent {
-  /** With an empty list where there are attachments. */
+  /** With an empty list in place of attachments. */
   readonly content: string
-  /** Null: there are none. */
+  /** Null: none. */
   readonly attachments: string | null
 }
 
-/** Stands in a stored content where attachments are kept apart. */
+/** Marks a stored content whose attachments are apart. */
 export const APART = '"attachments":[]'
 
 export function storedContent(content: NotificationContent): StoredContent {
@@ -26,7 +26,7 @@ function attachmentsIn(parts: unknown): readonly unknown[] | null {
   return Array.isArray(attachments) && attachments.length > 0 ? attachments : null
 }
 
-/** Puts a content together again. */
+/** Restores the whole content. */
 export function wholeContent({ content, attachments }: StoredContent): NotificationContent {
   const parsed: NotificationContent = JSON.parse(content)
   if (attachments === null) return parsed

@@ -1,6 +1,6 @@
 import { NotifierError } from './errors/notifier-error.ts'
 
-/** Why an address gets nothing more. */
+/** Reasons for a suppression. */
 export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
 
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
@@ -12,7 +12,7 @@ const MESSAGES: Readonly<Record<SuppressionReason, string>> = {
   manual: 'The recipient is suppressed by hand.',
 }
 
-/** How a send to a suppressed recipient is refused, and how one ends that was accepted before. */
+/** The error of a send to a suppressed recipient, and of a notification accepted before. */
 export function suppressionError(reason: SuppressionReason): NotifierError {
   return new NotifierError(reason === 'unsubscribe' ? 'unsubscribed' : 'blocked_recipient', {
     message: MESSAGES[reason],

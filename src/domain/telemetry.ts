@@ -2,25 +2,25 @@ import type { ErrorCode } from './errors/catalogue.ts'
 import type { EventType } from './facts.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A verb of the storage that many callers share, or that delivery stands still without. */
+/** A hot verb of the storage. */
 export type StorageVerb = 'accept' | 'claim' | 'start' | 'settle' | 'renew'
 
-/** Something that happened in this process. Nothing in it names a recipient, a notification or an organization. */
+/** A fact about this process. Names no recipient, notification or organization. */
 export type TelemetryFact =
-  /** Notifications of one channel were stored; replays are not. */
+  /** Notifications of one channel were stored, without replays. */
   | { readonly type: 'accepted'; readonly channel: string; readonly count: number }
-  /** A call that would have accepted was refused, or items of a batch were. */
+  /** A call or item of a batch was refused. */
   | { readonly type: 'refused'; readonly operation: string; readonly code: ErrorCode; readonly count: number }
-  /** A transition was recorded and announced. */
+  /** An event of a notification was published. */
   | { readonly type: 'published'; readonly event: EventType }
-  /** A job was leased. `lane`: its lane, or `events` for those of webhook endpoints. */
+  /** A job was leased. `lane`: its lane, or `events` for jobs of webhook endpoints. */
   | {
       readonly type: 'claimed'
       readonly lane: string
-      /** Since it became due. */
+      /** Milliseconds since the due time. */
       readonly waitedMs: number
     }
-  /** It was settled how a job goes on whose earlier attempt had ended with its process. `lane`: as it was claimed. */
+  /** A recovered job was settled. `lane`: as at its claim. */
   | { readonly type: 'recovered'; readonly lane: string }
   /** A provider was asked. */
   | {
@@ -28,7 +28,7 @@ export type TelemetryFact =
       readonly channel: string
       readonly provider: string
       readonly outcome: Outcome['kind']
-      /** Null where the provider accepted. */
+      /** Null: the provider accepted. */
       readonly code: ErrorCode | null
       readonly durationMs: number
     }
@@ -39,15 +39,15 @@ export type TelemetryFact =
       readonly status: '2xx' | '3xx' | '4xx' | '5xx' | 'none'
       readonly durationMs: number
     }
-  /** Another process has a job that this one was working on. */
+  /** Another process has taken a job that this one was working on. */
   | { readonly type: 'lease_lost' }
-  /** The rate limiter did not judge what it was asked: it let it pass uncounted, or failed. */
+  /** The rate limiter made no decision: it allowed uncounted, or failed. */
   | { readonly type: 'unjudged'; readonly answer: 'allowed' | 'failed' }
-  /** The storage answered a set, or did not. */
+  /** The storage answered a set, or failed. */
   | {
       readonly type: 'stored'
       readonly verb: StorageVerb
-      /** In the set. */
+      /** Size of the set. */
       readonly items: number
       readonly durationMs: number
       readonly failed: boolean
@@ -60,18 +60,18 @@ export type TelemetryFact =
       readonly durationMs: number
     }
 
-/** What begins a span. `trace` of the parent: see `NewNotification.trace`. */
+/** The start of a span. `trace` of the parent: see `NewNotification.trace`. */
 export type SpanStart =
-  /** A call that accepts notifications; its parent is whatever is active in the caller. */
+  /** A call that accepts notifications; its parent is the caller's active span. */
   | { readonly name: 'accept'; readonly operation: 'send' | 'batch' | 'resend' }
-  /** The work on one claimed job; its parent is the accept, or nothing. */
+  /** The work on a claimed job; its parent is the accept, or none. */
   | {
       readonly name: 'deliver'
       readonly lane: string
       readonly parent: string | null
       readonly waitedMs: number
     }
-  /** One call of a provider, inside a delivery. */
+  /** A provider call inside a delivery. */
   | {
       readonly name: 'attempt'
       readonly channel: string
@@ -79,18 +79,18 @@ export type SpanStart =
       readonly notificationId: string
       readonly attempt: number
     }
-  /** One post to a webhook endpoint. */
+  /** A post to a webhook endpoint. */
   | { readonly name: 'post'; readonly event: string; readonly eventId: string; readonly endpointId: string }
   /** The wait for the commit that records an outcome. */
   | { readonly name: 'settle' }
 
-/** What is known of a span when it ends. */
+/** The data at the end of a span. */
 export interface SpanEnd {
-  /** Why it failed: an error code, or a class of errors. Absent: it did not. */
+  /** An error code or class of errors. Absent: success. */
   readonly failure?: string | undefined
   readonly channel?: string | undefined
   readonly notificationId?: string | undefined
-  /** Notifications of a batch. */
+  /** Number of notifications of a batch. */
   readonly count?: number | undefined
   readonly outcome?: string | undefined
   /** HTTP status of a post. */

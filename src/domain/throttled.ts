@@ -1,12 +1,12 @@
 const EVERY_MS = 60_000
-/** A name that is forgotten is reported again. */
+/** A forgotten name is reported again. */
 const MOST_NAMES = 1_000
 
 /**
- * Reports the first of what is told, and one a minute of those that follow: what is away is met again and again.
+ * Reports the first event, and then at most one per minute.
  *
- * @param report `leftOut`: how many were not reported since the last one
- * @param now milliseconds, never set back
+ * @param report `leftOut`: number of omitted events since the last report
+ * @param now monotonic milliseconds
  */
 export function throttled<Told = unknown>(
   report: (told: Told, leftOut: number) => void,
@@ -26,7 +26,7 @@ export function throttled<Told = unknown>(
   }
 }
 
-/** As {@link throttled}, for each name by itself. */
+/** Like {@link throttled}, for each name separately. */
 export function throttledEach<Told>(
   report: (told: Told, leftOut: number) => void,
   now: () => number,

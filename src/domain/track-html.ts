@@ -1,28 +1,28 @@
 import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from './html-tokens.ts'
 import { createStepCounter, ITEM_CHARACTERS, type Steps } from './steps.ts'
 
-/** What is counted of an organization's HTML mails. */
+/** Tracking of an organization's HTML mails. */
 export interface Tracking {
-  /** A picture of one pixel, which is fetched when the mail is opened. */
+  /** A picture of one pixel, fetched when the mail is opened. */
   readonly opens: boolean
-  /** Links lead over an address of the service. */
+  /** Links through an address of the service. */
   readonly clicks: boolean
 }
 
 export const NO_TRACKING: Tracking = Object.freeze({ opens: false, clicks: false })
 
-/** Where what is counted leads. */
+/** The addresses for tracking. */
 export interface TrackedLinks {
-  /** Null: not counted. */
+  /** Null: opens are not tracked. */
   readonly pixel: string | null
-  /** The address that leads to this one; null: the link stays as it is. */
+  /** The tracking address of a link. Null: the link stays unchanged. */
   click(href: string): string | null
 }
 
-/** With this attribute and `false`, a link stays as it is. */
+/** A link with this attribute set to `false` stays unchanged. */
 const OPT_OUT = 'data-carillon-track'
 const LINKS: ReadonlySet<string> = new Set(['a', 'area'])
-/** What leads on must fit into a request line, signed and encoded. */
+/** A tracking address must fit into a request line, signed and encoded. */
 const MAX_HREF = 2_000
 const REFERENCES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -32,9 +32,9 @@ const REFERENCES: Readonly<Record<string, string>> = {
   apos: "'",
 }
 
-/** The links of one mail that are counted; those behind them lead where they did before. */
+/** Tracked links per mail; further ones stay unchanged. */
 export const MAX_TRACKED_LINKS = 1_000
-/** To read the address of a link and to sign it costs about as much as so many characters of text. */
+/** Reading and signing a link costs as much as this many characters of text. */
 const LINK_CHARACTERS = 1_024
 
 export interface TrackedHtml {
@@ -44,8 +44,8 @@ export interface TrackedHtml {
 }
 
 /**
- * HTML with its links and opening counted; the same for the same input. Touches only `href` of links that lead to a web
- * page, and adds one picture before the end of the body.
+ * Adds tracking to HTML, deterministically. Changes only the `href` of links to web pages, and adds one picture at the
+ * end of the body.
  */
 export function* trackHtml(html: string, { pixel, click }: TrackedLinks): Steps<TrackedHtml> {
   const isStepFull = createStepCounter()
@@ -85,7 +85,7 @@ function isLink(token: HtmlToken): token is OpenTag {
   return token.kind === 'open' && LINKS.has(token.name)
 }
 
-/** Each address is made once: to sign it costs more than to find it. */
+/** Caches addresses: signing is the expensive part. */
 function addresses(click: TrackedLinks['click']): TrackedLinks['click'] {
   const known = new Map<string, string>()
   return (target) => {
@@ -95,7 +95,7 @@ function addresses(click: TrackedLinks['click']): TrackedLinks['click'] {
   }
 }
 
-/** Where a tag's `href` stands in the source, and the address in its place; null: the link stays as it is. */
+/** The position of a tag's `href` and its new address. Null: the link stays unchanged. */
 function linkIn(
   { attributes, attributesAt: at }: OpenTag,
   addressOf: TrackedLinks['click'],
@@ -107,7 +107,7 @@ function linkIn(
   return address === null ? null : { from: at + span.from, to: at + span.to, address }
 }
 
-/** The web page that a raw attribute leads to; null: none, or none that is surely understood. */
+/** The web page of a raw attribute. Null: none, or an ambiguous one. */
 function targetOf(raw: string): string | null {
   const href = decoded(raw.trim())
   if (href === null || !/^https?:\/\//i.test(href)) return null
@@ -115,7 +115,7 @@ function targetOf(raw: string): string | null {
   return target !== undefined && target.length <= MAX_HREF ? target : null
 }
 
-/** Only references with their semicolon: in `?a=1&copy=2` there is none. */
+/** Only references with a semicolon: `?a=1&copy=2` contains none. */
 function decoded(raw: string): string | null {
   let known = true
   const text = raw.replace(

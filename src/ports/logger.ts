@@ -1,6 +1,6 @@
 /**
- * Where Carillon reports what an operator should know; pino and the console fit as they are, and `redactingLogger` puts
- * everything that is handed over through one redaction before. What a logger throws is ignored.
+ * Receives log lines for operators. The console and pino fit; `redactingLogger` redacts all arguments first. Exceptions
+ * of a logger are ignored.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
@@ -9,5 +9,5 @@ export interface Logger {
   error(message: string, fields?: LogFields): void
 }
 
-/** Context of a log line; `error` may hold an Error. */
+/** Context of a log line. `error` may hold an Error. */
 export type LogFields = Readonly<Record<string, unknown>>

@@ -1,19 +1,19 @@
 import type { PostResult } from '../domain/http-answer.ts'
 
 /**
- * The one way out to addresses that users choose (webhook endpoints, the webhook channel, web push).
+ * HTTP client for addresses that users choose (webhook endpoints, the webhook channel, web push).
  *
- * Implementations MUST allow https only (unless opened for development), refuse credentials in the URL, never
- * follow a redirect, judge literal and resolved addresses against the deny list at the moment of connecting,
- * hold the whole exchange under one deadline, and read no more of the answer than asked.
+ * An implementation MUST allow https only (unless opened for development), refuse credentials in the URL, follow no
+ * redirect, check literal and resolved addresses against the deny list as it connects, apply one deadline to the whole
+ * exchange, and read at most the requested bytes of the answer.
  */
 export interface OutgoingHttp {
-  /** Sends one POST. Never rejects: every end is a {@link PostResult}. */
+  /** Sends a POST. Never rejects: every end is a {@link PostResult}. */
   post(request: PostRequest): Promise<PostResult>
   /**
-   * Judges a URL as {@link post} would before it connects: form, scheme, credentials, port and literal address.
+   * Checks a URL as {@link post} would before it connects: form, scheme, credentials, port and literal address.
    *
-   * @returns what is wrong with it, for people; null when it may be used.
+   * @returns the fault in plain words; null: the URL is allowed
    */
   refuses(url: string): string | null
   /** Closes idle connections. */
@@ -24,14 +24,14 @@ export interface PostRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
-  /** One deadline for look-up, connect, request and answer, in milliseconds. */
+  /** Deadline for DNS lookup, connection, request and answer together, in milliseconds. */
   readonly timeoutMs: number
-  /** Bytes of the answer's body that are kept; the rest is not read. Default 16 384. */
+  /** Maximum number of bytes of the answer's body to keep; the rest is not read. Default 16 384. */
   readonly maxResponseBytes?: number | undefined
   readonly signal?: PostSignal | undefined
 }
 
-/** What ends a post early. Every AbortSignal is one; others need to know one listener at a time. */
+/** Aborts a post. Every AbortSignal fits; other implementations need to support one listener at a time. */
 export interface PostSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void

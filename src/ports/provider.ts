@@ -9,96 +9,95 @@ import type { Logger } from './logger.ts'
 import type { ConfirmedReceipts, ParsedReceipts, ReceiptRequest } from './receipts.ts'
 
 /**
- * One way to deliver one channel's messages: an SMTP server, an SMS account, a Slack app.
- * A plug-in is a function that returns an object like this; see docs/custom-provider.md.
+ * Delivers the messages of one channel: an SMTP server, an SMS account, a Slack app. A plug-in is a function that
+ * returns such an object; see docs/custom-provider.md.
  */
 export interface Provider<out Kind extends ChannelKind = AnyKind> {
-  /** The channel that it serves. Left out, the key of the option `channels` says it, for a channel that is built in. */
+  /** The channel. Default: the built-in channel named by the key in the option `channels`. */
   readonly kind?: Kind | undefined
   /**
-   * Instance id: unique among the providers of its channel, stable over restarts, because attempts and receipts
-   * refer to it. Lower-case letters, digits and hyphens, at most 64 characters.
+   * Instance id: unique in the channel, and stable over restarts because attempts and receipts refer to it. Lower-case
+   * letters, digits and hyphens, at most 64 characters.
    */
   readonly name: string
-  /** Most messages that may be under way at one time. Default 10. */
+  /** Maximum number of concurrent messages. Default 10. */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages that may be handed over in any second, by all processes together that share the rate limiter: a whole
-   * number, or a fraction below 1 (0.5: one in two seconds). Default: no limit.
+   * Maximum number of messages per second, over all processes that share the rate limiter: a whole number, or a
+   * fraction below 1 (0.5: one message every two seconds). Default: no limit.
    */
   readonly maxPerSecond?: number | undefined
-  /** How long one `send` may take, in milliseconds, before its signal aborts. Default 30 000. */
+  /** Timeout of a `send` in milliseconds; then its signal aborts. Default 30 000. */
   readonly timeoutMs?: number | undefined
-  /** When failed attempts are tried again. Default: 8 attempts, exponential with full jitter, 1 s to 15 min. */
+  /** When to repeat failed attempts. Default: 8 attempts, exponential with full jitter, 1 s to 15 min. */
   readonly retry?: RetryPolicy | undefined
   /**
-   * What follows when nobody knows whether the provider acted. `retry` where a duplicate is harmless or the
-   * provider deduplicates; `fail` ends the notification as `delivery_unknown`. Default `retry`.
+   * What to do if the result of an attempt is unknown. `retry` is right if a duplicate is harmless or the provider
+   * deduplicates; `fail` ends the notification with `delivery_unknown`. Default `retry`.
    */
   readonly onAmbiguous?: 'retry' | 'fail' | undefined
   /**
-   * Tells whether this provider can reach the recipient at all (a kind of device token). MUST answer true or false at once,
-   * not a promise. Default: yes.
+   * Whether this provider can reach the recipient (a kind of device token). MUST return a boolean synchronously.
+   * Default: true.
    */
   accepts?(to: string): boolean
   /**
    * Hands one message to the provider.
    *
-   * MUST answer with an outcome for everything that a provider can do; an exception is taken as `ambiguous`.
-   * MUST NOT retry by itself. MUST stop soon after `context.signal` aborts. Is called at most `maxConcurrent`
-   * times in parallel. Only `accepted` may be answered once the provider has taken responsibility.
+   * MUST return an outcome for every answer of the provider; an exception counts as `ambiguous`. MUST NOT retry by
+   * itself. MUST stop soon after `context.signal` aborts. At most `maxConcurrent` calls run in parallel. Return
+   * `accepted` only if the provider has taken responsibility.
    */
   send(message: Message<Kind>, context: SendContext): Promise<Outcome>
   /**
-   * Reads what the provider reports after the hand-over (`POST /receipts/{channel}/{name}`). Verifies the signature over
-   * the raw bytes before it reads anything else; compares in constant time. Answers `refused` for what is not proven to
-   * come from the provider; never throws over what it cannot read: an unknown report is a `reported` fact.
+   * Parses what the provider reports after the hand-over (`POST /receipts/{channel}/{name}`). Verifies the signature
+   * over the raw bytes first, in constant time. Returns `refused` for a request of unproven origin. Never throws
+   * because of the content: an unknown report becomes a `reported` fact.
    */
   parseReceipts?(request: ReceiptRequest): Promise<ParsedReceipts>
   /**
-   * Answers a provider that asks, before it reports, whether this address takes its reports (`GET
-   * /receipts/{channel}/{name}`). Compares in constant time. Null: it did not prove itself, and the answer is 401. Left out:
-   * such requests are 404.
+   * Answers a provider that verifies the address before it sends reports (`GET /receipts/{channel}/{name}`). Compares
+   * in constant time. Null: the caller did not authenticate; the answer is 401. Absent: the answer is 404.
    */
   confirmReceipts?(request: ReceiptRequest): ConfirmedReceipts | null
   /**
-   * Gets what it needs of this machine, such as an optional package; asks nobody outside. Awaited before the first `send`;
-   * what it rejects with, the start of the notifier rejects with. One that takes longer than 30 seconds ends the start with
+   * Loads what the provider needs on this machine, such as an optional package; no network. Awaited before the first
+   * `send`. If it rejects, `start()` of the notifier rejects with the same error; after 30 seconds with
    * `service_unavailable`.
    */
   open?(): Promise<void>
-  /** Asks the provider, without sending, whether the configuration works. Rejects with the reason. */
+  /** Checks the configuration with the provider, without sending. Rejects with the reason. */
   check?(): Promise<void>
-  /** Releases sockets and timers. Called once, after the last `send` has ended. */
+  /** Releases sockets and timers. Called once, after the last `send`. */
   close?(): Promise<void> | void
 }
 
 /** A rendered message, with the parts of its channel under the channel's name. */
 export type Message<Kind extends ChannelKind = AnyKind> = MessageText & NonNullable<Kind['~parts']>
 
-/** A kind that the compiler does not know. */
+/** A kind unknown at compile time. */
 export interface AnyKind extends ChannelKind {
   readonly '~parts'?: BuiltInParts | undefined
 }
 
-/** What every message has. */
+/** The fields of every message. */
 export interface MessageText {
-  /** The recipient, whose form was validated for the channel. */
+  /** The recipient, in a form that is valid for the channel. */
   readonly to: string
-  /** Without line breaks; null where none was given. */
+  /** Without line breaks. Null: none. */
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
-  /** The text alternative that was given beside HTML. Absent: none was, so that one is to be made. */
+  /** The text alternative of an HTML body. Absent: the provider makes one. */
   readonly text?: string | undefined
   /**
-   * The HTML of the body before its opening and its links were counted, to make a text alternative of. Absent: the body is
-   * it.
+   * The HTML body without tracking of opens and clicks, as the source of a text alternative. Absent: the body is not
+   * tracked.
    */
   readonly untracked?: string | undefined
 }
 
-/** The parts of the channels that are built in; present only what the caller gave. */
+/** The parts of the built-in channels. A part is present only if the message has it. */
 export interface BuiltInParts {
   readonly email?: EmailParts | undefined
   readonly push?: PushContent | undefined
@@ -106,27 +105,27 @@ export interface BuiltInParts {
   readonly [channel: string]: unknown
 }
 
-/** What a provider may use during one `send`. */
+/** Context of one `send`. */
 export interface SendContext {
   readonly notificationId: string
   readonly organizationId: string
-  /** Number of this attempt, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number
   /**
-   * The same for all attempts of one notification, until it is retried: for providers that deduplicate, and for stable message
+   * The same for all attempts of a notification until a retry. For providers that deduplicate, and for stable message
    * ids. The notification's id, with a suffix after a retry: letters, digits, `_` and `-`, at most 64 characters.
    */
   readonly idempotencyKey: string
-  /** When the notification was accepted; epoch milliseconds. */
+  /** Time of the accept, in epoch milliseconds. */
   readonly createdAt: number
-  /** Aborts when the time for this attempt is over or the notifier stops. */
+  /** Aborts at the timeout of the attempt, or when the notifier stops. */
   readonly signal: AbortSignal
   readonly logger: Logger
   /**
-   * Runs synchronous work on a large message, such as composing a mail, without holding up the messages of others: a
-   * generator that yields after each piece of a fraction of a millisecond. The pieces run in slices of a few milliseconds, in
-   * which organizations take turns. Work that is small ends at once. Throws or rejects as the generator does, and
-   * between two pieces with the reason of `signal` once that has aborted.
+   * Runs synchronous work on a large message, such as composing a mail, without blocking other messages. The generator
+   * yields after each piece of a fraction of a millisecond. The pieces run in slices of a few milliseconds, round-robin
+   * over the organizations. Small work ends synchronously. Throws or rejects as the generator does, and with the reason
+   * of `signal` once that has aborted.
    */
   readonly runInSlices: <Result>(steps: Iterator<undefined, Result>) => Result | Promise<Result>
 }

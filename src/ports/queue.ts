@@ -1,65 +1,65 @@
 /**
- * An existing queue engine that says when and where jobs are delivered, on many machines. It carries refs, never the
- * messages: the storage stays the truth. Every ref is claimed by id with a fencing token before anything is sent, so a
- * duplicate ref is harmless, and what a lost one named is found by the storage's own sweep, seconds later.
+ * An existing queue engine that decides when and where jobs run, over many machines. It carries refs, never messages:
+ * the storage remains the truth. A process claims every ref by id, with a fencing token, before it sends. So a
+ * duplicate ref is harmless, and the storage's sweep finds the job of a lost ref within seconds.
  *
- * Refs travel in sets: an engine does best to carry those of one announcement together.
+ * Refs come in sets. An engine should keep the refs of one `enqueue` together.
  */
 export interface Queue {
-  /** For health and the log, for example `bullmq`. */
+  /** Name for health and logs, for example `bullmq`. */
   readonly name: string
   /**
-   * Adds to the engine inside the storage's own transaction, where the engine's tables are in the same database; then
-   * {@link enqueue} is not called. The storage does it if it is of this kind.
+   * Enqueues inside the storage's own transaction, if the engine's tables are in the same database. A storage of that
+   * kind then calls this in place of {@link enqueue}.
    */
   readonly transactional?: TransactionalQueue | undefined
   /**
-   * Prepares what every process needs, also one that does not deliver. Resolves although the engine's server is away,
-   * unless something has to be prepared there. It has 30 seconds.
+   * Prepares what every process needs, including those that do not deliver. Resolves even if the engine's server is
+   * away, unless something must be created there. Timeout 30 seconds.
    *
-   * @throws NotifierError `missing_peer`, `invalid_configuration`, or `service_unavailable` when a later try may succeed
+   * @throws NotifierError `missing_peer`, `invalid_configuration`, or `service_unavailable` if a later try may succeed
    */
   open(): Promise<void>
   /**
-   * Announces jobs after the commit that stored them. Rejects when it could not; may lose them. The caller waits for no
-   * more than some seconds.
+   * Enqueues jobs after the commit that stored them. Rejects on failure; may lose refs. The caller waits for a few
+   * seconds at most.
    */
   enqueue(refs: readonly JobRef[]): Promise<void>
   /**
-   * Starts to hand refs over, each when it is due. A call of `handle` resolves when its refs have been claimed or left
-   * to the storage, never when they have been delivered, and never rejects: refs that it had need not come again.
+   * Starts to pass each ref to the worker when it is due. A call of `handle` resolves once its refs are claimed or left
+   * to the storage, not once they are delivered, and never rejects. Its refs need not come again.
    *
-   * @returns stops that, and resolves when no `handle` runs
+   * @returns a function that stops this; it resolves when no `handle` runs
    */
   work(worker: QueueWorker): Promise<() => Promise<void>>
-  /** Closes what was opened. */
+  /** Closes what {@link open} opened. */
   close(): Promise<void>
 }
 
 export interface QueueWorker {
   handle(refs: readonly Pick<JobRef, 'jobId' | 'lane'>[]): Promise<void>
-  /** Is told of faults behind the scenes; the engine goes on, or starts again, by itself. */
+  /** Receives background errors. The engine continues or restarts by itself. */
   onError(error: unknown): void
 }
 
-/** Names a stored job. */
+/** Reference to a stored job. */
 export interface JobRef {
-  /** As `Storage.claim` takes it. */
+  /** The id for `Storage.claim`. */
   readonly jobId: string
   readonly lane: string
-  /** Milliseconds until it is due; 0: it is. */
+  /** Milliseconds until the job is due; 0: it is due now. */
   readonly dueInMs: number
 }
 
-/** How an engine adds jobs in a transaction of the storage. */
+/** Enqueues in a transaction of the storage. */
 export interface TransactionalQueue {
-  /** The `name` of the storages that can run it. */
+  /** The `name` of the storages that support it. */
   readonly storage: string
   /**
-   * Runs its statements in the given transaction, which is rolled back when it rejects. Without refs it only checks that
-   * it can.
+   * Runs its statements in the given transaction; a rejection rolls the transaction back. Without refs it only checks
+   * that it can enqueue.
    *
-   * @throws NotifierError `invalid_configuration` when the engine's tables are not in this database
+   * @throws NotifierError `invalid_configuration` if the engine's tables are not in this database
    */
   enqueue(
     run: (statement: string, values: readonly (string | number)[]) => Promise<readonly unknown[]>,

@@ -1,69 +1,73 @@
 /**
- * Counts what is limited: requests, notifications per hour, concurrent requests, a provider's pace.
+ * Counts against limits: requests, notifications per hour, concurrent requests, a provider's rate.
  *
- * All processes that share a limiter share its counts. The limiter owns its clock. A call that takes longer than ten seconds,
- * or answers with no decision, has failed.
+ * Processes that share a limiter share its counts. The limiter has its own clock. A call that takes longer than ten
+ * seconds or returns no decision has failed.
  */
 export interface RateLimiter {
-  /** Gets what it needs of this machine, such as an optional package. What it rejects with, the start rejects with. It has 30 seconds. */
+  /**
+   * Loads what the limiter needs on this machine, such as an optional package. If it rejects, so does `start()` of the
+   * notifier. Timeout 30 seconds.
+   */
   open?(): Promise<void>
   /**
-   * Judges several checks together: all are evaluated, and only if every one allows is anything counted, atomically.
-   * Of parallel calls that compete for the last unit exactly one gets it. Never waits for a limit.
+   * Evaluates several checks atomically: counts only if every check allows. Of parallel calls that compete for the last
+   * unit exactly one gets it. Never waits for a limit.
    *
-   * @throws NotifierError `service_unavailable` when the limiter cannot decide
+   * @throws NotifierError `service_unavailable` if the limiter cannot decide
    */
   consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
-  /** Judges the same way and counts nothing. */
+  /** Evaluates like {@link consume} and counts nothing. */
   peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
   /**
-   * Takes back units that {@link RateLimiter.consume} counted and that were not used, the youngest of the window: it ends as
-   * many milliseconds too soon as passed between the two calls. Harmless when they have run out. A burst that they opened
-   * stays.
+   * Takes back unused units that {@link RateLimiter.consume} counted, the newest of the window first. They end early by
+   * the time between the two calls. Harmless if they have expired. A burst that they opened remains.
    *
-   * @param check as it was counted; `cost` does not matter
+   * @param check as it was counted; `cost` is ignored
    * @param units at least 1
    */
   refund(check: WindowCheck, units: number): Promise<void>
-  /** Refuses every `pause` check of `key` for `ms`; a longer pause that holds already stays. */
+  /** Refuses every `pause` check of `key` for `ms`. Never shortens a pause. */
   pause(key: string, ms: number): Promise<void>
-  /** Extends a slot to `leaseMs` from now. False: it had expired, and may be another's. */
+  /** Extends a slot to `leaseMs` from now. False: the slot has expired, and another caller may have it. */
   renew(key: string, token: string, leaseMs: number): Promise<boolean>
-  /** Gives a slot back. Harmless when repeated, or when the slot has expired. */
+  /** Returns a slot. Harmless if repeated or if the slot has expired. */
   release(key: string, token: string): Promise<void>
-  /** Releases what the limiter holds. Idempotent. */
+  /** Releases all resources of the limiter. Idempotent. */
   close(): Promise<void>
 }
 
-/** Keys of one organization are the same up to their first colon, so that a cluster can keep them together. */
+/**
+ * All keys of one organization start with the same text up to the first colon, so that a cluster can keep them
+ * together.
+ */
 export type LimitCheck = WindowCheck | SlotCheck | PauseCheck
 
 /**
- * At most `limit` units in any window of `windowMs`, and up to `burst` inside one episode:
- * an episode opens with the first unit above `limit`, lasts `burstMs`, and the next opens no sooner than `windowMs`
- * after it did.
+ * At most `limit` units in any window of `windowMs`, and up to `burst` within one episode. An episode opens with the
+ * first unit above `limit` and lasts `burstMs`; the next opens no sooner than `windowMs` later.
  */
 export interface WindowCheck {
   readonly kind: 'window'
-  /** Names one count. All checks of a key have the same `windowMs`. */
+  /** Identifies the count. All checks of a key have the same `windowMs`. */
   readonly key: string
   readonly limit: number
   readonly windowMs: number
-  /** At least `limit`; equal: no bursts. */
+  /** At least `limit`. Equal: no bursts. */
   readonly burst: number
   readonly burstMs: number
-  /** Units of this call; at least 1. */
+  /** Units of this call, at least 1. */
   readonly cost: number
-  /** True: takes as many of the units as there are, and is refused only when there is none. */
+  /** True: counts as many of the units as are left, and refuses only if none is. */
   readonly partial?: boolean | undefined
   /**
-   * Given where strangers choose the key: what a limiter that keeps counts in its own memory counts in place of `key`
-   * when it has no room for more such keys. Others, whose keys expire by themselves, need not look at it.
+   * For keys that strangers choose: a limiter with counts in its own memory counts under this key if it has no room for
+   * more such keys. Other limiters may ignore it.
    */
   readonly overflow?: string | undefined
 }
 
-/** One of `limit` slots, taken under a token of the caller's. A slot that is not renewed comes back by itself. */
+/** One of `limit` slots, held under a token of the caller. A slot that is not renewed is freed after its lease. */
 export interface SlotCheck {
   readonly kind: 'slots'
   readonly key: string
@@ -79,25 +83,25 @@ export interface PauseCheck {
 }
 
 export interface LimitDecision {
-  /** True when every check allows. */
+  /** True: every check allows. */
   readonly allowed: boolean
   /** One state per check, in order. */
   readonly states: readonly LimitState[]
-  /** Nothing was judged or counted: the limiter's server is away, and it was told to allow that. */
+  /** Nothing was evaluated or counted: the limiter's server is away, and the limiter is configured to allow then. */
   readonly uncounted?: true
 }
 
 export interface LimitState {
   readonly allowed: boolean
-  /** Units counted by this call: `cost`, or fewer when `partial`; 0 when the decision is a refusal. */
+  /** Units that this call counted: `cost`, or fewer with `partial`; 0 for a refusal. */
   readonly granted: number
-  /** Units or slots left after this call; 0 while bursting. */
+  /** Units or slots left after this call; 0 during a burst. */
   readonly remaining: number
-  /** Milliseconds until `remaining` next rises; 0 when nothing is used. */
+  /** Milliseconds until `remaining` rises next; 0 if nothing is used. */
   readonly resetInMs: number
   /**
-   * Milliseconds after which the same check allows if nothing else is counted meanwhile: exact, and 0 when it allows.
-   * Of slots, the most that it can take. Infinity when `cost` is above every ceiling.
+   * Milliseconds until the same check would allow, if nothing else is counted meanwhile: exact, and 0 if it allows now.
+   * For slots an upper bound. Infinity if `cost` exceeds every ceiling.
    */
   readonly retryAfterMs: number
 }

@@ -2,42 +2,45 @@ import type { SpanEnd, SpanStart, TelemetryFact } from '../domain/telemetry.ts'
 import type { Backlog } from './storage/backlog.ts'
 
 /**
- * Tells an outside system what happens: metrics, traces, or both. A plug-in is a function that returns an object like
- * this; what it leaves out is not asked of it. What a method throws, or rejects with, is logged once and harms nobody, but
- * everything here runs inside the calls that it watches: it must return at once.
+ * Reports metrics, traces, or both to an outside system. A plug-in is a function that returns such an object; all
+ * methods are optional. An exception or rejection is logged once and has no other effect. Every method runs inside the
+ * calls that it observes, so it must return at once.
  */
 export interface Telemetry {
-  /** For logs, for example `prometheus`. */
+  /** Name for logs, for example `prometheus`. */
   readonly name: string
-  /** Called once, as the notifier starts and before anything else; loads what the plug-in needs. A rejection ends the start, and so do 30 seconds. */
+  /**
+   * Called once, before everything else at the start of the notifier. Loads what the plug-in needs. A rejection, or 30
+   * seconds, ends the start.
+   */
   start?(source: TelemetrySource): Promise<void>
-  /** One thing that happened in this process. */
+  /** Reports one fact about this process. */
   record?(fact: TelemetryFact): void
   /**
-   * Begins a span. Only one plug-in of a notifier may have it.
+   * Begins a span. At most one plug-in of a notifier may have this method.
    *
-   * A `deliver` span has the parent that it names and no other; all others have the one that is active where they begin.
+   * A `deliver` span has exactly the parent that it names. Other spans have the active span as their parent.
    */
   startSpan?(start: SpanStart): Span
-  /** Called once, when nothing more is recorded. */
+  /** Called once, after the last record. */
   stop?(): Promise<void> | void
 }
 
 /** One span of a trace. */
 export interface Span {
-  /** What continues it elsewhere: see `NewNotification.trace`. Undefined: nothing can. */
+  /** The context for `NewNotification.trace`, to continue the trace elsewhere. Undefined: not possible. */
   readonly trace: string | undefined
-  /** The headers that continue it in a request to an endpoint of an organization; empty unless that was opted into. */
+  /** The headers that continue the trace in a request to an organization's endpoint. Empty unless enabled. */
   readonly headers: Readonly<Record<string, string>>
-  /** Runs `work` with this span as the active one, over all its awaits. */
+  /** Runs `work` with this span active, including its awaits. */
   run<Answer>(work: () => Answer): Answer
   /** Called once. */
   end(end: SpanEnd): void
 }
 
-/** What can be asked of a notifier at any time. */
+/** Data about a notifier, available at any time. */
 export interface TelemetrySource {
-  /** What waits in the storage. Rejects when that does not answer. */
+  /** The stored work. Rejects if the storage does not answer. */
   backlog(): Promise<Backlog>
   /** The providers of this process. */
   providers(): readonly ProviderActivity[]

@@ -1,11 +1,11 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** When everything that a stop waits for is to be over. */
+/** The deadline of a stop. */
 export interface Deadline {
   leftMs(): number
-  /** Waits for work, but no longer than until then. False: it was still under way. */
+  /** Waits for work until the deadline. False: the work is still running. */
   within(work: Promise<unknown>): Promise<boolean>
-  /** Brings it nearer; never puts it off. */
+  /** Moves the deadline earlier, never later. */
   shorten(ms: number): void
 }
 

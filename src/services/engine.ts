@@ -1,10 +1,10 @@
-/** By it an HTTP adapter reaches its notifier. Opaque: applications have no use for it. */
+/** The access of HTTP adapters to a notifier. Opaque to applications. */
 export interface Engine {
-  /** Version of the package that made it. An adapter of another version refuses it. */
+  /** Version of the package that made it. Adapters of another version refuse it. */
   readonly version: string
 }
 
-/** A notifier, whatever its types, as HTTP adapters take it. */
+/** A notifier of any type, for HTTP adapters. */
 export interface Served {
   readonly engine: Engine
 }

@@ -9,7 +9,7 @@ import type { ListenerOf, NotifierEvents } from './notifier.ts'
 
 type Name = keyof NotifierEvents
 
-/** The events of one process: to the listeners of the application, and to the log. */
+/** Emits events to the application's listeners and the log. */
 export interface Events {
   /** @throws NotifierError `invalid_parameter` */
   on<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
@@ -19,13 +19,13 @@ export interface Events {
   off<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
   readonly wants: ProcessListeners['wants']
   tell(event: HeardEvent): void
-  /** Reports a fault that no caller waits for. */
+  /** Reports a background error. */
   readonly onError: (error: unknown) => void
 }
 
 export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clock, 'monotonic'>): Events {
   const emitter = new EventEmitter<NotifierEvents>()
-  /** The emitter forgets them only when it calls them itself. */
+  /** The emitter forgets a `once` listener only when it calls it itself. */
   const onceOnly = new WeakSet<object>()
   const log = createDeliveryLog(logger, () => clock.monotonic())
 
@@ -57,7 +57,7 @@ export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clo
       emit(event.event, event)
     },
     onError(error) {
-      // Whatever a plug-in throws: text of it may be impossible to make.
+      // A plug-in may throw anything, even values that cannot be converted to text.
       const text = typeof error === 'string' ? error : 'A fault that is no error.'
       const wrapped = error instanceof Error ? error : new Error(text, { cause: error })
       logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })

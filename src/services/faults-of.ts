@@ -1,5 +1,5 @@
 /**
- * Says whose a fault is: what a driver reports, such as a refused connection, does not.
+ * Adds the name of the part to its errors, which a driver's message (such as a refused connection) lacks.
  *
  * @param part for people, such as `queue "bullmq"`
  */
@@ -7,7 +7,7 @@ export function faultsOf(part: string, onError: (error: Error) => void): (cause:
   return (cause) => onError(new Error(`The ${part} has failed: ${wordsOf(cause)}`, { cause }))
 }
 
-/** A driver that has tried several addresses says so in a code alone. */
+/** A driver that tried several addresses has only a code. */
 function wordsOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'see `cause`.'
   return cause.message || (cause as { readonly code?: unknown }).code?.toString() || cause.name

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** Deeper than anything that is accepted; what is deeper still is refused by its own check. */
+/** Deeper than any accepted input; its own check refuses deeper values. */
 const MAX_DEPTH = 32
-/** More characters than anything has that is accepted, each value counted as some: what leads back into itself has no end. */
+/** Larger than any accepted input, with a cost for each value: ends circular structures. */
 const MAX_UNITS = 32 * 1024 * 1024
 const VALUE_UNITS = 256
 
-/** A hash of a JSON value that does not depend on the order of its keys; absent and undefined are the same. */
+/** A hash of a JSON value, independent of the order of keys. Undefined counts as absent. */
 export function fingerprint(value: unknown): string {
   return createHash('sha256').update(canonicalOf(value)).digest('base64url')
 }
 
-/** What cannot be read is refused by its own check, too. */
+/** Its own check refuses unreadable values. */
 function fieldsOf(value: object): [name: string, field: unknown][] {
   try {
     return Object.entries(value)

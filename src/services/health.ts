@@ -10,24 +10,24 @@ import { within } from './within.ts'
 
 export interface HealthReport {
   /**
-   * `ok`: accepts and delivers. `degraded`: accepts, and part of the rest does not work: a provider that serves all
-   * organizations is paused, or was and has not worked since, or gives no clear answer; notifications wait for such a provider;
-   * the storage owes the answer to a claim; the rate limiter or the queue does not answer. `unavailable`: not started,
-   * stopping, in maintenance, or the storage does not answer or can store nothing.
+   * `ok`: accepts and delivers. `degraded`: accepts, but a part fails: a shared provider is paused, has not worked
+   * since a pause or gives no clear answers; notifications wait for such a provider; a claim is stalled; the rate
+   * limiter or the queue does not answer. `unavailable`: not started, stopping, in maintenance, or the storage does not
+   * answer or cannot store.
    */
   readonly status: 'ok' | 'degraded' | 'unavailable'
-  /** Why it is not `ok`, for people; null: it is. */
+  /** The reason in words if the status is not `ok`. Null: `ok`. */
   readonly reason: string | null
   readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
-  /** Null: there is no queue engine. */
+  /** Null: no queue engine. */
   readonly queue: QueueHealth | null
-  /** The providers of this process; of those of single organizations the ones that are open, at most 1,000 in all. */
+  /** The providers of this process, including open ones of organizations: at most 1,000. */
   readonly providers: readonly ProviderHealth[]
-  /** What is due and has no provider that could be asked: at most 100 lanes. */
+  /** Lanes with due work and no available provider: at most 100. */
   readonly waiting: readonly WaitingLane[]
 }
 
-/** A storage that takes longer does not answer: who looks at the health may itself wait for no more than seconds. */
+/** Timeout of the storage: a health check may wait for seconds only. */
 const ANSWER_MS = 2_000
 
 export interface HealthParts {
@@ -38,15 +38,14 @@ export interface HealthParts {
     stalledMs(): number | null
     providers(): HealthReport['providers']
     waiting(): HealthReport['waiting']
-    /** Learns which providers have worked in another process since their pause. */
+    /** Checks whether paused providers have worked in other processes. */
     refresh(): Promise<unknown>
   }
   readonly clock: Clock
 }
 
 /**
- * Asks the storage for something that always exists and whether it stores, and the limiter for a decision that counts
- * nothing.
+ * Reads from the storage, checks that it can store, and peeks at the limiter.
  *
  * @param refusal why calls are refused; null: they are not
  */
@@ -70,11 +69,9 @@ export async function reportHealth(
   async function askLimiter(): Promise<void> {
     try {
       limits = (await limiter.consume([{ kind: 'pause', key: 'health' }])).uncounted !== true
-    } catch {
-      // It does not answer.
-    }
+    } catch {}
   }
-  // One that is not open yet, or closed, is left alone.
+  // Skips parts that are not open.
   const others = refusal === null ? [askLimiter(), delivery.refresh()] : []
   await within(Promise.all([ask(), ...others]), ANSWER_MS, clock)
   const reason = refusal?.message ?? fault
@@ -95,7 +92,7 @@ const NOT_WORKING = {
   probing: 'was paused and has not worked since',
 }
 
-/** Providers and lanes of single organizations do not count: one tenant's wrong password is no fault of the service. */
+/** Providers and lanes of organizations do not count: one tenant's wrong password is no fault of the service. */
 function degradedBy(
   { queue, stalledMs, providers, waiting }: HealthParts['delivery'],
   limits: boolean,
@@ -126,9 +123,9 @@ function degradedBy(
   return reasons
 }
 
-/** What a storage says of itself tells what to do, as a file that is gone; the cause is seen nowhere else here. */
+/** The storage's message says what to do, and its cause is not visible elsewhere. */
 function inFull({ message, cause }: NotifierError): string {
-  // A host with several addresses, as localhost often is: Node's error of all of them has no text of its own.
+  // Node's error for a host with several addresses, such as localhost, has no text of its own.
   const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause]
   const texts = causes.flatMap((one: unknown) =>
     one instanceof Error && one.message !== '' ? one.message : [],

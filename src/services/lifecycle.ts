@@ -7,54 +7,51 @@ import { wrong } from './option-checks.ts'
 import { failureOfPlugin, type PluginFaults } from './plugin-faults.ts'
 import { within } from './within.ts'
 
-/** Starting and stopping, and what may be called between. */
+/** Start and stop, and guarded calls in between. */
 export interface Lifecycle extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'> {
   /** Why calls are refused; null: they are not. */
   refusal(): NotifierError | null
   /**
-   * The same methods, refused before the start, after the stop and with more arguments than they declare, and waited for
-   * while stopping.
+   * The same methods, which refuse calls before the start, after the stop and with excess arguments. A stop waits for
+   * their calls.
    *
-   * @param onError is told of every call that failed, by the method's name
+   * @param onError receives each failed call, by the method's name
    */
   guard<Methods extends object>(methods: Methods, onError?: (name: string, error: unknown) => void): Methods
-  /** Like {@link guard}, for what also answers under maintenance. */
+  /** Like {@link guard}, but also callable under maintenance. */
   guardAlways<Methods extends object>(methods: Methods): Methods
   /** Under maintenance nothing is stored. */
   maintained(): boolean
 }
 
-/** One thing that a start opens. */
+/** A part that a start opens. */
 export interface Stage {
-  /** What it opens, for people. */
+  /** Name for people. */
   readonly name: string
   open(): Promise<void>
-  /**
-   * Closes it. Also called while it still opens, when that has taken longer than a stop may wait; then again when it has
-   * opened.
-   */
+  /** Also called if opening takes longer than a stop may wait, and then again once it has opened. */
   close?(): Promise<void>
 }
 
 export interface LifecycleParts {
   readonly clock: Clock
   readonly faults: PluginFaults
-  /** Opened one after the other, closed in the opposite order. */
+  /** Opened in order, closed in reverse order. */
   readonly stages: readonly Stage[]
-  /** Begins to deliver. */
+  /** Starts the delivery. */
   deliver(): void
-  /** Ends the delivery, while calls that were taken before may still go on. */
+  /** Stops the delivery; earlier calls may still run. */
   halt(deadline: Deadline): Promise<void>
-  /** Closes what they needed beside the stages. */
+  /** Closes the dependencies other than the stages. */
   close(deadline: Deadline): Promise<void>
-  /** Is told of what fails with nobody waiting for it. */
+  /** Receives background errors. */
   onError(error: unknown): void
 }
 
 const DEFAULT_DEADLINE_MS = 10_000
-/** Longest delay of a timer; that it fires is of no use, only that it exists. */
+/** Longest delay of a timer that only keeps the process alive. */
 const FOREVER_MS = 0x7fffffff
-/** What a stage may take to close at least, also past the deadline, before the stop ends without it. */
+/** Minimum time for a stage to close, even past the deadline. */
 const CLOSE_MS = 1_000
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
@@ -62,7 +59,7 @@ type AnyMethod = (...args: never[]) => Promise<unknown>
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
   const { clock, faults, stages, deliver, halt, close, onError } = parts
   let opened: Promise<void> | null = null
-  /** Resolves when the latest start has opened everything, or failed to. */
+  /** Resolves when the latest start has opened everything, or failed. */
   let opening: Promise<void> = Promise.resolve()
   let givenUp: NotifierError | null = null
   let giveUp = (_error: NotifierError): void => {}
@@ -80,7 +77,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   function notRunning(): NotifierError | null {
     if (running) return null
     if (closed !== null) return stopping()
-    // Who has not waited for start() has called it.
+    // The caller did not await start().
     const message = opened === null ? undefined : 'The notifier is still starting: await start() before.'
     return new NotifierError('not_started', { message, retryAfterMs: 1_000 })
   }
@@ -109,7 +106,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     }
   }
 
-  /** Without a deadline it is waited for as long as it takes. */
+  /** Without a deadline it waits for as long as it takes. */
   async function closeStages(until?: Deadline): Promise<void> {
     for (const stage of stages.toReversed()) {
       const closing = stage.close?.()
@@ -131,7 +128,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       if (delivers === false) return letGo()
       deliver()
     })
-    // Until it has started or failed; a process that delivers is alive as long as it may have to, like one that listens.
+    // Keeps the process alive during the start, and afterwards if it delivers, like a listening server.
     stayAlive()
     opening = work.catch(() => {})
     return Promise.race([work, abandoned]).catch((error: unknown) => {
@@ -145,7 +142,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     keepAlive ??= setInterval(() => {}, FOREVER_MS)
   }
 
-  /** A stop keeps the process alive to its end. */
+  /** A stop keeps the process alive until it ends. */
   function letGo(): void {
     if (closed !== null) return
     clearInterval(keepAlive)
@@ -154,9 +151,9 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
 
   async function shut(until: Deadline): Promise<void> {
     running = false
-    // Also after a start that failed: it may have opened something before it did.
+    // Also after a failed start, which may have opened stages.
     if (!tried) return
-    // Whoever stops waits for the end, which nothing else may keep the process alive for.
+    // The caller waits for the stop, and nothing else may keep the process alive.
     stayAlive()
     try {
       const answered = await until.within(opening)
@@ -176,7 +173,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     }
   }
 
-  /** Closes stages of which one still opens: none waits for another, and what opens yet is closed then. */
+  /** Closes all stages in parallel while one still opens; that one is closed when it has opened. */
   async function abort(): Promise<void> {
     const closing = stages.map(async ({ close }) => close?.())
     await within(Promise.all(closing.map((each) => each.catch(onError))), CLOSE_MS, clock)
@@ -252,7 +249,7 @@ function assertStart(options: StartOptions): void {
   if (deliver !== undefined && typeof deliver !== 'boolean') throw wrong('deliver', 'true or false')
 }
 
-/** A process hands its listeners the signal's name: `process.once('SIGTERM', notifier.stop)` must stop. */
+/** Signal handlers receive the signal's name: `process.once('SIGTERM', notifier.stop)` must work. */
 function stopOptions(options: unknown): StopOptions {
   if (typeof options === 'string' && options.startsWith('SIG')) return {}
   assertStop(options as StopOptions)
@@ -274,7 +271,7 @@ function stoppedBefore(): NotifierError {
   })
 }
 
-/** In JavaScript an ignored argument may name an organization, and the call would mean the default one. */
+/** An ignored argument in JavaScript might name an organization, and the call would act for the default one. */
 function excess(name: string, method: AnyMethod, args: readonly unknown[]): NotifierError | null {
   if (args.length <= method.length || args.slice(method.length).every((each) => each === undefined))
     return null
@@ -286,7 +283,7 @@ function excess(name: string, method: AnyMethod, args: readonly unknown[]): Noti
   })
 }
 
-/** Calls end with it once a stop has begun. */
+/** The error of calls during a stop. */
 export function stopping(): NotifierError {
   return unavailable('The notifier is stopping or has stopped.')
 }

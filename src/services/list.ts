@@ -5,9 +5,9 @@ import type { Page, PageRequest } from '../ports/storage/page.ts'
 import { parseOptions, wrong } from './scope.ts'
 
 export interface ListQuery {
-  /** 1 to 100; default 50. A page of large items may have fewer, and be followed by more. */
+  /** Maximum number of items, 1 to 100; default 50. A page of large items may have fewer although more follow. */
   readonly limit?: number | undefined
-  /** Rows to skip, at most 2,000; default 0. For deep pages, and filters that few match, use `cursor`. */
+  /** Rows to skip, at most 2,000; default 0. Use `cursor` for deep pages and filters with few matches. */
   readonly offset?: number | undefined
   /** `nextCursor` of an earlier page. */
   readonly cursor?: string | undefined
@@ -15,13 +15,16 @@ export interface ListQuery {
 
 /** One page, newest first. */
 export interface List<Item> {
-  /** At most `limit`. Fewer, or none, are no sign of the last page: a filtered one looks at a bounded part of a long history. */
+  /**
+   * At most `limit`. Fewer, or none, do not mean the last page: a filtered page looks at a limited part of a long
+   * history.
+   */
   readonly items: readonly Item[]
   readonly limit: number
   readonly offset: number
-  /** True: `nextCursor` leads on, however many items this page has. */
+  /** True: more pages follow, however few items this one has. */
   readonly hasMore: boolean
-  /** `cursor` of the next page; null: this is the last. */
+  /** `cursor` of the next page. Null: the last page. */
   readonly nextCursor: string | null
 }
 
@@ -29,14 +32,14 @@ export interface List<Item> {
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 50
 const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`
-/** A storage reads every row that it skips; SQLite does so in the thread that serves everybody else. */
+/** A storage reads all skipped rows; SQLite blocks the process meanwhile. */
 const MAX_OFFSET = 2_000
 const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}; use "cursor" for deeper pages`
 
-/** An offset of every list, as a number. */
+/** The offset of every list, as a number. */
 export const offsetNumber: z.ZodInt = z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET)
 
-/** What a list holds. Its cursors begin with it, since those of another list would lead to some page of this one. */
+/** The kind of list. Cursors start with it, so that those of another list are refused. */
 type ListName =
   | 'keys'
   | 'dead-letters'
@@ -56,18 +59,17 @@ const paging = {
   cursor: z.unknown().optional(),
 }
 
-/** What a list is asked for. */
+/** The parsed query of a list. */
 export interface ListRequest<Filter> {
   readonly page: PageRequest
   readonly filter: Filter
 }
 
 /**
- * Reads what one kind of list is asked for: options that nobody knows are refused, because the list would be longer
- * than was meant.
+ * Parses the query of a list. Unknown options are refused, because ignoring a filter would return more than requested.
  *
- * @param filters the schema of each filter, all of them optional
- * @returns throws NotifierError `invalid_parameter`, `invalid_channel`
+ * @param filters the optional filters with their schemas
+ * @returns a function that throws NotifierError `invalid_parameter`, `invalid_channel`
  */
 export function listReader<Filter extends object = object>(
   list: ListName,
@@ -105,18 +107,18 @@ export function listOf<Row, Item>(
   }
 }
 
-/** How a list is read whose rows may be large. */
+/** How to read a list of large rows. */
 interface Portions<Row> {
-  /** So many rows are read at once: what a storage reads in one go stops the process. */
+  /** Rows per read: a synchronous storage blocks the process meanwhile. */
   readonly rows: number
-  /** Characters of a row in the answer; absent: few. */
+  /** Characters of a row in the answer. Absent: few. */
   readonly size?: (row: Row) => number
 }
 
-/** A page that has so many characters ends there. */
+/** Characters at which a page ends. */
 const MAX_SIZE = 2 * 1024 * 1024
 
-/** As {@link listOf}, of rows that may be large. */
+/** Like {@link listOf}, for large rows. */
 export async function listInPortions<Row, Item>(
   list: ListName,
   read: (request: PageRequest) => Promise<Page<Row>>,
@@ -134,7 +136,7 @@ export async function listInPortions<Row, Item>(
       items.push(view(row))
     }
     const { nextCursor } = page
-    // What is not full ends the page: the storage has looked at as many rows as it does in one.
+    // A short page is final: the storage has looked at its maximum of rows.
     const ends = nextCursor === null || page.items.length < limit
     if (ends || items.length >= request.limit || characters >= MAX_SIZE)
       return listOf(list, { items, nextCursor }, request, (item) => item)

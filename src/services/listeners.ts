@@ -23,7 +23,7 @@ const EVENTS: OptionNames<NotifierEvents> = {
 }
 
 /**
- * Refuses what would never be called: a name that no event has, and a listener that is no function.
+ * Refuses unknown event names and listeners that are not functions.
  *
  * @throws NotifierError `invalid_parameter`
  */

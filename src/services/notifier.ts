@@ -19,28 +19,28 @@ import type { MetricsSnapshot } from './telemetry/records.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
- * A running notification service for many organizations, whose own API is left out: the notifier that `createNotifier` makes
- * with `organizations: 'required'`. Every method rejects with `NotifierError`: a throwing plug-in is `service_unavailable`
- * with its `cause`.
+ * A running notification service for many organizations, without methods of its own for messages: the result of
+ * `createNotifier` with `organizations: 'required'`. Every method rejects with `NotifierError`; an exception of a
+ * plug-in becomes `service_unavailable` with its `cause`.
  *
- * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}. `Channels` says what
- * messages may carry on each of its channels; left out, a notifier takes messages for any channel.
+ * `Tx` is the storage's type for a transaction of the caller: see {@link SendOptions.tx}. `Channels` are the parts of
+ * messages by channel; by default a notifier takes messages for any channel.
  */
 export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts = AnyChannel> {
-  /** By it HTTP adapters reach the notifier. */
+  /** The access of HTTP adapters to the notifier. */
   readonly engine: Engine
   /**
-   * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
+   * Opens the storage, migrates its schema and starts to deliver. Idempotent.
    *
-   * @throws NotifierError `service_unavailable` when the storage or the queue cannot be opened, or a plug-in does not open
-   *   in time (the storage within ten minutes, any other within 30 seconds); `not_started` after
-   *   {@link stop} or when it is stopped before it has started, `invalid_configuration` for wrong options
+   * @throws NotifierError `service_unavailable` if the storage or the queue cannot be opened, or a plug-in times out
+   *   (the storage after ten minutes, others after 30 seconds); `not_started` after {@link stop} or during one;
+   *   `invalid_configuration` for wrong options
    */
   start(options?: StartOptions): Promise<void>
   /**
-   * Stops accepting and claiming, lets running attempts end within the deadline, returns what has not begun, closes
-   * channels and storage. Idempotent. What is queued stays stored and is delivered after the next start. A start that is
-   * under way is waited for until the deadline; what it opens later is closed again.
+   * Stops accepting and claiming, waits for running attempts until the deadline, returns claimed jobs that have not
+   * begun, and closes providers and storage. Idempotent. Queued notifications stay stored and are delivered after the
+   * next start. Waits for a running start until the deadline; what it opens later is closed again.
    *
    * @throws NotifierError `invalid_configuration` for wrong options; nothing is stopped then
    */
@@ -48,20 +48,20 @@ export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts =
   [Symbol.asyncDispose](): Promise<void>
 
   /**
-   * Calls `listener` for events that this process records; a throwing listener is reported and harms nobody.
+   * Calls `listener` for events of this process. An exception of the listener is reported and has no other effect.
    *
-   * @throws NotifierError `invalid_parameter` for a name that no event has, or a listener that is no function
+   * @throws NotifierError `invalid_parameter` for an unknown event, or a listener that is not a function
    */
   on<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
-  /** As {@link on}, for the next such event alone. */
+  /** Like {@link on}, for the next event only. */
   once<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
-  /** Calls it no more. @throws NotifierError as {@link on} */
+  /** Removes a listener. @throws NotifierError as {@link on} */
   off<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
 
   /**
-   * The whole API of one organization. Does not look whether it exists: its methods do.
+   * The API of one organization. Does not check that the organization exists; the methods do.
    *
-   * @throws NotifierError `invalid_parameter` for an id that no organization can have
+   * @throws NotifierError `invalid_parameter` for an id in the wrong form
    */
   organization(id: string): Tenant<Tx, Channels>
   readonly organizations: {
@@ -73,7 +73,8 @@ export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts =
     /** @throws NotifierError `not_found`, `invalid_parameter` */
     update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
     /**
-     * Removes an organization and its data in small steps. Its API keys stop working at once. Resumes an interrupted deletion.
+     * Removes an organization and its data in small steps. Its API keys stop working at once. Continues an interrupted
+     * deletion.
      *
      * @throws NotifierError `organization_in_use` while messages wait, unless `force`; `not_found`, `invalid_parameter`
      */
@@ -81,44 +82,47 @@ export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts =
   }
   readonly apiKeys: {
     /**
-     * Finds whose key a secret is. Looked up in the storage each time, together with other look-ups of the same tick.
+     * Finds the key of a secret. Reads the storage each time, together with other lookups of the same turn.
      *
-     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, an operator key: all alike), `expired_api_key`
+     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, or an operator key), `expired_api_key`
      */
     verify(secret: string): Promise<ApiKeyRecord>
   }
   /**
-   * Keys that belong to no organization and reach all of them: over HTTP each request names the one that it concerns, and
-   * `/v1/organizations` needs one of them. They are created in code alone.
+   * Keys without an organization: over HTTP, each request with one names its organization. `/v1/organizations` requires
+   * one. They can be created in code only.
    */
   readonly operatorKeys: {
-    /** The answer holds the secret, which is never shown again. @throws NotifierError `invalid_parameter` */
+    /**
+     * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `invalid_parameter`
+     */
     create(key: ApiKeyInput): Promise<CreatedOperatorKey>
     /** Newest first. */
     list(query?: ListQuery): Promise<List<OperatorKeyRecord>>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found` */
     delete(id: string): Promise<void>
     /**
-     * Finds which operator key a secret is, as `apiKeys.verify` does for the keys of organizations.
+     * Finds the operator key of a secret, as `apiKeys.verify` does for keys of organizations.
      *
-     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, an organization's: all alike), `expired_api_key`
+     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, or an organization's key),
+     *   `expired_api_key`
      */
     verify(secret: string): Promise<OperatorKeyRecord>
   }
   /**
-   * Refuses every call with `service_unavailable` while it is on, but this one and the links of mails; delivery goes on.
-   * What was accepted stays accepted.
+   * Turns maintenance on or off. While it is on, all calls except this one and the links in mails are refused with
+   * `service_unavailable`; delivery continues.
    *
-   * @throws NotifierError `invalid_parameter` for anything but true and false
+   * @throws NotifierError `invalid_parameter` unless `on` is a boolean
    */
   maintenance(on: boolean): void
-  /** What can be counted: in this process since it was created, and in the storage now. Never rejects. */
+  /** The metrics of this process since its start, and of the storage now. Never rejects. */
   metrics(): Promise<MetricsSnapshot>
-  /** How the notifier is. Never rejects. */
+  /** The state of the notifier. Never rejects. */
   health(): Promise<HealthReport>
 }
 
-/** A running notification service; made by `createNotifier`. Its own API is that of the organization `org_default`. */
+/** A running notification service; made by `createNotifier`. Its own methods act for the organization `org_default`. */
 export interface Notifier<Tx = never, Channels extends ChannelParts = AnyChannel>
   extends MultiTenantNotifier<Tx, Channels>,
     Tenant<Tx, Channels> {
@@ -126,21 +130,21 @@ export interface Notifier<Tx = never, Channels extends ChannelParts = AnyChannel
 }
 
 export interface StartOptions {
-  /** False: accept and answer, but let other processes deliver. Default true. */
+  /** False: accepts and answers, and leaves delivery to other processes. Default true. */
   readonly deliver?: boolean | undefined
 }
 
 export interface StopOptions {
   /**
-   * Longest wait for running attempts and calls, and for a start that is under way, in milliseconds, before attempts are
-   * aborted. At least 0. Default 10 000. A second call of `stop` that gives one can shorten the wait of the first.
+   * Longest wait for running attempts and calls, and for a running start, in milliseconds; then attempts are aborted.
+   * At least 0. Default 10 000. A second call of `stop` can shorten it.
    */
   readonly deadlineMs?: number | undefined
 }
 
 /**
- * Events of a notifier: the webhook events by their names; those that only this process tells, of what it does itself; and
- * `error` for faults behind the scenes.
+ * Events of a notifier: the webhook events by name, the events of this process's own work, and `error` for background
+ * errors.
  */
 export type NotifierEvents = {
   [Name in EventType]: (event: NotificationEvent & { readonly event: Name }) => void
@@ -149,15 +153,15 @@ export type NotifierEvents = {
 } & {
   [Event in ProcessEvent as Event['event']]: (event: Event) => void
 } & {
-  /** Something failed that no caller is waiting for; delivery goes on. */
+  /** A background error; delivery continues. */
   error: (error: Error) => void
-  /** A provider is paused after a fault that this process met. */
+  /** A provider is paused after a fault in this process. */
   'provider.paused': (event: ProviderPausedEvent) => void
-  /** After a pause a provider has taken a message of this process. */
+  /** A provider has accepted a message of this process after a pause. */
   'provider.resumed': (event: ProviderResumedEvent) => void
 }
 
-/** Of one of several names it hears the events of all: one listener serves a loop over names. */
+/** For a union of names, the union of their events: one listener can serve a loop over names. */
 export type ListenerOf<Name extends keyof NotifierEvents> = (
   event: Parameters<NotifierEvents[Name]>[0],
 ) => void

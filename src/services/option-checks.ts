@@ -1,6 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** An option that is not what it must be. @param expected what is right, to follow "must be" */
+/** The error of an invalid option. @param expected the valid values, to follow "must be" */
 export function wrong(option: string, expected: string): NotifierError {
   return new NotifierError('invalid_configuration', {
     message: `The option "${option}" must be ${expected}.`,
@@ -31,7 +31,7 @@ export function assertMethods(option: string, value: unknown, methods: readonly 
   }
 }
 
-/** What was forgotten, where what was given tells. */
+/** Names the missing part if the given value shows it. */
 function instead(value: unknown): string {
   if (typeof value === 'function') return ', not a function: call it, and give what it returns'
   if (value instanceof Promise) return ', not a promise: await it'

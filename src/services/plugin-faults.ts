@@ -1,14 +1,14 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** Faults that come from a plug-in: calls that meet one reject with `service_unavailable`. */
+/** Faults of plug-ins: calls that meet one reject with `service_unavailable`. */
 export interface PluginFaults {
-  /** The same plug-in; remembers what its methods throw. */
+  /** The same plug-in, with its exceptions recorded. */
   watch<Plugin extends object>(part: string, plugin: Plugin): Plugin
-  /** The error for a public method: `service_unavailable` for a fault of a plug-in, else the error itself. */
+  /** The error of a public method: `service_unavailable` for a fault of a plug-in, otherwise the error itself. */
   failureOf(error: unknown): unknown
 }
 
-/** `service_unavailable` with the fault as its cause, unless a plug-in chose a code. */
+/** `service_unavailable` with the fault as its cause, unless the plug-in threw a NotifierError. */
 export function failureOfPlugin(part: string, error: unknown): unknown {
   if (isNotifierError(error)) return error
   const message = `The ${part} failed: see \`cause\`. Repeat the call later.`
@@ -40,7 +40,7 @@ export function createPluginFaults(): PluginFaults {
 
   function watch<Plugin extends object>(part: string, plugin: Plugin): Plugin {
     const watched = new Map<PropertyKey, { readonly value: unknown; readonly instead: unknown }>()
-    // Over an empty object: a proxy may not answer for a frozen one.
+    // With an empty target: a proxy of a frozen object must return its values.
     return new Proxy({} as Plugin, {
       get(_, key) {
         const value: unknown = Reflect.get(plugin, key)

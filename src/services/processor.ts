@@ -3,43 +3,43 @@ import type { Clock } from '../ports/clock.ts'
 import type { SendContext } from '../ports/provider.ts'
 
 /**
- * Shares processor time among organizations. In each turn of the event loop it works for a few milliseconds at most, and
- * organizations take turns, so that heavy work of one delays another by no more than one slice for each busy organization.
+ * Shares processor time among organizations: a few milliseconds per turn of the event loop, round-robin. So heavy work
+ * of one delays another by at most one slice for each busy organization.
  */
 export interface Processor {
-  /** @returns runs the work of one message; what an organization asked for first goes first, at every stage */
+  /** @returns a runner for the work of one message. At every stage, an organization's oldest message goes first. */
   share(organizationId: string): RunInSlices
 }
 
 /**
- * Runs steps to their end: at once while this turn of the event loop has time left and nothing else waits, otherwise in
- * slices. Throws or rejects as the steps do.
+ * Runs steps to their end: synchronously while this turn has time left and nothing waits, otherwise in slices. Throws
+ * or rejects as the steps do.
  */
 export type RunInSlices = SendContext['runInSlices']
 
-/** How long the steps of all organizations together may run in one turn of the event loop. */
+/** Time for the steps of all organizations in one turn of the event loop. */
 const SLICE_MS = 2
 
 interface Task {
-  /** The place of its message in the organization's order. */
+  /** The position of its message in the organization's order. */
   readonly order: number
-  /** True: it has ended. */
+  /** True: the task has ended. */
   advance(): boolean
 }
 
 export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Processor {
-  /** In the order of their turns. */
+  /** Round-robin order. */
   const waiting = new Map<string, Task[]>()
   let shares = 0
-  /** What is left of this turn, in milliseconds. */
+  /** Time left in this turn. */
   let leftMs = SLICE_MS
   let scheduled = false
-  /** When the slice that runs is over; null: none runs. */
+  /** End of the running slice. Null: none. */
   let endsAt: number | null = null
 
-  /** A step always runs to its end, so a turn exceeds its time by one step at most. */
+  /** A step always runs to its end, so a turn exceeds its time by at most one step. */
   function advance<Result>(steps: Iterator<undefined, Result>): IteratorResult<undefined, Result> {
-    // A step of a message may itself ask for more work, which counts as part of it.
+    // A step may start more work, which counts as part of it.
     if (endsAt !== null) return advanceUntil(endsAt, steps)
     const began = monotonic()
     endsAt = began + leftMs
@@ -86,7 +86,7 @@ export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Proces
   function wait(organization: string, task: Task): void {
     const tasks = waiting.get(organization)
     if (tasks === undefined) waiting.set(organization, [task])
-    // Later stages of older messages first: they hold slots that others could have.
+    // Later stages of older messages go first: they hold slots.
     else tasks.splice(tasks.findLastIndex(({ order }) => order <= task.order) + 1, 0, task)
     schedule()
   }
@@ -99,7 +99,7 @@ export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Proces
           const step = advance(steps)
           if (step.done === true) return step.value
         }
-        // The turn in which it goes on may be another message's, with another trace.
+        // The task may continue in the turn of another message with another trace.
         const inContext = AsyncLocalStorage.snapshot()
         return new Promise((resolve, reject) => {
           wait(organization, {

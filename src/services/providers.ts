@@ -2,13 +2,12 @@ import type { ChannelKind } from '../domain/channel-kind.ts'
 import { PROVIDER_RETRY, type RetryPolicy } from '../domain/retry.ts'
 import type { Provider } from '../ports/provider.ts'
 
-/** A configured provider with every default filled in. */
+/** A configured provider with all defaults. */
 export interface ConfiguredProvider {
   readonly name: string
-  /** The name of its kind. */
   readonly channel: string
   readonly kind: ChannelKind
-  /** The organization whose instance this is; null: it serves all. */
+  /** The organization that owns the instance. Null: it serves all. */
   readonly organizationId: string | null
   readonly plugin: Provider
   readonly maxConcurrent: number
@@ -21,16 +20,16 @@ export interface ConfiguredProvider {
 
 /** The providers of one lane. */
 export interface ProviderSet {
-  /** At least one, in the order in which they are asked. */
+  /** At least one, in order. */
   readonly providers: readonly ConfiguredProvider[]
-  /** The share of each by its name; null: the first that can take a message gets it. */
+  /** The share of each by name. Null: the first available provider gets the message. */
   readonly weights: ReadonlyMap<string, number> | null
 }
 
 const DEFAULT_CONCURRENT = 10
 const DEFAULT_TIMEOUT_MS = 30_000
 
-/** Fills in the defaults that the port's documentation promises. */
+/** Applies the defaults of the port. */
 export function configuredProvider(
   plugin: Provider,
   kind: ChannelKind,

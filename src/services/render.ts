@@ -11,25 +11,25 @@ import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
 
-/** A message as a recipient would get it. What goes along, and what the text is charged as, is under the channel's name. */
+/** A message as the recipient would get it. Parts and charges are under the channel's name. */
 export interface RenderedMessage {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
-  /** The text alternative that was given beside HTML; absent: it is made of the HTML. */
+  /** The given text alternative of HTML. Absent: made from the HTML. */
   readonly text?: string | undefined
   readonly email?: ShownEmail | undefined
-  /** How the text travels, and what it is charged as. */
+  /** Encoding and charged segments of the text. */
   readonly sms?: SmsText | undefined
   readonly push?: PushContent | undefined
   readonly slack?: SlackContent | undefined
 }
 
 /**
- * The text of a notification; the same for every attempt, because template version and variables are pinned.
+ * Renders the text of a notification. The same for every attempt, because template version and variables are pinned.
  *
- * @param template the version that the content is pinned to; null where it is pinned to none
- * @param spent gets what it took added
+ * @param template the pinned version; null: none
+ * @param spent receives the cost
  * @throws NotifierError `template_error`, `message_too_large`
  */
 export function renderContent(
@@ -41,7 +41,7 @@ export function renderContent(
   return finish(contentSteps(kind, content, template, spent))
 }
 
-/** As {@link renderContent}, in steps. */
+/** Like {@link renderContent}, in steps. */
 export function* contentSteps(
   kind: ChannelKind,
   content: NotificationContent,
@@ -62,7 +62,7 @@ export function* contentSteps(
   return yield* template.renderSteps(content.variables, content, spent)
 }
 
-/** True where a recipient would see nothing, as the kind judges it. */
+/** True: the recipient would see nothing, according to the kind. */
 export function isBlank(
   kind: ChannelKind,
   { subject, body }: RenderedText,
@@ -72,9 +72,9 @@ export function isBlank(
 }
 
 /**
- * What goes along with the text, as providers take it: under the channel's name.
+ * The parts for providers, under the channel's name.
  *
- * @throws NotifierError `invalid_parameter` when a message wants a link that can no longer be made
+ * @throws NotifierError `invalid_parameter` if a requested link can no longer be made
  */
 export function renderParts(
   kind: ChannelKind,
@@ -90,7 +90,7 @@ export function renderParts(
   return { [kind.name]: rendered }
 }
 
-/** A message as a caller is shown it: what goes along is under the channel's name. */
+/** A message in its public form, with its parts under the channel's name. */
 export function shown(kind: ChannelKind, text: RenderedText, content?: NotificationContent): RenderedMessage {
   const parts = content?.parts
   const carried = parts === undefined || kind.showParts === undefined ? parts : kind.showParts(parts)

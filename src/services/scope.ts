@@ -5,7 +5,7 @@ import { assertKnownFields } from '../domain/input/known-fields.ts'
 import { parseInput } from '../domain/input/parse.ts'
 
 /**
- * What a call is given beside its subject.
+ * Parses the options of a call.
  *
  * @param schema a strict object
  * @throws NotifierError `invalid_parameter`
@@ -15,7 +15,7 @@ export function parseOptions<Options>(schema: z.ZodType<Options>, options: unkno
 }
 
 /**
- * The subject of a call, which has no field that its schema does not name: a slip would mean something else.
+ * Parses the subject of a call. Unknown fields are refused, because a misspelt one would change the meaning.
  *
  * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
  */
@@ -25,8 +25,7 @@ export function parseSubject<Schema extends z.ZodType>(schema: Schema, input: un
 }
 
 /**
- * Refuses an input that names another organization than the one it would be for: a name beside the input's own fields is
- * easily written in JavaScript, and means nothing there.
+ * Refuses an input with the name of another organization: a likely mistake in JavaScript, where it would be ignored.
  *
  * @throws NotifierError `invalid_parameter`
  */
@@ -42,9 +41,9 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
 }
 
 /**
- * Lets a caller see a resource of its own organization only.
+ * Limits access to a resource of the caller's organization.
  *
- * @throws NotifierError `absent` when there is none, `organization_mismatch` when it is another's
+ * @throws NotifierError `absent` if there is none, `organization_mismatch` if it belongs to another one
  */
 export function owned<Resource extends { readonly organizationId: string }>(
   resource: Resource | null,
@@ -64,7 +63,7 @@ export function unknownOrganization(id: unknown): NotifierError {
   })
 }
 
-/** Looks something up by its id; in JavaScript that may be anything, and nothing has an id that is no text. */
+/** Finds a resource by id. In JavaScript the id may be any value; other values than text find nothing. */
 export async function byId<Resource>(
   id: unknown,
   get: (id: string) => Promise<Resource | null>,
@@ -72,7 +71,7 @@ export async function byId<Resource>(
   return typeof id === 'string' ? get(id) : null
 }
 
-/** A parameter that is not what it must be. @param expected what is right, to follow "must be" */
+/** The error of an invalid parameter. @param expected the valid values, to follow "must be" */
 export function wrong(field: string, expected: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `"${field}" must be ${expected}.`,

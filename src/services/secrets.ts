@@ -1,14 +1,14 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** Encrypts what must be stored and read again: webhook signing secrets, provider credentials. */
+/** Encrypts stored secrets: webhook signing secrets, provider credentials. */
 export interface SecretBox {
   seal(plain: string): string
-  /** @throws NotifierError `invalid_configuration` when no configured secret opens it */
+  /** @throws NotifierError `invalid_configuration` if no configured secret decrypts it */
   open(sealed: string): string
 }
 
-/** Opened secrets that are remembered. */
+/** Maximum number of cached plaintexts. */
 const MOST_OPENED = 1_000
 
 interface Key {
@@ -17,15 +17,15 @@ interface Key {
 }
 
 /**
- * AES-256-GCM under a key derived for this purpose alone. The first secret seals; older ones still
- * open, so that `secret` can be rotated.
+ * AES-256-GCM with a key derived for this purpose. The first secret encrypts; all decrypt, so that `secret` can be
+ * rotated.
  */
 export function createSecretBox(secrets: readonly string[]): SecretBox {
   const keys = secrets.map(deriveKey)
   const [newest] = keys
   if (newest === undefined)
     throw new NotifierError('invalid_configuration', { message: 'At least one secret is needed.' })
-  /** A webhook endpoint's secret signs every event: it is opened once, not for each. */
+  /** An endpoint's secret signs every event: the cache avoids decrypting it each time. */
   const opened = new Map<string, string>()
 
   return {

@@ -10,16 +10,16 @@ import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/rec
 import type { Sessions } from './sessions/sessions.ts'
 import type { Scoped, Tenant } from './tenant.ts'
 
-/** The inside of an {@link Engine}: the API of all organizations, and what HTTP adapters need beside it. */
+/** The content of an {@link Engine}: the API of all organizations, and the parts for HTTP adapters. */
 export interface Service
   extends Engine,
     Scoped<Tenant<unknown>>,
     Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health' | 'metrics'> {
   /** The schema of a send. */
   readonly sendInput: SendSchema
-  /** Names of the channels that are known. */
+  /** Names of the known channels. */
   readonly channels: readonly string[]
-  /** What texts of each known channel may have. */
+  /** The known channels. */
   readonly kinds: readonly KnownKind[]
   readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
   readonly limits: Scoped<Tenant['limits']> & Admissions
@@ -29,89 +29,88 @@ export interface Service
   readonly sessions: Sessions
 }
 
-/** What editors need to know of a channel. */
+/** A channel as editors of templates see it. */
 export interface KnownKind {
   readonly name: string
-  /** Whether subjects are sent. */
+  /** True: subjects are sent. */
   readonly subject: boolean
   readonly html: boolean
-  /** False: it is built in, and has no provider here. */
+  /** False: a built-in channel without a provider here. */
   readonly configured: boolean
 }
 
-/** What a request counts against. */
+/** The account that a request counts against. */
 export type Counted =
   | { readonly organizationId: string }
   | { readonly address: string }
   | { readonly operatorKeyId: string }
-  /** A person at the dashboard. Uses up no limit of the organization. */
+  /** A user of the dashboard. Counts against no limit of the organization. */
   | { readonly session: string }
 
 export interface Admissions {
   /**
-   * Counts one API request before anything of it is read. Release the admission once, when the answer has been sent or the
-   * client has gone.
+   * Counts an API request before its body is read. Release the admission once, when the answer is sent or the client
+   * has disconnected.
    *
-   * @param who the organization of the key, or the client's address when there is no key that is valid there; an
-   *   operator key has no request limit, and uses up that of no organization
+   * @param who the organization of the key, or the client's address without a valid key; an operator key has no request
+   *   limit and uses up none of an organization
    * @throws NotifierError `rate_limit_exceeded`
    */
   admit(who: Counted, resource: LimitedResource): Promise<Admission>
-  /** The rate headers while nothing passes (maintenance, an outage) for `retryAfterMs`. */
+  /** The rate headers while nothing is allowed (maintenance, an outage) for `retryAfterMs`. */
   closed(retryAfterMs: number): RateLimitState
 }
 
 /**
- * The targets of the links in messages. Tokens prove where they come from. All but `unsubscribe` answers under
- * maintenance, too; nothing is counted then.
+ * The targets of the links in messages. Tokens prove their origin. All except `unsubscribe` work under maintenance,
+ * without counting.
  */
 export interface Pages {
-  /** Whether this is the token of an unsubscription. Changes nothing. */
+  /** Whether the token is valid for an unsubscription. Read-only. */
   canUnsubscribe(token: string): Promise<boolean>
   /**
-   * Suppresses the recipient of the notification that the token was made for. False: there is none, or no longer.
+   * Suppresses the recipient of the token's notification. False: the notification does not exist (any more).
    *
    * @throws NotifierError `service_unavailable`
    */
   unsubscribe(token: string): Promise<boolean>
-  /** Counts that a mail was opened, without waiting for it. False: the token was not made here. */
+  /** Counts an opened mail in the background. False: invalid token. */
   opened(token: string, visit: Visit): Promise<boolean>
-  /** The target of a link; counts that it was followed, without waiting for it. Null: the token was not made here. */
+  /** Returns the target of a link and counts the click in the background. Null: invalid token. */
   clicked(token: string, visit: Visit): Promise<string | null>
 }
 
 export interface Receipts {
-  /** Resolves where a provider takes receipts: asked before a body is read. @throws NotifierError `not_found` */
+  /** Resolves if a provider takes receipts: called before a body is read. @throws NotifierError `not_found` */
   assertTaken(source: ReceiptSource): Promise<void>
   /**
-   * Verifies and stores a provider's report, and gives the answer to it (`POST /receipts/{channel}/{provider}`).
-   * Repetitions are harmless.
+   * Verifies and stores a provider's report and returns the answer (`POST /receipts/{channel}/{provider}`). Idempotent.
    *
-   * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` when it is unreadable
+   * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` if it is unreadable
    */
   take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
   /**
-   * Answers a provider that asks whether its reports are taken here (`GET /receipts/{channel}/{provider}`).
+   * Answers a provider that verifies the address (`GET /receipts/{channel}/{provider}`).
    *
    * @throws NotifierError `not_found`, `invalid_receipt_signature`
    */
   confirm(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
 }
 
-/** Where an HTTP adapter reports. */
+/** Logs and metrics of an HTTP adapter. */
 export interface Reporting {
-  /** The application's, behind the redaction; null: none was given. */
+  /** The application's logger with redaction. Null: none. */
   readonly logger: Logger | null
   /**
-   * Counts a request of the REST API when it is answered.
+   * Counts an answered request of the REST API.
    *
-   * @returns call once: the operation of the route, or `unknown`, and the status
+   * @returns call it once, with the operation of the route or `unknown`, and the status
    */
   requestBegan(): (route: string, status: number) => void
 }
 
 /**
- * Opens the engine of a notifier. Another copy of the package may have made it, but only of the same version.
+ * Opens the engine of a notifier. It may come from another copy of the package of the same version.
  *
  * @throws NotifierError `invalid_configuration`
  */

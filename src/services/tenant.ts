@@ -33,8 +33,8 @@ import type {
 } from './webhook-endpoints/records.ts'
 
 /**
- * The whole API of one organization, as {@link MultiTenantNotifier.organization} gives it. Its methods may be kept and passed
- * on alone. None finds anything of another organization.
+ * The API of one organization, from {@link MultiTenantNotifier.organization}. Its methods do not depend on `this`. They
+ * find no data of other organizations.
  */
 export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> {
   /**
@@ -42,76 +42,76 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
-   *   `message_too_large`, `region_not_permitted`, `blocked_recipient` and `unsubscribed` when the recipient is suppressed,
-   *   `not_found` when there is no such organization, `idempotency_key_reused`, `idempotency_in_progress`,
+   *   `message_too_large`, `region_not_permitted`, `blocked_recipient` and `unsubscribed` for a suppressed recipient,
+   *   `not_found` for an unknown organization, `idempotency_key_reused`, `idempotency_in_progress`,
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
    *   `invalid_transaction`
    */
   send(message: SendInput<Channels>, options?: SendOptions<Tx>): Promise<SentNotification>
-  /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
+  /** Performs all checks of {@link send} in the same order, and renders; stores and sends nothing. */
   validate(message: SendInput<Channels>, options?: SendOptions): Promise<ValidatedSend>
   /**
-   * Accepts up to 10,000 notifications in one commit. Each is judged on its own: a bad one never fails the others. Where
-   * their templates are, or become, too large in all, the rest of those that name one is refused (`message_too_large`).
+   * Accepts up to 10,000 notifications in one commit. Each is judged on its own: an invalid one does not fail the
+   * others. If their templates together are too large, expanded or not, the remaining messages with a template are
+   * refused (`message_too_large`).
    *
-   * @throws NotifierError `invalid_parameter` when there are none or too many
+   * @throws NotifierError `invalid_parameter` for an empty or too large batch
    */
   sendBatch(messages: readonly SendInput<Channels>[], options?: SendOptions<Tx>): Promise<BatchResult>
 
   /**
-   * Waits for the first outcome of a notification, for tests and scripts: until its status is neither `scheduled` nor
-   * `queued`. Resolves at once where that is so. What other processes do is noticed within half a second. A wait keeps
-   * the process alive.
+   * Waits until the status of a notification is neither `scheduled` nor `queued`, for tests and scripts. Notices work
+   * of other processes within half a second. Keeps the process alive.
    *
-   * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable` when
-   *   the notifier stops
+   * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable`
+   *   when the notifier stops
    */
   waitFor(id: string, options?: WaitOptions): Promise<NotificationRecord>
 
   readonly notifications: {
     /**
-     * One notification with its timeline; with `rendered: true` also what its recipient gets.
+     * One notification with its timeline; with `rendered: true` also its content.
      *
-     * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered`, `sensitive_content` where the
-     *   message is marked sensitive, and `template_error` where it cannot be rendered
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered` also `sensitive_content`
+     *   for a sensitive message, and `template_error` if it cannot be rendered
      */
     get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
     /** Newest first. */
     list(query?: NotificationQuery): Promise<List<NotificationSummary>>
     /**
-     * Cancels while no attempt has begun.
+     * Cancels a notification before its first attempt.
      *
-     * @throws NotifierError `not_cancellable` when it came too late, `notification_not_found`, `organization_mismatch`
+     * @throws NotifierError `not_cancellable` if an attempt has begun, `notification_not_found`,
+     *   `organization_mismatch`
      */
     cancel(id: string): Promise<NotificationRecord>
     /**
-     * Sends the same message once more, whatever became of it, as a new notification: its template version and
-     * variables, recipient and priority, at once. Where the first was to expire, this one does after the same time.
-     * Counts like any send.
+     * Sends the same message again as a new notification, in any state of the first: with its template version and
+     * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.
      *
-     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` when it was sensitive and has
-     *   ended, `invalid_channel` when the channel is no longer configured, and as {@link Tenant.send}
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` for an ended sensitive
+     *   message, `invalid_channel` if the channel is no longer configured, and as {@link Tenant.send}
      */
     resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
     /**
-     * Delivers one that failed once more, as itself: the same id, history and expiry, with all attempts before it. It does
-     * not count again. What has ended otherwise is for {@link resend}.
+     * Delivers a failed notification again as itself: the same id, history and expiry, with a full number of attempts.
+     * Does not count again. For other states use {@link resend}.
      *
-     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` when it is not failed or
-     *   has expired, `content_removed` when it was sensitive, `invalid_channel` when the channel is no longer configured
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
+     *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
      */
     retry(id: string): Promise<NotificationRecord>
   }
-  /** Notifications that failed: after their last attempt, or for a reason that no attempt would change. */
+  /** Notifications that failed: after their last attempt, or for a permanent reason. */
   readonly deadLetters: {
     /** Newest first. */
     list(query?: DeadLetterQuery): Promise<List<NotificationSummary>>
     /** Groups them by code, provider and channel, so that one cause is seen, and retried, as one. */
     groups(query?: DeadLetterGroupQuery): Promise<FailureGroups>
     /**
-     * Delivers what failed once more, as `notifications.retry` does, many at a time and in short steps. None is retried
-     * twice, whoever else retries. What would have expired when it is due stays as it is, and so does what fails again
-     * while this goes on. Suppressed recipients fail again without an attempt.
+     * Retries failed notifications as `notifications.retry` does, in short steps. Concurrent calls retry each one once.
+     * Notifications that would expire before their due time stay unchanged, and so do those that fail during the call.
+     * Suppressed recipients fail again without an attempt.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
      */
@@ -122,42 +122,46 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     create(template: TemplateInput): Promise<TemplateRecord>
     /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
     get(idOrName: string): Promise<TemplateRecord>
-    /** Newest first. A page of large ones ends before its `limit`, when it has 2 MiB of text: `hasMore` is true then. */
+    /** Newest first. A page ends early at 2 MiB of text: `hasMore` is true then. */
     list(query?: ListQuery): Promise<List<TemplateRecord>>
     /**
-     * Changes what is given; a change of subject, body or format makes a new version. Queued notifications keep theirs.
+     * Changes the given fields. A change of subject, body or format makes a new version; queued notifications keep
+     * theirs.
      *
-     * @throws NotifierError as `get` and `create`, and `version_conflict` where `version` is not the present one
+     * @throws NotifierError as `get` and `create`, and `version_conflict` if `version` is not the current one
      */
     update(idOrName: string, change: TemplateChangeInput): Promise<TemplateRecord>
-    /** The versions of a template, newest first, in pages as those of `list`. @throws NotifierError as `get` */
+    /** The versions of a template, newest first; pages as in `list`. @throws NotifierError as `get` */
     versions(idOrName: string, query?: ListQuery): Promise<List<TemplateVersionRecord>>
     /** One version of a template. @throws NotifierError as `get` */
     version(idOrName: string, version: number): Promise<TemplateVersionRecord>
     /**
-     * Makes a new version with the subject and text of an earlier one. Where the present version has the same, it stays.
+     * Makes a new version with the subject and text of an earlier one. If the current version has the same, it stays.
      *
      * @throws NotifierError as `get`
      */
     restore(idOrName: string, version: number): Promise<TemplateRecord>
     /**
-     * Renders a template with example values, as a send would.
+     * Renders a template with example values as a send would.
      *
-     * @throws NotifierError as `get`, `invalid_template_variable`, whose details have the `placeholders`, and
+     * @throws NotifierError as `get`, `invalid_template_variable` with the `placeholders` in its details, and
      *   `message_too_large`
      */
     preview(idOrName: string, variables?: JsonFields): Promise<TemplatePreview>
     /**
-     * Renders a template that is not stored, as {@link preview}.
+     * Renders an unstored template, like {@link preview}.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
      */
     previewDraft(draft: TemplateDraft): Promise<TemplatePreview>
-    /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
+    /** Deletes a template. Queued notifications keep their version. @throws NotifierError as `get` */
     delete(idOrName: string): Promise<void>
   }
   readonly apiKeys: {
-    /** The answer holds the secret, which is never shown again. @throws NotifierError `not_found`, `invalid_parameter` */
+    /**
+     * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `not_found`,
+     * `invalid_parameter`
+     */
     create(key: ApiKeyInput): Promise<CreatedApiKey>
     /** @throws NotifierError `not_found`, `organization_mismatch` */
     get(id: string): Promise<ApiKeyRecord>
@@ -167,7 +171,8 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
   }
   readonly webhooks: {
     /**
-     * The answer holds the signing secret, which is never shown again. An organization has at most 50 endpoints.
+     * Creates an endpoint. The result holds the signing secret, which is never shown again. At most 50 per
+     * organization.
      *
      * @throws NotifierError `invalid_parameter`, `blocked_address`, `endpoint_limit_reached`
      */
@@ -176,14 +181,14 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     get(id: string): Promise<WebhookEndpointRecord>
     list(query?: ListQuery): Promise<List<WebhookEndpointRecord>>
     /**
-     * Changes what is given. Enabling redelivers nothing by itself.
+     * Changes the given fields. Enabling an endpoint redelivers nothing.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `blocked_address`
      */
     update(id: string, change: WebhookEndpointUpdate): Promise<WebhookEndpointRecord>
     /**
-     * Makes a new signing secret, which the answer holds and which is never shown again. Those before sign beside it for
-     * `overlapMs` (default: a day; 0 ends them at once); at most five sign.
+     * Makes a new signing secret. The result holds it; it is never shown again. Older secrets also sign for `overlapMs`
+     * (default: a day; 0 ends them at once); at most five sign.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`
      */
@@ -192,7 +197,7 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
       options?: { readonly overlapMs?: number | undefined },
     ): Promise<CreatedWebhookEndpoint>
     /**
-     * Posts an example event of the type `webhook.test` at once, to a disabled endpoint too, and says how that ended.
+     * Posts an example event of the type `webhook.test` at once, also to a disabled endpoint, and returns the result.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`
      */
@@ -200,26 +205,25 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     /** The delivery log of an endpoint, newest first. @throws NotifierError `not_found`, `organization_mismatch` */
     deliveries(id: string, query?: WebhookDeliveryQuery): Promise<List<WebhookDeliveryRecord>>
     /**
-     * Makes what was held, or failed, of the events since a time due again, under the same `webhook-id`s.
+     * Makes held and failed deliveries of events since a time due again, with the same `webhook-id`s.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `endpoint_disabled`
      */
     redeliver(id: string, which: { readonly since: string | Date }): Promise<{ readonly redelivered: number }>
     /**
-     * Makes one delivery due at once, whatever became of it: one that waits for its next attempt, failed, was held, or
-     * arrived. Its `webhook-id` stays. Answers the delivery as it is then; one that is under way is left alone.
+     * Makes one delivery due at once in any state, with the same `webhook-id`. Returns the delivery afterwards. One
+     * under way is left alone.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
      */
     redeliverOne(id: string, eventId: string): Promise<WebhookDeliveryRecord>
-    /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
+    /** Deletes an endpoint with its pending deliveries. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string): Promise<void>
   }
-  /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
+  /** Suppressed recipients: sends to them are refused, and notifications accepted before fail. */
   readonly suppressions: {
     /**
-     * Sends nothing more to a recipient on a channel. One that is suppressed already stays so for its first reason, which
-     * the answer tells.
+     * Suppresses a recipient on a channel. An existing entry keeps its reason, which the result shows.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
      *   `invalid_phone`, `invalid_recipient`
@@ -227,11 +231,11 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     add(suppression: SuppressionInput): Promise<SuppressionRecord>
     /** Newest first. */
     list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
-    /** Sends to it again. @throws NotifierError `not_found` */
+    /** Removes an entry. @throws NotifierError `not_found` */
     remove(recipient: SuppressionTarget): Promise<void>
   }
   readonly limits: {
-    /** The plan and how much of it is used. @throws NotifierError `not_found` */
+    /** The plan and its use. @throws NotifierError `not_found` */
     get(): Promise<AccountLimits>
   }
   /** Counts for an overview, bounded so that they stay cheap. */
@@ -245,24 +249,24 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
 }
 
 export interface SendOptions<Tx = never> {
-  /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
+  /** 1 to 255 visible ASCII characters. A request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
   /**
-   * False: ignores unknown fields of a message, except those that belong elsewhere, such as `idempotencyKey`. Default true:
-   * they are refused (`invalid_parameter`).
+   * False: ignores unknown fields of a message, except those that belong elsewhere, such as `idempotencyKey`. Default
+   * true: they are refused (`invalid_parameter`).
    */
   readonly strict?: boolean | undefined
   /**
-   * Accepts inside a transaction of the caller's: what it commits is sent, and what it rolls back was never sent. What it
-   * is depends on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function
-   * that is called with the database inside the transaction. Memory has none. See docs/scaling.md.
+   * A transaction of the caller: the notification is sent if it commits, and never if it rolls back. Its type depends
+   * on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function that is
+   * called with the database inside the transaction. Memory has none. See docs/scaling.md.
    */
   readonly tx?: Tx | undefined
 }
 
 type Method = (organizationId: string, ...input: readonly never[]) => unknown
 
-/** The same methods for all organizations: each takes the id of one before its own arguments. */
+/** The same methods for all organizations, with the organization's id as the first argument. */
 export type Scoped<Api> = {
   readonly [Name in keyof Api]: Api[Name] extends (...input: infer Input) => infer Output
     ? (organizationId: string, ...input: Input) => Output

@@ -1,10 +1,10 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** What a plug-in has to open or start in. */
+/** Time for a plug-in to open. */
 export const OPEN_MS = 30_000
 
-/** Waits for work, but no longer than `limitMs`. False: it was still under way. */
+/** Waits for work, at most `limitMs`. False: it is still running. */
 export function within(work: Promise<unknown>, limitMs: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(limitMs, () => resolve(false))
@@ -13,10 +13,10 @@ export function within(work: Promise<unknown>, limitMs: number, clock: Clock): P
 }
 
 /**
- * Calls a plug-in, and waits no longer than `limitMs`.
+ * Calls a plug-in with a timeout of `limitMs`.
  *
  * @param part for people, such as `provider "smtp"`
- * @throws NotifierError `service_unavailable`, naming the part, when it took longer
+ * @throws NotifierError `service_unavailable` after the timeout; names the part
  */
 export async function inTime<Answer>(
   part: string,
@@ -24,7 +24,7 @@ export async function inTime<Answer>(
   limitMs: number,
   clock: Clock,
 ): Promise<Answer> {
-  // A plug-in in plain JavaScript may answer without a promise.
+  // A plug-in in plain JavaScript may return a plain value.
   const work = Promise.resolve(call())
   if (await within(work, limitMs, clock)) return work
   throw new NotifierError('service_unavailable', {

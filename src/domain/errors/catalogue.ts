@@ -1,21 +1,18 @@
-/** One row of the error catalogue. */
+/** An entry of the error catalogue. */
 export interface ErrorEntry {
-  /** HTTP status when the error answers a request; 422 for codes that only providers produce. */
+  /** HTTP status of an answer with this error; 422 for codes that only providers produce. */
   readonly status: number
-  /** What happened, in one sentence. */
+  /** The fault, in one sentence. */
   readonly message: string
-  /** What to do about it, in one sentence. */
+  /** The remedy, in one sentence. */
   readonly action: string
-  /** True where the same call can succeed later. */
+  /** True: the same call may succeed later. */
   readonly retryable: boolean
 }
 
 type Row = readonly [status: number, message: string, action: string, retryable?: 'retryable']
 
-/**
- * Every code that Carillon can answer with, attach to a failed notification or throw.
- * A code never changes its meaning.
- */
+/** Every code that Carillon can return, attach to a failed notification or throw. A code never changes its meaning. */
 const ROWS = {
   missing_authorization: [
     401,
@@ -370,7 +367,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = Object.fromEntrie
   ]),
 ) as Record<ErrorCode, ErrorEntry>
 
-/** Tells whether a value is a code of the catalogue. */
+/** Whether a value is a code of the catalogue. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value)
 }

@@ -1,20 +1,20 @@
 import { ERRORS, type ErrorCode } from './catalogue.ts'
 
-/** What a {@link NotifierError} may carry besides its code. */
+/** Fields of a {@link NotifierError} besides its code. */
 export interface NotifierErrorOptions {
-  /** Replaces the catalogue's sentence; must not contain secrets. */
+  /** Replaces the catalogue's sentence. Must contain no secret. */
   readonly message?: string | undefined
-  /** Extra context for the caller, for example `{ field: 'to', expected: 'string' }`. Must be JSON. */
+  /** Context for the caller, for example `{ field: 'to', expected: 'string' }`. Must be JSON. */
   readonly details?: Readonly<Record<string, unknown>> | undefined
-  /** HTTP status where one code answers with two (`template_not_found`: 404 as a resource, 422 in a send). */
+  /** HTTP status, for a code with two (`template_not_found`: 404 as a resource, 422 in a send). */
   readonly status?: number | undefined
-  /** Milliseconds to wait before a retry can succeed. */
+  /** Milliseconds until a retry may succeed. */
   readonly retryAfterMs?: number | undefined
-  /** The underlying error; kept for logs, never shown to an API caller. */
+  /** The underlying error, for logs only; never part of an API answer. */
   readonly cause?: unknown
 }
 
-/** Every error that Carillon throws or answers with. `code` is stable; see docs/errors.md. */
+/** Every error that Carillon throws or returns. `code` is stable; see docs/errors.md. */
 export class NotifierError extends Error {
   override readonly name = 'NotifierError'
   readonly code: ErrorCode
@@ -33,13 +33,13 @@ export class NotifierError extends Error {
     this.retryAfterMs = options.retryAfterMs
   }
 
-  /** True when repeating the same call later can succeed. */
+  /** True: the same call may succeed later. */
   get retryable(): boolean {
     return ERRORS[this.code].retryable
   }
 }
 
-/** Tells a Carillon error from any other, also across duplicated copies of the package. */
+/** Whether a value is a Carillon error, also one from another copy of the package. */
 export function isNotifierError(error: unknown): error is NotifierError {
   return error instanceof Error && error.name === 'NotifierError' && 'code' in error
 }

@@ -1,14 +1,13 @@
 import { NotifierError } from './notifier-error.ts'
 
-/** Of which type an option is, and what is right, to follow "must be". */
+/** The type of an option, and the valid values to follow "must be". */
 export interface OptionRule {
   readonly expected: string
   readonly holds: (value: unknown) => boolean
-  /** It cannot be left out. */
   readonly required?: true
 }
 
-/** Every option of a type by its name: one that is missing here does not compile. True: its maker judges it. */
+/** All options of a type; a missing one does not compile. True: the function checks it itself. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true | OptionRule }
 
 export const ofType = (type: string, expected: string): OptionRule => ({
@@ -30,8 +29,8 @@ export function objectWith(...methods: readonly string[]): OptionRule {
 }
 
 /**
- * Refuses what is no object, options that nobody knows, since a slip would silently leave the default, and those of a wrong
- * type, since `'false'` would count as true.
+ * Refuses values that are not objects, unknown options (a misspelt option would keep its default), and options of the
+ * wrong type (`'false'` would be truthy).
  *
  * @param maker the function that takes the options
  * @throws NotifierError `invalid_configuration`

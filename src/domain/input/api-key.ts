@@ -2,20 +2,20 @@ import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../api-key.ts'
 import { instant, text } from './fields.ts'
 
-/** What creates an API key. */
+/** Input for a new API key. */
 export interface ApiKeyInput {
   /** 1 to 200 characters. */
   readonly name: string
   readonly permission: Permission
-  /** `content` lets the key read the text of messages. Default: none. */
+  /** `content` allows reading the text of messages. Default: none. */
   readonly grants?: readonly Grant[] | undefined
-  /** ISO 8601 or a Date, in the future. Default: never expires. */
+  /** ISO 8601 or a Date, in the future. Default: never. */
   readonly expiresAt?: string | Date | null | undefined
   /** Addresses and CIDR blocks, IPv4 or IPv6, that may use the key; at most 100. Default: any. */
   readonly allowedIps?: readonly string[] | undefined
 }
 
-/** An {@link ApiKeyInput} whose form is valid; the addresses are judged where they are compiled. */
+/** A parsed {@link ApiKeyInput}; the addresses are checked when they are compiled. */
 interface ParsedApiKey extends Omit<ApiKeyInput, 'expiresAt'> {
   /** Epoch milliseconds. */
   readonly expiresAt?: number | null | undefined

@@ -1,18 +1,18 @@
 import * as z from 'zod'
 import { isFields, isWellFormed, toJsonObject } from './json.ts'
 
-/** Lower-case letters, digits and hyphens, beginning with a letter. */
+/** Lower-case letters, digits and hyphens, starting with a letter. */
 export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
 
-/** Well-formed Unicode text of a bounded length, in UTF-16 units. */
+/** Well-formed Unicode text of limited length, in UTF-16 units. */
 export function text(min: number, max: number): z.ZodString {
   return z.string().min(min).max(max).refine(isWellFormed, { message: 'must be well-formed Unicode' })
 }
 
 /**
- * Counts the fields of an object before each of them is judged: of a hundred thousand that would take a quarter of a second.
+ * Counts the fields of an object before each is checked: a hundred thousand would take a quarter of a second.
  *
- * @param message what is wrong with an object of more fields than `most`
+ * @param message the error for more than `most` fields
  */
 export function fewFields<Fields>(
   most: number,
@@ -27,22 +27,22 @@ export function fewFields<Fields>(
   return counted as unknown as z.ZodType<Fields, Fields>
 }
 
-/** The name of a channel, whether it is configured or not. */
+/** The name of a channel, configured or not. */
 export const channel: z.ZodType<string, string> = z
   .string()
   .regex(CHANNEL_NAME, 'must be the name of a channel, such as email')
 
-/** What a time must be that is a text. */
+/** The valid form of a time as text. */
 export const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
 
-/** An ISO 8601 time with a zone, or a Date in calls from code; gives epoch milliseconds. */
+/** An ISO 8601 time with a zone, or a Date in calls from code. Output: epoch milliseconds. */
 export const instant: z.ZodType<number, string | Date> = z
   .union([z.iso.datetime({ offset: true, error: NO_INSTANT }), z.date()], NO_INSTANT)
   .transform((value) => new Date(value).getTime())
 
 /**
- * A JSON object of bounded size and depth, as it is stored. In calls from code also an instance of a class that has fields
- * of its own, and with values that JSON has another form for.
+ * A JSON object of limited size and depth. Calls from code may also pass instances of classes with own fields, and
+ * values with another JSON form.
  */
 export const jsonObject: z.ZodType<Record<string, unknown>, Record<string, unknown>> = z
   .custom<Record<string, unknown>>((value) => isFields(value), { message: 'must be a plain object' })

@@ -8,7 +8,7 @@ const SENDER = 'the sender is an option of the provider'
 const COPY = 'a notification has one recipient: send one for each'
 const EMAIL = 'it belongs into "email"'
 
-/** Where fields belong that are easily written into a message, and would be missed without a word. */
+/** The right places of fields often put into a message by mistake, which would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ['idempotencyKey', KEY],
   ['idempotency_key', KEY],
@@ -29,15 +29,15 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['template_id', 'it is "template"'],
 ])
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
-/** In code alone. */
+/** For calls from code. */
 const ORGANIZATION = 'call the same method of notifier.organization(id)'
 
 /**
- * Refuses fields that a schema does not name. Only the object itself is looked at: what is nested in an input is free
- * (`variables`) or a list of inputs, whose items are judged one by one.
+ * Refuses unknown fields of an object. Nested objects are free-form (`variables`) or lists of inputs, which are checked
+ * one by one.
  *
- * @param which `misplaced`: only those that belong elsewhere
- * @throws NotifierError `invalid_parameter`, naming them
+ * @param which `misplaced`: only fields that belong elsewhere
+ * @throws NotifierError `invalid_parameter`, which names them
  */
 export function assertKnownFields(
   schema: z.ZodType,
@@ -67,17 +67,17 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, string>)
 }
 
 /**
- * A body without the fields that its schema does not name; a schema that refuses them sees them. The organization that a body
- * may repeat has been compared before.
+ * A body without unknown fields, unless its schema refuses those itself. A repeated organization id has been checked
+ * before.
  *
- * @param strict refuses them, as {@link assertKnownFields}
+ * @param strict refuses them, as {@link assertKnownFields} does
  */
 export function knownFields(
   schema: z.ZodType | undefined,
   { organizationId: _judged, ...body }: Readonly<Record<string, unknown>>,
   strict: boolean,
 ): Readonly<Record<string, unknown>> {
-  // One that takes all leaves them to what reads the body next.
+  // A schema that accepts all fields leaves them to the next reader.
   if (!(schema instanceof z.ZodObject) || schema.def.catchall instanceof z.ZodUnknown) return body
   assertKnownFields(schema, body, strict ? 'all' : 'misplaced')
   if (schema.def.catchall !== undefined) return body

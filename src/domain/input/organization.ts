@@ -3,7 +3,7 @@ import { isCallingCode } from '../sms-countries.ts'
 import type { Tracking } from '../track-html.ts'
 import { text } from './fields.ts'
 
-/** What creates an organization. */
+/** Input for a new organization. */
 export interface OrganizationInput {
   /** `org_` and 1 to 60 letters, digits, hyphens or underscores. Default: random. */
   readonly id?: string | undefined
@@ -12,18 +12,18 @@ export interface OrganizationInput {
   /** Name of a plan of the option `plans`. Default: `free`. */
   readonly plan?: string | null | undefined
   /**
-   * Calling codes such as `+49` that text messages may go to; for a part of `+1` its area code (`+1876`). Others are
+   * Permitted calling codes of text messages, such as `+49`; with an area code for a part of `+1` (`+1876`). Others are
    * refused with `region_not_permitted`. Default null: all.
    */
   readonly smsCountries?: readonly string[] | null | undefined
   /**
-   * Days after which what has ended is removed, with its log and webhook deliveries; 1 to 36 500. Default null: as the
-   * option `retention` says.
+   * Days until ended notifications are removed with their log and webhook deliveries; 1 to 36 500. Default null: as in
+   * the option `retention`.
    */
   readonly retentionDays?: number | null | undefined
   /**
-   * What is counted of HTML mails, by a picture (`opens`) and by links that lead over `publicUrl` (`clicks`), without
-   * which nothing is; what is absent is off. Default: nothing.
+   * Tracking of HTML mails: a picture (`opens`), and links through `publicUrl` (`clicks`), which it requires. Default:
+   * off.
    */
   readonly tracking?:
     | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
@@ -31,11 +31,11 @@ export interface OrganizationInput {
     | undefined
 }
 
-/** For people: to follow "must be". */
+/** Valid ids in words, to follow "must be". */
 export const ORGANIZATION_ID = '"org_" and 1 to 60 letters, digits, hyphens or underscores'
 const ID = /^org_[A-Za-z0-9_-]{1,60}$/
 
-/** Whether an organization can have this id. */
+/** Whether the text has the form of an organization's id. */
 export function isOrganizationId(id: string): boolean {
   return ID.test(id)
 }
@@ -60,7 +60,7 @@ const tracking = z
   .nullish()
   .describe('What is counted of HTML mails; what is left out is off.')
 
-/** A setting with what is absent filled in. */
+/** Applies the defaults. */
 export function trackingOf(given: OrganizationInput['tracking']): Tracking {
   return { opens: given?.opens === true, clicks: given?.clicks === true }
 }
@@ -75,7 +75,7 @@ export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> 
   tracking,
 })
 
-/** What changes an organization; absent fields stay. */
+/** Changes of an organization; absent fields stay. */
 export type OrganizationChange = {
   readonly [Field in Exclude<keyof OrganizationInput, 'id'>]?: OrganizationInput[Field] | undefined
 }

@@ -5,11 +5,11 @@ import { listedNames } from '../listed-names.ts'
 import { whatIsRight } from './what-is-right.ts'
 
 /**
- * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
- * `missing_required_field` (422), an unknown channel `invalid_channel` (422), anything else
- * `invalid_parameter` (400); the field is named in the message and in `details.field`.
+ * Parses input with a schema and converts the first fault to an error of the catalogue: a missing field is
+ * `missing_required_field` (422), an unknown channel `invalid_channel` (422), everything else `invalid_parameter`
+ * (400). The message and `details.field` name the field.
  *
- * @param root what the input is, where itself is wrong; fields of a `query` are called query parameters
+ * @param root name of the input in errors; fields of a `query` are called query parameters
  */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
@@ -24,9 +24,9 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /**
- * Reads an input that may throw, as a getter or `toJSON` in it may.
+ * Reads an input that may throw, for example in a getter or `toJSON`.
  *
- * @throws NotifierError of the reader, and `invalid_parameter` with what anything else threw as its `cause`
+ * @throws NotifierError of the reader, or `invalid_parameter` with any other exception as its `cause`
  */
 export function reading<Result>(root: string, read: () => Result): Result {
   try {
@@ -47,7 +47,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
     field: issue.path.map(String).join('.'),
     value: valueAt(input, issue.path),
   }))
-  // An absent field is the most useful thing to hear first, whatever order the schema lists its fields in.
+  // A missing field is the most useful error, so it comes first.
   const row = rows.find(({ value, field }) => value === undefined && field !== '') ?? rows[0]
   if (row === undefined) return new NotifierError('invalid_parameter')
   const { issue, value } = row
@@ -70,7 +70,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
   })
 }
 
-/** zod would repeat every name that it does not know. */
+/** zod's message would repeat all unknown names. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return issue.message
   return `has no ${issue.keys.length === 1 ? 'field' : 'fields'} ${listedNames(issue.keys)}`

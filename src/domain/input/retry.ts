@@ -2,40 +2,40 @@ import * as z from 'zod'
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
 import { channel, instant, text } from './fields.ts'
 
-/** Which dead letters; what is absent does not matter. */
+/** Filters for dead letters; all are optional. */
 export interface DeadLetterFilterInput {
   readonly channel?: string | undefined
   /** `error.code`. */
   readonly code?: ErrorCode | undefined
-  /** Instance id of the provider that it failed at. */
+  /** Instance id of the provider of the last attempt. */
   readonly provider?: string | undefined
   /** Template id or name. */
   readonly template?: string | undefined
   /** The recipient, exactly as sent. */
   readonly to?: string | undefined
-  /** Accepted at or after: ISO 8601 or a Date. */
+  /** Accepted at this time or later: ISO 8601 or a Date. */
   readonly from?: string | Date | undefined
-  /** Accepted before: ISO 8601 or a Date. */
+  /** Accepted before this time: ISO 8601 or a Date. */
   readonly until?: string | Date | undefined
   /** Only these notifications; 1 to 1,000. */
   readonly ids?: readonly string[] | undefined
 }
 
-/** What retries dead letters in bulk. */
+/** Input for a bulk retry. */
 export interface RetryInput {
-  /** Required, so that nobody retries all by leaving something out; `{}` does. */
+  /** Required, so that an omission does not retry everything; `{}` does. */
   readonly filter: DeadLetterFilterInput
-  /** Counts what would be retried and changes nothing. Default false. */
+  /** Only counts. Default false. */
   readonly dryRun?: boolean | undefined
-  /** So many fall due a second; a fraction spreads them further. Default: all at once. */
+  /** Notifications due per second, also a fraction. Default: all at once. */
   readonly ratePerSecond?: number | undefined
-  /** Most that are retried by this call. Default 10,000, at most 1,000,000. */
+  /** Maximum number to retry. Default 10,000, at most 1,000,000. */
   readonly most?: number | undefined
   /** `nextCursor` of an earlier call with the same filter: goes on there, also in time where `ratePerSecond` is given. */
   readonly cursor?: string | undefined
 }
 
-/** {@link RetryInput} with times as epoch milliseconds and the defaults in place. */
+/** A parsed {@link RetryInput} with defaults. */
 export interface ParsedRetry {
   readonly filter: Omit<DeadLetterFilterInput, 'from' | 'until'> & {
     readonly from?: number | undefined
@@ -70,7 +70,7 @@ export const deadLetterFilters: {
   ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
 }
 
-/** A misspelt field would choose more than was meant: it is refused here whatever `strictBody` says. */
+/** A misspelt field would match too much: it is refused whatever `strictBody` says. */
 const filter = z.strictObject(deadLetterFilters)
 
 /** The schema of {@link RetryInput}. */

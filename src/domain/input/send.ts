@@ -8,12 +8,12 @@ import { channel, instant, jsonObject, text } from './fields.ts'
 import { assertOneText } from './text-fields.ts'
 
 /**
- * What messages may carry beside their text, by channel: `{ email: EmailInput; sms: never }`. The type of a notifier says it
- * of its own channels.
+ * The parts of messages by channel: `{ email: EmailInput; sms: never }`. The type of a notifier contains those of its
+ * channels.
  */
 export type ChannelParts = object
 
-/** Where the channels are not known to the compiler, any name and any parts are taken. */
+/** For channels unknown at compile time: any name and any parts. */
 export type AnyChannel = { readonly [channel: string]: unknown }
 
 /**
@@ -42,7 +42,7 @@ type SendOf<Channels extends ChannelParts> =
           readonly channel: Name
         } & PartsFor<Channels, Name>
     }[keyof Channels & string]
-  // Where the channel is a variable: no parts.
+  // For a variable channel: no parts.
   | (TextFields &
       ({ readonly template: string } | Text) & {
         readonly channel: keyof Channels & string
@@ -57,21 +57,21 @@ type PartsFor<Channels extends ChannelParts, Own extends keyof Channels> = {
   readonly [Name in keyof Channels & string]?: (Name extends Own ? Channels[Name] : never) | undefined
 }
 
-/** The fields of a {@link SendInput} but the parts of channels, whichever of them are there. */
+/** The fields of a {@link SendInput} without parts. */
 export interface SendFields extends TextFields {
-  /** Required unless a template is named, whose channel is then used. */
+  /** Required without a template; otherwise the template's. */
   readonly channel?: string | undefined
 }
 
-/** A type, not an interface: it fits where any fields are taken. */
+/** A type instead of an interface, so that it is assignable to records. */
 type TextFields = {
   /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
   readonly to: string
-  /** Of a mail; the title of a push message; a field of a webhook. Replaces the subject of a template, literally. */
+  /** The subject of a mail, the title of a push message, or a field of a webhook. Literal; replaces the template's. */
   readonly subject?: string | undefined
-  /** HTML of a mail, sent as it is. Its text alternative is `text`, and is made of it where there is none. */
+  /** The HTML of a mail, unchanged. `text` is its alternative; without it, one is made from the HTML. */
   readonly html?: string | undefined
-  /** Plain text, sent as it is; beside `html` its text alternative. */
+  /** Plain text, unchanged; with `html` its alternative. */
   readonly text?: string | undefined
   /**
    * In place of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of the
@@ -81,28 +81,28 @@ type TextFields = {
   readonly body?: string | undefined
   /** Id or name of a template. */
   readonly template?: string | undefined
-  /** Values for the template's placeholders; without a template refused where the text looks as if it had some. */
+  /** Values for the template's placeholders. Without a template, refused if the text contains placeholders. */
   readonly variables?: JsonFields | undefined
-  /** The same as `variables`, which wins where both name one key. */
+  /** The same as `variables`, which has precedence. */
   readonly data?: JsonFields | undefined
-  /** How `body`, or the body of a template, is to be read in a mail. Default: as the template says, else the source. */
+  /** Format of `body`, or of a template's body, in a mail. Default: the template's format, or else detected. */
   readonly format?: BodyFormat | undefined
   /**
-   * True for one-time codes and the like: the content is never shown, and is removed when delivery has ended, so that the
-   * message cannot be resent or retried then. Default false.
+   * For one-time codes: the content is never shown and is removed when the delivery has ended, so that the message
+   * cannot be resent or retried. Default false.
    */
   readonly sensitive?: boolean | undefined
-  /** `high` overtakes bulk (one-time codes). Default `normal`. */
+  /** `high` goes before bulk (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
-  /** Not before this time: ISO 8601 with a zone, or a Date. Default: at once. */
+  /** Earliest time: ISO 8601 with a zone, or a Date. Default: now. */
   readonly sendAt?: string | Date | undefined
-  /** Not handed to a provider after this time: ISO 8601 with a zone, or a Date. Default: never expires. */
+  /** Latest time of a hand-over: ISO 8601 with a zone, or a Date. Default: never. */
   readonly expiresAt?: string | Date | undefined
 }
 
-/** {@link SendFields} whose form is valid. */
+/** Parsed {@link SendFields}. */
 export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
-  /** What it carries for a channel, under the channel's name. */
+  /** The parts, under the channel's name. */
   readonly [parts: string]: unknown
   /** Epoch milliseconds. */
   readonly sendAt?: number | undefined
@@ -148,7 +148,7 @@ const fields = {
 /** The schema of a send. */
 export type SendSchema = z.ZodType<ParsedSend, SendFields>
 
-/** The one schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of some kinds. */
+/** The schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of the given kinds. */
 export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
   const parts = [...kinds].flatMap(({ name, parts }) =>
     parts === undefined ? [] : [[name, describedFor(name, parts)]],
@@ -160,5 +160,5 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
   return parts.optional().describe(`On \`${channel}\` only. Sent as it is, also beside a template.`)
 }
 
-/** Stands for the schema of a send in the table of routes: the channels of a notifier say what else it has. */
+/** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
 export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText)

@@ -6,15 +6,15 @@ import { channel, text } from './fields.ts'
 /** An address on a channel. */
 export interface SuppressionTarget {
   readonly channel: string
-  /** Recipient, as in a send. E-mail addresses are the same in any case. */
+  /** Recipient, as in a send. E-mail addresses are case-insensitive. */
   readonly to: string
 }
 
-/** What adds an entry to the suppression list. */
+/** Input for an entry of the suppression list. */
 export interface SuppressionInput extends SuppressionTarget {
   /** Default `manual`. */
   readonly reason?: SuppressionReason | undefined
-  /** Where it comes from, for people; at most 200 characters. */
+  /** Origin of the entry, for people; at most 200 characters. */
   readonly source?: string | null | undefined
 }
 

@@ -10,7 +10,7 @@ import { assertOneText } from './text-fields.ts'
 /** Lower-case words joined by hyphens. */
 const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** What creates a template: `html`, `text` or both, or a `body`. */
+/** Input for a template: `html`, `text` or both, or a `body`. */
 export type TemplateInput = TemplateFields & SomeText
 
 type SomeText =
@@ -22,15 +22,18 @@ interface TemplateFields {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string
   readonly channel: string
-  /** Of a mail; the title of a push message; a field of a webhook. May contain `{{variable}}`. */
+  /** The subject of a mail, the title of a push message, or a field of a webhook. May contain `{{variable}}`. */
   readonly subject?: string | null | undefined
-  /** HTML of a mail, with `{{variable}}` placeholders. Its text alternative is `text`, and is made of it where there is none. */
+  /**
+   * The HTML of a mail with `{{variable}}` placeholders. `text` is its alternative; without it, one is made from the
+   * HTML.
+   */
   readonly html?: string | null | undefined
-  /** Plain text with `{{variable}}` placeholders; beside `html` its text alternative. */
+  /** Plain text with `{{variable}}` placeholders; with `html` its alternative. */
   readonly text?: string | null | undefined
-  /** In place of `html` and `text`; of a mail a document or a closing tag in the source makes it HTML. */
+  /** Instead of `html` and `text`. In a mail it is HTML if it contains a document or a closing tag. */
   readonly body?: string | null | undefined
-  /** How `body` is to be read in a mail: with it, it becomes `html` or `text`. Default: the source decides. */
+  /** Format of `body` in a mail: makes it `html` or `text`. Default: detected. */
   readonly format?: BodyFormat | null | undefined
   /** Free text. */
   readonly description?: string | null | undefined
@@ -69,7 +72,7 @@ const fields = {
   description: text(0, 2000).nullish().describe('Free text.'),
 }
 
-/** The one schema behind `notifier.templates.create` and the REST API. */
+/** The schema behind `notifier.templates.create` and the REST API. */
 export const templateInput: z.ZodType<TemplateFields, TemplateFields> = z
   .object({ name, channel, ...fields })
   .check(assertOneText, assertSomeText)
@@ -84,13 +87,13 @@ function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void
     })
 }
 
-/** A template that is not stored, and example values for it. */
+/** An unstored template with example values. */
 export type TemplateDraft = DraftFields & SomeText
 
 interface DraftFields extends Omit<TemplateFields, 'name' | 'description'> {
   /** Values for the placeholders. */
   readonly variables?: JsonFields | undefined
-  /** The same as `variables`, which wins where both name one key. */
+  /** The same as `variables`, which has precedence. */
   readonly data?: JsonFields | undefined
 }
 
@@ -104,32 +107,32 @@ export const exampleValues: {
   data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
 }
 
-/** The one schema behind `notifier.templates.previewDraft` and the REST API. */
+/** The schema behind `notifier.templates.previewDraft` and the REST API. */
 export const templateDraft: z.ZodType<
   Omit<DraftFields, 'variables' | 'data'> & {
     [Name in 'variables' | 'data']?: Record<string, unknown> | undefined
   }
 > = z.object({ channel, ...draftFields, ...exampleValues }).check(assertOneText, assertSomeText)
 
-/** What changes a template; absent fields stay. */
+/** Changes of a template; absent fields stay. */
 export interface TemplateChangeInput {
-  /** The version that the change was made of: where the template has another one by now, the change is refused. */
+  /** The version that the change is based on. If the template has a newer one, the change is refused. */
   readonly version?: number | undefined
   readonly name?: string | undefined
-  /** Never changes: another one than the template's is refused. */
+  /** Cannot change: refused unless it is the template's. */
   readonly channel?: string | undefined
   readonly subject?: string | null | undefined
   /** Null removes it; `text` stays. */
   readonly html?: string | null | undefined
-  /** Null removes it; `html` stays, and its alternative is made of it. */
+  /** Null removes it; `html` stays, and its alternative is made from it. */
   readonly text?: string | null | undefined
-  /** Takes the place of `html` and `text`. */
+  /** Replaces `html` and `text`. */
   readonly body?: string | null | undefined
   readonly format?: BodyFormat | null | undefined
   readonly description?: string | null | undefined
 }
 
-/** The one schema behind `notifier.templates.update` and the REST API. */
+/** The schema behind `notifier.templates.update` and the REST API. */
 export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z
   .object({
     name: name.optional(),

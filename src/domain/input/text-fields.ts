@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { GivenText } from '../message-text.ts'
 
-/** Refuses a `body` or a `format` beside `html` and `text`, which say what they are. */
+/** Refuses a `body` or `format` together with `html` or `text`. */
 export function assertOneText({ value, issues }: z.core.ParsePayload<GivenText>): void {
   const { body, html, text, format } = value
   if (html == null && text == null) return

@@ -2,19 +2,19 @@ import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../endpoint-health.ts'
 import { instant } from './fields.ts'
 
-/** What registers a webhook endpoint. */
+/** Input for a webhook endpoint. */
 export interface WebhookEndpointInput {
   /** Public https address without credentials. */
   readonly url: string
   /** Default: `notification.sent`, `.delivered`, `.opened`, `.clicked` and `.failed`. */
   readonly events?: readonly WebhookEventType[] | undefined
-  /** What counts as success. Default `200`. */
+  /** Status codes that count as success. Default `200`. */
   readonly successStatus?: '200' | '2xx' | undefined
 }
 
 export const MAX_URL = 2_048
 
-/** What a URL's parser leaves out or replaces, so that another address would be judged than the one that is shown. */
+/** Characters that a URL parser removes or replaces: the checked address would differ from the shown one. */
 const NO_URL = /[\s\p{Cc}\p{Cs}]/u
 
 const url = z
@@ -26,20 +26,17 @@ const url = z
 const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length)
 const successStatus = z.enum(['200', '2xx'])
 
-/** The schema of {@link WebhookEndpointInput}; the address itself is judged by the outgoing guard. */
+/** The schema of {@link WebhookEndpointInput}; the guard checks the address. */
 export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpointInput> = z.object({
   url,
   events: events.optional().describe('Default: the five events of the specification.'),
   successStatus: successStatus.optional().describe('What counts as success. Default `200`.'),
 })
 
-/** What changes a webhook endpoint; what is absent stays as it is. */
+/** Changes of a webhook endpoint; absent fields stay. */
 export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
   readonly url?: string | undefined
-  /**
-   * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
-   * until a redelivery.
-   */
+  /** `disabled`: events are held instead of sent. `active`: new events are sent; held ones only by a redelivery. */
   readonly status?: 'active' | 'disabled' | undefined
 }
 
@@ -55,7 +52,7 @@ export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndp
 
 const DAY_MS = 86_400_000
 
-/** How long older secrets sign beside a new one. */
+/** How long older secrets also sign. */
 export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
   overlapMs: z
     .int()
@@ -65,7 +62,7 @@ export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> 
     .describe('How long older secrets sign beside the new one, in milliseconds. Default: a day.'),
 })
 
-/** What is to be redelivered: events that were announced at or after a time. */
+/** Selects events published at or after a time. */
 export const redeliverInput: z.ZodType<{ since: number }, { since: string | Date }> = z.object({
   since: instant,
 })

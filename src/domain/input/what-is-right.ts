@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, string>> = {
   date: 'a Date',
 }
 
-/** For the faults that a schema has no words of its own for; zod's say what was received, not what to do. */
+/** The valid values for faults without a message in their schema: zod's own messages say only what was received. */
 export function whatIsRight(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'must be given'
   switch (issue.code) {
@@ -32,7 +32,7 @@ export function whatIsRight(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What is counted of that which has a length. */
+/** Units of lengths. */
 const PARTS: Readonly<Record<string, readonly [one: string, several: string]>> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],
@@ -45,7 +45,7 @@ function bound(side: 'at least' | 'at most', origin: string, limit: number): str
   return `must have ${side} ${limit} ${parts[limit === 1 ? 0 : 1]}`
 }
 
-/** The fault of one of several forms, which may lie within it. */
+/** The fault of a union, which may be nested. */
 function wordsOf(issue: z.core.$ZodIssue | undefined): string {
   const within = issue?.path.map(String).join('.') ?? ''
   return within === '' ? (issue?.message ?? 'is wrong') : `"${within}" ${issue?.message}`

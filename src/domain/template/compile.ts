@@ -9,16 +9,16 @@ import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
 import { isText, lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
 
-/** Longest subject, source and rendered, in characters. */
+/** Maximum length of a subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
 
-/** Of one token, and of all that a compiled template has whatever its text is; in bytes, measured. */
+/** Memory per token, and of an empty compiled template; in bytes, measured. */
 const TOKEN_SIZE = 120
 const OWN_SIZE = 2_000
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** What {@link compileTemplate} needs of a template version. */
+/** The fields of a template version for {@link compileTemplate}. */
 export interface TemplateSource {
   readonly subject: string | null
   readonly body: string
@@ -27,50 +27,50 @@ export interface TemplateSource {
   readonly text?: string | null | undefined
 }
 
-/** What a send gives in place of a template's own. */
+/** Replacements by a send. */
 interface Instead {
   readonly subject?: string | undefined
-  /** Of a mail. */
+  /** For mails. */
   readonly format?: BodyFormat | undefined
 }
 
-/** A name that a template looks up. */
+/** A variable of a template. */
 export interface Placeholder {
   readonly name: string
-  /** True: a send without a text, number or boolean for it is refused. False: it opens a section. */
+  /** True: a send must have text, a number or a boolean for it. False: it opens a section. */
   readonly required: boolean
 }
 
-/** A template version, parsed once. */
+/** A parsed template version. */
 export interface CompiledTemplate {
-  /** Its tags, and the texts between them. */
+  /** Number of tags and texts. */
   readonly pieces: number
-  /** About as many bytes as it takes of memory. */
+  /** Approximate memory in bytes. */
   readonly size: number
-  /** The names outside of sections and those of the sections, in order, each once. */
+  /** The variables outside sections and those that open sections, in order, without duplicates. */
   placeholders(): readonly Placeholder[]
   /**
-   * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
+   * Checks that every placeholder has a value and that the text does not become too large.
    *
-   * @throws NotifierError `invalid_template_variable`, naming the first ten variables that are absent or no text;
+   * @throws NotifierError `invalid_template_variable`, which names the first ten missing or invalid variables;
    *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead, spent?: Work): void
   /**
-   * Renders; placeholders without a value become empty. Never expands what a value contains.
+   * Renders the text. Placeholders without a value are empty. Values are never expanded.
    *
-   * @param spent gets what it took added, also where it is refused
+   * @param spent receives the cost, also of a refused text
    */
   render(variables: Variables, instead?: Instead, spent?: Work): RenderedText
-  /** As {@link render}, in steps. */
+  /** Like {@link render}, in steps. */
   renderSteps(variables: Variables, instead?: Instead, spent?: Work): Steps<RenderedText>
 }
 
 /**
- * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials). What it says was judged
- * when it was written.
+ * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials). Its text was checked
+ * when it was stored.
  *
- * @throws NotifierError `invalid_parameter` when the source is not well-formed.
+ * @throws NotifierError `invalid_parameter` for a malformed source
  */
 export function compileTemplate(kind: ChannelKind, source: TemplateSource): CompiledTemplate {
   const own = formatOf(kind, source.format, source.body)
@@ -92,7 +92,7 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
     const escapeValue = (value: string): string => kind.escape?.(value, landing) ?? value
     return {
       subject: written === null ? null : toHeader(written),
-      // Where a template of HTML is sent as text, it is the text that was written for that.
+      // If an HTML template is sent as text, its text alternative is used.
       body: yield* writeText(format === 'html' ? body : (alternative ?? body), variables, escapeValue, spent),
       format,
       ...(format === 'html' && alternative !== null
@@ -120,7 +120,7 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
       spent.pieces += names.length
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
       if (missing.length > 0) throw missingVariables(missing, variables)
-      // To render costs more than all else that is checked, and is done anyway when it is sent.
+      // Rendering is the most expensive check, and happens again at the delivery.
       const extent = extentOf(variables)
       if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead, spent)
     },
@@ -156,7 +156,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Names outside of sections, each once; a section makes the names inside it optional. */
+/** The variables outside sections, without duplicates; a section makes the ones inside optional. */
 function requiredOf(...sources: readonly Token[][]): readonly string[] {
   const names = new Set<string>()
   for (const [type, name] of sources.flat()) if (type === 'name' || type === '&') names.add(name)

@@ -16,14 +16,14 @@ export function escapeHtml(value: string): string {
 }
 
 /**
- * The literal text that a source begins with, without white space before it; empty where a value comes first. Comments and
- * the tags of sections are no beginning.
+ * The literal text at the start of a source, without leading white space. Empty if it starts with a value. Ignores
+ * comments and section tags.
  */
 export function beginningOf(tokens: readonly Token[]): string {
   return beginning(tokens) ?? ''
 }
 
-/** Null where there is neither text nor a value. */
+/** Null: neither text nor a value. */
 function beginning(tokens: readonly Token[]): string | null {
   for (const token of tokens) {
     const [type, name] = token

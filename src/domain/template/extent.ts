@@ -1,19 +1,19 @@
 import { childrenOf, type Token } from './parse.ts'
 
-/** The most that one character of a value becomes: `&quot;`, `\u0000`. */
+/** Maximum growth of an escaped character: `&quot;`, `\u0000`. */
 const MOST_ESCAPED = 6
-/** No number or boolean is a longer text. */
+/** Maximum length of a number or boolean as text. */
 const LONGEST_NUMBER = 25
 
-/** What one pass through a level of sections writes. */
+/** The output of one pass through a level of sections. */
 interface Level {
   text: number
   values: number
-  /** The pass itself, and each of its pieces. */
+  /** The pass itself and its pieces. */
   pieces: number
 }
 
-/** A text by its levels: the first is what stands outside of sections, the next what each of them repeats, and so on. */
+/** A text by levels: first the part outside sections, then the part that each of these repeats, and so on. */
 export type Levels = readonly Level[]
 
 export function levelsOf(tokens: readonly Token[]): Levels {
@@ -35,7 +35,7 @@ function collect(tokens: readonly Token[], depth: number, levels: Level[]): void
   }
 }
 
-/** The longest text and the longest list among values, wherever they are. */
+/** The longest text and the longest list among the values. */
 export interface Extent {
   readonly text: number
   readonly list: number
@@ -55,15 +55,15 @@ export function extentOf(value: unknown): Extent {
   return { text, list }
 }
 
-/** What it takes to write texts. */
+/** The cost of writing texts. */
 export interface Work {
-  /** UTF-16 units that are written. */
+  /** UTF-16 units written. */
   characters: number
-  /** Tags, and texts between them, whether they write something or not; one more for each pass through a section. */
+  /** Tags and texts, even if empty, and one for each pass through a section. */
   pieces: number
 }
 
-/** No text with values of an extent is larger. It may be far smaller: to know it, render. */
+/** An upper bound for texts with values of an extent. The real size may be far smaller. */
 export function boundOf(levels: Levels, { text, list }: Extent): Work {
   let characters = 0
   let pieces = 0

@@ -3,8 +3,8 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
 
 /**
- * How a body is to be read. Where its format is not stated, a document or a closing tag in the source makes it HTML; on a
- * channel without HTML it is text, whatever was stored with it.
+ * The format of a body. Without a stated format, a document or a closing tag makes it HTML. On a channel without HTML
+ * it is always text.
  */
 export function formatOf(
   { html }: ChannelKind,

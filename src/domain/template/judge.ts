@@ -1,16 +1,16 @@
 import { shortName } from '../listed-names.ts'
 import { type Field, nest, scan, type Token, wrongText } from './parse.ts'
 
-/** Deepest nesting of sections. */
+/** Maximum nesting of sections. */
 const MAX_DEPTH = 20
 
-/** Names joined by dots, without what only a language with filters or helpers would have in a tag. */
+/** Names joined by dots, without the syntax of filters or helpers in other languages. */
 const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
 
-/** Longest name: it is taken apart at its dots each time that it is looked up, which a list does very often. */
+/** Maximum length of a name: each lookup splits it at its dots, and lists do that often. */
 const MAX_NAME = 200
 
-/** The helpers of Handlebars that a section stands in for. `{{#with}}` alone is a section of that name. */
+/** Handlebars helpers that sections replace. A bare `{{#with}}` is a section of that name. */
 const HELPER = /^(?:(if|unless|each)(?:\s|$)|(with)\s)/
 const ELSE = /^else(?:\s|$)/
 
@@ -22,10 +22,9 @@ const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
 }
 
 /**
- * Judges the text of a new or changed template. Text that is stored already is rendered, whatever it says.
+ * Checks the text of a new or changed template. Stored text is rendered unconditionally.
  *
- * @throws NotifierError `invalid_parameter` when the source is not well-formed, nests too deep, or has a tag that no
- *   value could serve
+ * @throws NotifierError `invalid_parameter` for a malformed source, too deep nesting, or a tag that no value can fill
  */
 export function assertTemplateText(written: { readonly [Name in Field]?: string | null | undefined }): void {
   for (const field of ['body', 'html', 'text', 'subject'] as const) {
@@ -34,7 +33,7 @@ export function assertTemplateText(written: { readonly [Name in Field]?: string 
   }
 }
 
-/** Tags come before their nesting: `{{#if a}}…{{/if}}` is the wrong language, not a section left open. */
+/** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
 function judge(source: string, field: Field): void {
   const tokens = scan(source, field)
   const open: string[] = []

@@ -1,12 +1,12 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { shortName } from '../listed-names.ts'
 
-/** A piece of a template in mustache's own form: the name of a tag or a text, its place, and the pieces of a section. */
+/** A token in mustache's form: type, name or text, position, and the content of a section. */
 export type Token = [type: string, name: string, start: number, end: number, children?: Token[]]
 
 export type Field = 'subject' | 'body' | 'html' | 'text'
 
-/** The types of tags by their first character; any other begins the name of a value. */
+/** Tag types by their first character; others are values. */
 const TYPES: Readonly<Record<string, string>> = {
   '#': '#',
   '^': '^',
@@ -17,39 +17,38 @@ const TYPES: Readonly<Record<string, string>> = {
   '=': '=',
   '!': '!',
 }
-/** Most tags of a text: each takes the time and the memory of a hundred characters. */
+/** Maximum number of tags: each costs as much as a hundred characters. */
 const MAX_TAGS = 10_000
 
 /**
- * Parses a source by mustache's rules. The time grows with the length alone, whatever the source is.
+ * Parses a source by mustache's rules, in linear time.
  *
- * @throws NotifierError `invalid_parameter` when the source is not well-formed
+ * @throws NotifierError `invalid_parameter` for a malformed source
  */
 export function parseSource(source: string, field: Field): Token[] {
   return nest(scan(source, field), field)
 }
 
 /**
- * Splits a source into its texts and tags, in order. A line with nothing but sections, comments and white space leaves no
- * text.
+ * Splits a source into texts and tags, in order. A line with only sections, comments and white space produces no text.
  *
- * @throws NotifierError `invalid_parameter` for a tag that is not closed or sets other delimiters, and for too many tags
+ * @throws NotifierError `invalid_parameter` for an unclosed tag, changed delimiters, or too many tags
  */
 export function scan(source: string, field: Field): Token[] {
   const notSpace = /\S/g
   const tokens: Token[] = []
-  /** The texts with a part on the current line. */
+  /** The texts of the current line. */
   let texts: Token[] = []
   let lineStart = 0
   let isBlank = true
   let hasTag = false
   let tags = 0
-  /** The next line break, looked up once: a search from each text would read the rest of a long line each time. */
+  /** The next line break, cached: a search from each text would read a long line repeatedly. */
   let lineBreak = -1
 
   function skipSpace(at: number): number {
     const code = source.charCodeAt(at)
-    // Most often there is none, and a regular expression costs more than all else here.
+    // The common case, without the cost of a regular expression.
     if (code > 0x20 && code < 0x7f) return at
     notSpace.lastIndex = at
     return notSpace.test(source) ? notSpace.lastIndex - 1 : source.length
@@ -79,13 +78,13 @@ export function scan(source: string, field: Field): Token[] {
     if (skipSpace(start) < Math.min(lineBreak, end)) isBlank = false
     if (lineBreak >= end) return
     endLine(lineBreak + 1)
-    // Lines without a tag are kept as they are, so of the others only the last can matter.
+    // Lines without a tag stay unchanged, so only the last line matters.
     lineStart = source.lastIndexOf('\n', end - 1) + 1
     texts.push(text)
     isBlank = skipSpace(lineStart) >= end
   }
 
-  /** @returns where the tag ends */
+  /** @returns the end of the tag */
   function addTag(start: number): number {
     tags += 1
     if (tags > MAX_TAGS) {
@@ -125,9 +124,9 @@ function tagFault(type: string, start: number, closing: string): string {
 }
 
 /**
- * Puts what is inside a section into its token.
+ * Moves the content of sections into their tokens.
  *
- * @throws NotifierError `invalid_parameter` for a section that is not closed, or not opened
+ * @throws NotifierError `invalid_parameter` for an unclosed or unopened section
  */
 export function nest(tokens: readonly Token[], field: Field): Token[] {
   const outermost: Token[] = []
@@ -163,7 +162,7 @@ function closingFault([, name, start]: Token, section: Token | undefined): strin
   return `${closing}, where "${shortName(section[1])}" from ${section[2]} is still open`
 }
 
-/** @param fault reads on from "The template's body" */
+/** @param fault continues "The template's body" */
 export function wrongText(field: Field, fault: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `The template's ${field} ${fault}.`,
@@ -171,7 +170,7 @@ export function wrongText(field: Field, fault: string): NotifierError {
   })
 }
 
-/** The pieces of a section; none of any other token. */
+/** The content of a section. Empty for other tokens. */
 export function childrenOf({ 4: children }: Token): readonly Token[] {
   return children ?? []
 }

@@ -10,12 +10,12 @@ export interface Template {
   readonly channel: string
   readonly subject: string | null
   readonly body: string
-  /** Null: the body's source decides. */
+  /** Null: detected from the body. */
   readonly format: BodyFormat | null
-  /** The text alternative of a body whose format is `html`; null: it is made of the body. */
+  /** The text alternative of an HTML body. Null: made from the body. */
   readonly text: string | null
   readonly description: string | null
-  /** From 1; every update of subject, body, format or text makes a new one. */
+  /** From 1; every change of subject, body, format or text makes a new one. */
   readonly version: number
   /** Epoch milliseconds. */
   readonly createdAt: number

@@ -3,23 +3,23 @@ import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../ste
 import type { Work } from './extent.ts'
 import { childrenOf, type Token } from './parse.ts'
 
-/** Longest source of a body and longest rendered text, in characters. */
+/** Maximum length of a body, source and rendered, in characters. */
 export const MAX_BODY_LENGTH: number = 512 * 1024
 
-/** Most tags, and texts between them, that one text expands: lists multiply. It is five for each of the values of a message. */
+/** Maximum number of tags and texts that one text expands, because lists multiply: five for each value of a message. */
 export const MAX_PIECES = 50_000
 
-/** Values as a section sees them: its own first, then those around it. */
+/** The values inside a section: its own first, then those around it. */
 interface Scope {
   readonly values: unknown
   readonly outer: Scope | null
 }
 
 /**
- * Writes a parsed text as mustache does, with own properties only, and without calling functions. Values that are text are
- * written, others are left out, and what a value contains is never expanded.
+ * Renders a parsed text as mustache does, with own properties only and without calling functions. Writes text, numbers
+ * and booleans, and never expands values.
  *
- * @param spent gets what it took added, also where it throws
+ * @param spent receives the cost, also of a refused text
  * @throws NotifierError `message_too_large`
  */
 export function* writeText(
@@ -89,7 +89,7 @@ export function* writeText(
   }
 }
 
-/** The nearest scope that has the first name decides. */
+/** The nearest scope with the first name decides. */
 function lookUpIn(from: Scope, name: string): unknown {
   if (name === '.') return plain(from.values)
   const dot = name.indexOf('.')
@@ -103,7 +103,7 @@ function lookUpIn(from: Scope, name: string): unknown {
   return undefined
 }
 
-/** Own properties only, along the dots, and no further than there are values: a name may have a hundred. */
+/** Follows own properties along the dots, only as far as there are values: a name may have a hundred. */
 export function lookUp(scope: unknown, path: string): unknown {
   if (path === '.') return scope
   let value = scope

@@ -5,80 +5,83 @@ import type { OrganizationRepository } from './organizations.ts'
 import type { SuppressionRepository } from './suppressions.ts'
 import type { TemplateRepository } from './templates.ts'
 
-/** One send, or one batch. */
+/** One send or one batch. */
 export interface AcceptRequest {
   readonly organizationId: string
-  /** In the order in which they were sent; a batch's rejected items are not among them. */
+  /** In the order of sending, without the rejected items of a batch. */
   readonly notifications: readonly NewNotification[]
   readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
-  /** The monthly quota; absent: unlimited and not counted. */
+  /** The monthly quota. Absent: unlimited and not counted. */
   readonly quota?: { readonly period: string; readonly limit: number } | undefined
-  /** Answers as if the request were stored, and stores nothing. */
+  /** Returns the answer without storing anything. */
   readonly dryRun?: boolean | undefined
 }
 
 /**
- * What an idempotency record keeps. None is kept when the quota refused every notification of the request: nothing
- * was done that a repetition could do twice.
+ * Content of an idempotency record. If the quota refused every notification of the request, none is kept: a repetition
+ * does nothing twice.
  */
 export interface IdempotencyContent {
-  /** Hash of the canonical request; another one under the same key is a conflict. */
+  /** Hash of the canonical request. A different hash under the same key is a conflict. */
   readonly fingerprint: string
-  /** Opaque to the storage: what the service needs to reproduce the answer. */
+  /** Opaque to the storage: the data from which the service reproduces the answer. */
   readonly result: string
-  /** How long the record is kept, from its commit. */
+  /** Lifetime of the record from its commit, in milliseconds. */
   readonly ttlMs: number
 }
 
 export interface IdempotencyRecord {
   readonly fingerprint: string
   readonly result: string
-  /** How many of the request's notifications were admitted. */
+  /** Number of admitted notifications of the request. */
   readonly admitted: number
-  /** When they were; epoch milliseconds. */
+  /** Time of the accept in epoch milliseconds. */
   readonly createdAt: number
 }
 
 export type AcceptAnswer =
   | {
       readonly kind: 'accepted'
-      /** The first `admitted` notifications are stored; the others met the quota. */
+      /** The first `admitted` notifications are stored; the quota refused the others. */
       readonly admitted: number
-      /** The storage's time of the commit, and `createdAt` of every notification in it. */
+      /** The storage's time of the commit: `createdAt` of every notification in it. */
       readonly createdAt: number
     }
-  /** The key was used before; compare its fingerprint. Nothing was stored now. */
+  /** The key is in use: compare its fingerprint. Nothing was stored. */
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
   /**
-   * This request alone could not be stored; the others of the set were. `not_found`: no such organization.
-   * `already_exists`: one of its ids is taken.
+   * Only this request failed; the others of the set are stored. `not_found`: unknown organization. `already_exists`:
+   * one of its ids is taken.
    */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 
-/** An open transaction of a caller's, for one accept. */
+/** An open transaction of the caller, for one accept. */
 export interface JoinedTransaction {
   /**
-   * Look-ups inside of it, so that a caller who holds a connection never waits for another one of the same pool. Absent:
-   * looking up takes no connection of its own.
+   * Lookups inside the transaction, so that a caller with a connection never waits for a second one of the same pool.
+   * Absent: lookups need no connection.
    */
   readonly reads?: AcceptReads
-  /** Stores one request in it, and answers as the storage's `accept` does. What it answers holds if it is committed. */
+  /**
+   * Stores one request in the transaction and answers as the storage's `accept` does. The answer holds if the
+   * transaction commits.
+   */
   accept(request: AcceptRequest): Promise<JoinedAccept>
 }
 
-/** The answer to a request that was stored in a transaction of the caller's. */
+/** The answer to a request that was stored in a transaction of the caller. */
 export interface JoinedAccept {
   readonly answer: AcceptAnswer
   /**
-   * What became of it: true when it is committed, false when it was rolled back or nobody will know (the storage was
-   * stopped before). Never rejects.
+   * True once the transaction is committed; false if it was rolled back, or if the storage stopped before it ended.
+   * Never rejects.
    */
   readonly committed: Promise<boolean>
 }
 
-/** What is looked up of a request before it is accepted. */
+/** Lookups before an accept. */
 export interface AcceptReads {
-  /** As that of the storage. */
+  /** Like the storage's method. */
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
   readonly notifications: Pick<NotificationRepository, 'get'>
   readonly organizations: Pick<OrganizationRepository, 'get'>
@@ -86,7 +89,7 @@ export interface AcceptReads {
   readonly templates: Pick<TemplateRepository, 'find'>
 }
 
-/** Names an idempotency record: never the path or the API key. */
+/** Identifies an idempotency record. It includes neither the path nor the API key. */
 export interface IdempotencyKey {
   readonly organizationId: string
   readonly operation: 'send' | 'batch' | 'resend'

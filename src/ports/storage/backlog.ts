@@ -1,23 +1,23 @@
-/** What is stored and has not ended, counted for operators. Every count stops at what was asked for. */
+/** Counts of stored work for operators. Every count stops at the requested maximum. */
 export interface Backlog {
-  /** Those that have jobs. */
+  /** The lanes that have jobs. */
   readonly lanes: readonly LaneBacklog[]
-  /** Webhook deliveries that wait for a redelivery, because their endpoint was disabled; they are in no lane. */
+  /** Webhook deliveries that wait for a redelivery because their endpoint is disabled. They are in no lane. */
   readonly held: number
 }
 
 export interface LaneBacklog {
-  /** A lane of notifications; null: those of all webhook endpoints together. */
+  /** A lane of notifications. Null: all webhook endpoints together. */
   readonly lane: string | null
-  /** Jobs that a claim could take now, recovered ones too, whether or not a claim has looked since they became so. */
+  /** Jobs that a claim could take now, recovered ones included. */
   readonly due: number
-  /** Jobs whose time has not come: sends for later, and pauses between attempts. */
+  /** Jobs due later: scheduled sends, and pauses between attempts. */
   readonly scheduled: number
-  /** Jobs under a lease that lasts. */
+  /** Jobs under a valid lease. */
   readonly leased: number
   /**
-   * How long the due job that waits longest has been due, in milliseconds, of those that were counted; one whose lease
-   * ran out, since it did. Null: none is due.
+   * Age in milliseconds of the oldest counted due job, from its due time or from the end of its lease. Null: none is
+   * due.
    */
   readonly oldestDueMs: number | null
 }

@@ -1,46 +1,53 @@
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
-/** Which jobs to lease. Exactly one way of choosing. `leaseMs` is at most two hours. */
+/** Selects jobs to lease, in exactly one way. `leaseMs` is at most two hours. */
 export type ClaimRequest =
-  /** At most `free` jobs of each lane; an empty list only asks what is due. Jobs of recovery are left out. */
+  /** At most `free` jobs of each lane. An empty list only asks what is due. Skips recovered jobs. */
   | { readonly lanes: readonly LaneDemand[]; readonly leaseMs: number }
-  /** These jobs, as far as they are due and not leased (queue engines). */
+  /** These jobs, if they are due and not leased (queue engines). */
   | { readonly ids: readonly string[]; readonly leaseMs: number }
-  /** The one job, of any of the lanes, whose earlier attempt ended with its process; it runs alone. */
+  /** One job of any of the lanes whose earlier attempt ended with its process. It runs alone. */
   | { readonly recovered: readonly string[]; readonly leaseMs: number }
 
 export interface LaneDemand {
   readonly lane: string
-  /** Free slots; at least 1. */
+  /** Free slots, at least 1. */
   readonly free: number
   /**
-   * Of an endpoint's lane: the claim may begin the attempts as well, since nothing is left to be decided before them. It does
-   * so only where its answer cannot be lost while this process lives, or attempts that nobody makes would count.
+   * For the lane of an endpoint: the claim may also begin the attempts, because nothing remains to be decided before
+   * them. A storage does so only if its answer cannot be lost while this process lives: an attempt that nothing makes
+   * would count.
    *
-   * Default: it may not.
+   * Default: false.
    */
   readonly begin?: boolean | undefined
 }
 
 export interface ClaimAnswer {
-  /** Of each lane those of high priority first, and of each organization in it the oldest first: what is paced goes in this order. */
+  /**
+   * Per lane, high priority first; within that, the oldest of each organization first. Rate-limited messages go in this
+   * order.
+   */
   readonly jobs: readonly ClaimedJob[]
-  /** Lanes with jobs that are still claimable now, whatever was asked for: at most 1,000, in turns if there are more. */
+  /**
+   * Lanes with jobs that can still be claimed, whether or not the request named them: at most 1,000, round-robin if
+   * there are more.
+   */
   readonly lanes: readonly string[]
-  /** Lanes with recovered jobs that are claimable now. */
+  /** Lanes with recovered jobs that can be claimed now. */
   readonly recoveredLanes: readonly string[]
-  /** Milliseconds until the next waiting job becomes due or the next lease expires; null: nothing waits. */
+  /** Milliseconds until the next job becomes due or the next lease expires. Null: nothing waits. */
   readonly nextDueInMs: number | null
 }
 
-/** A lease on one job. */
+/** A lease on a job. */
 export interface LeaseRef {
   readonly jobId: string
   readonly token: number
 }
 
-/** A lease, and the provider that will be asked. */
+/** A lease with the provider of the attempt. */
 export interface StartRef extends LeaseRef {
   readonly provider: string
 }
@@ -48,21 +55,27 @@ export interface StartRef extends LeaseRef {
 interface JobState extends LeaseRef {
   readonly lane: string
   readonly organizationId: string
-  /** Attempts that have started so far. */
+  /** Number of attempts started so far. */
   readonly attempts: number
-  /** How many of them were settled with `outage`; the others, those that ended with their process too, are its own. */
+  /**
+   * Number of attempts that were settled with `outage`. The job itself caused the others, including those that ended
+   * with their process.
+   */
   readonly outages: number
-  /** Those that had started before the notification was retried, part of `attempts`; 0: it was not. */
+  /** Attempts before the last retry of the notification, part of `attempts`. 0: no retry. */
   readonly earlierAttempts: number
-  /** True when an attempt of it ended with its process: see `Storage.claim`. */
+  /** True: an attempt of the job ended with its process. See `Storage.claim`. */
   readonly recovered: boolean
-  /** Milliseconds since it became due: the delay that the backlog causes. */
+  /** Milliseconds since the due time: the delay that the backlog causes. */
   readonly waitedMs: number
-  /** The claim has begun the attempt, as `Storage.startAttempts` does; `attempts` is without it. Absent: it has not. */
+  /**
+   * The claim has begun the attempt, as `Storage.startAttempts` does; `attempts` does not include it. Absent: it has
+   * not.
+   */
   readonly begun?: true | undefined
 }
 
-/** A leased job with everything that its delivery needs. */
+/** A leased job with all data for its delivery. */
 export type ClaimedJob =
   | (JobState & { readonly kind: 'notification'; readonly notification: ClaimedNotification })
   | (JobState & { readonly kind: 'event'; readonly delivery: ClaimedDelivery })
@@ -73,21 +86,21 @@ export interface ClaimedNotification {
   readonly to: string
   readonly content: NotificationContent
   readonly createdAt: number
-  /** Milliseconds until it expires, negative when it has; null: never. */
+  /** Milliseconds until the notification expires; negative: it has expired. Null: never. */
   readonly expiresInMs: number | null
-  /** `NewNotification.trace` as it was accepted; null: none. */
+  /** `NewNotification.trace` of the accept. Null: none. */
   readonly trace: string | null
 }
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface ClaimedDelivery {
   /** The stable `webhook-id`. */
   readonly eventId: string
   readonly eventType: string
-  /** The exact bytes to sign and send, as UTF-8 text. */
+  /** The exact text to sign and send as UTF-8. */
   readonly payload: string
-  /** The endpoint as it is now. */
+  /** The current state of the endpoint. */
   readonly endpoint: WebhookEndpoint
-  /** The `trace` of the notification that it tells about; null: none. */
+  /** The `trace` of the event's notification. Null: none. */
   readonly trace: string | null
 }

@@ -2,7 +2,7 @@ import type { NotificationStatus } from '../../domain/notification.ts'
 import type { TimelineEntry } from './notifications.ts'
 import type { Page, PageRequest } from './page.ts'
 
-/** The delivery log: every event of every notification of an organization, append-only. */
+/** The delivery log: every event of an organization's notifications, append-only. */
 export interface LogRepository {
   /** Newest first. */
   list(filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>
@@ -48,6 +48,6 @@ export interface LogEntry extends TimelineEntry {
   readonly notificationId: string
   readonly channel: string
   readonly to: string
-  /** Name of the template, if one was used. */
+  /** Name of the template. Null: none. */
   readonly template: string | null
 }

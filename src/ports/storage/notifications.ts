@@ -5,39 +5,39 @@ import type { Notification, NotificationContent, NotificationStatus } from '../.
 import type { Page, PageRequest } from './page.ts'
 
 export interface NotificationRepository {
-  /** Any organization's, so that a caller can tell a foreign id from an unknown one; null: unknown. */
-  get(id: string): Promise<Notification | null>
   /**
-   * Newest first. Attachments are not read: where a content has some, its list of them is empty, so that a list of mails
-   * stays small.
+   * Finds a notification of any organization, so that a caller can distinguish a foreign id from an unknown one. Null:
+   * unknown.
    */
+  get(id: string): Promise<Notification | null>
+  /** Newest first. Does not read attachments: the content of a mail has an empty list of them. */
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
-  /** The failed ones without their contents, newest first; `limit` is at most 1,000. */
+  /** Failed notifications without their contents, newest first; `limit` is at most 1,000. */
   failures(span: FailureSpan, page: PageRequest): Promise<Page<Failure>>
   /**
-   * Counts what has not ended of one organization, by the same rules as `Storage.backlog`: at most `most` due ones of each
-   * lane, and as many of all others.
+   * Counts an organization's notifications that have not ended, by the rules of `Storage.backlog`: at most `most` due ones
+   * of each lane, and as many of all others.
    *
-   * @param lanes the lanes whose due ones are counted
+   * @param lanes the lanes of the counted due jobs
    */
   waiting(organizationId: string, lanes: readonly string[], most: number): Promise<Waiting>
-  /** The whole history of one notification, in order, its accept first; empty: unknown. */
+  /** The history of a notification in order, starting with its accept. Empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
   /**
-   * Cancels, atomically against claims: only while no attempt has begun.
-   * `too_late`: an attempt has begun. `ended`: it had ended before, a cancelled one too.
+   * Cancels a notification if no attempt has begun, atomically against claims. `too_late`: an attempt has begun.
+   * `ended`: it has already ended or been cancelled.
    *
-   * @param content replaces the stored content, attachments too, in the same commit
+   * @param content replaces the stored content and attachments in the same commit
    */
   cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
   /**
-   * Takes up dead letters again, oldest first, one step of them in one commit. A dead letter is a notification whose
-   * status is `failed` and that has no job. Each gets the fact `retried`, which opens a new round of its fold, and a
-   * job in its channel's lane that has all attempts before it; the numbers of attempts go on (`earlierAttempts`).
+   * Retries dead letters, oldest first: one step, one commit. A dead letter is a notification with the status `failed`
+   * and without a job. Each gets the fact `retried`, which opens a new round of its fold, and a job in its channel's
+   * lane with the full number of attempts. Attempt numbers continue (`earlierAttempts`).
    *
-   * Judged under the row's lock: of ten in a race one retries it, and a step that finds it queued passes it by. One that
-   * would have expired when its job falls due, whose content was removed, or whose channel has no lane, is left as it is and
-   * counted.
+   * Decides under the row's lock: of ten concurrent calls one retries it, and a step skips it if it is queued again.
+   * One that would expire before its due time, has no content any more, or has no lane for its channel stays unchanged
+   * and is counted.
    */
   retry(request: RetryRequest): Promise<RetryAnswer>
 }
@@ -47,17 +47,16 @@ export interface NotificationFilter {
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly to?: string | undefined
-  /** Template id. */
   readonly templateId?: string | undefined
-  /** Accepted at or after; epoch milliseconds. */
+  /** Accepted at this time or later, in epoch milliseconds. */
   readonly from?: number | undefined
-  /** Accepted before; epoch milliseconds. */
+  /** Accepted before this time, in epoch milliseconds. */
   readonly until?: number | undefined
-  /** `error.code` of a failed one. */
+  /** `error.code` of a failed notification. */
   readonly code?: ErrorCode | undefined
   /** Instance id, as in `Notification.provider`. */
   readonly provider?: string | undefined
-  /** Only these; at most 1,000. Those of other organizations and unknown ones are not found. */
+  /** Only these, at most 1,000. Ignores unknown ids and ids of other organizations. */
   readonly ids?: readonly string[] | undefined
 }
 
@@ -68,46 +67,46 @@ export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'cr
 }
 
 export interface Waiting {
-  /** Those that a claim could take now. */
+  /** A claim could take them now. */
   readonly due: number
-  /** Their time has not come, and no attempt was made. */
+  /** Due later, without an attempt so far. */
   readonly scheduled: number
   /** They wait for another attempt. */
   readonly retrying: number
   /** An attempt is under way. */
   readonly running: number
-  /** How long the one that waits longest has been due, in milliseconds, of those that were counted. Null: none is due. */
+  /** Age of the oldest counted due job in milliseconds. Null: none is due. */
   readonly oldestDueMs: number | null
 }
 
-/** One step of a retry; `createRetryPlan` of the domain says which are taken up, and when they fall due. */
+/** One step of a retry. `createRetryPlan` of the domain decides which notifications to retry, and their due times. */
 export interface RetryRequest {
   readonly filter: Omit<NotificationFilter, 'status'>
-  /** The lane of each channel's new jobs. */
+  /** The lane for the new jobs, by channel. */
   readonly lanes: Readonly<Partial<Record<string, string>>>
-  /** So many are looked at, at most, so that a step stays short; 1 to 1,000. */
+  /** Maximum number of notifications to look at, 1 to 1,000: keeps the step short. */
   readonly most: number
-  /** `next` of the step before; absent: from the oldest. So no retry meets a dead letter twice. */
+  /** `next` of the previous step, so that no retry meets a dead letter twice. Absent: start with the oldest. */
   readonly after?: string | undefined
-  /** Counts what would be retried, and changes nothing. */
+  /** Only counts. */
   readonly dryRun?: boolean | undefined
-  /** When the first job falls due, by the storage's clock. Absent, or past: now. Epoch milliseconds. */
+  /** Due time of the first job by the storage's clock, in epoch milliseconds. Absent or past: now. */
   readonly dueAt?: number | undefined
-  /** Between the due times of one and the next, in milliseconds; need not be whole. Default 0. */
+  /** Milliseconds between the due times of consecutive jobs; may be a fraction. Default 0. */
   readonly spacingMs?: number | undefined
 }
 
 export interface RetryAnswer {
   readonly retried: number
-  /** Left as they are, because they expire before they would be due. */
+  /** Unchanged, because they expire before their due time. */
   readonly expired: number
-  /** Left as they are, because their channel has no lane. */
+  /** Unchanged, because their channel has no lane. */
   readonly unroutable: number
-  /** Left as they are, because their content was removed. */
+  /** Unchanged, because their content was removed. */
   readonly contentRemoved: number
   /** `dueAt` of the next step. */
   readonly nextDueAt: number
-  /** `after` of the next step; null: all have been looked at. */
+  /** `after` of the next step. Null: all were looked at. */
   readonly next: string | null
 }
 
@@ -115,9 +114,9 @@ export interface RetryAnswer {
 export interface TimelineEntry {
   readonly sequence: number
   readonly type: Fact['type'] | 'queued' | 'scheduled'
-  /** Public status after it. */
+  /** Public status after the event. */
   readonly status: NotificationStatus
-  /** When it was recorded; epoch milliseconds. */
+  /** Time of recording in epoch milliseconds. */
   readonly at: number
   /** Null for the accept. */
   readonly fact: Fact | null

@@ -3,30 +3,30 @@ import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { Suppression, SuppressionKey } from './suppressions.ts'
 
-/** One report of a provider about a message it accepted earlier, or a recipient's own word. */
+/** A provider's report about a message it accepted, or a recipient's consent. */
 export type ReceiptRecord = MessageReport | ConsentReport
 
 interface Reported {
-  /** Instance id of the provider that received it. */
+  /** Instance id of the provider. */
   readonly provider: string
-  /** The organization whose instance it is; null for an instance that serves all. A report never crosses it. */
+  /** The organization that owns the instance; null: the instance serves all. A report affects no other organization. */
   readonly organizationId: string | null
-  /** The same for every repetition of this report. */
+  /** The same for every repetition of the report. */
   readonly dedupeKey: string
 }
 
 export interface MessageReport extends Reported {
-  /** Our id, where the message carried it. */
+  /** The notification's id, if the report contains it. */
   readonly notificationId?: string | undefined
-  /** `providerMessageId` is what it is matched by where our own id is unknown. */
+  /** Its `providerMessageId` finds the notification if `notificationId` is unknown. */
   readonly fact: Fact
 }
 
-/** What a recipient wants, which names no message; whether it changes anything or not, its key is known from then on. */
+/** A recipient's opt-out or opt-in, which names no message. Its key is recorded even if it changes nothing. */
 export interface ConsentReport extends Reported {
   readonly consent:
     | { readonly kind: 'suppress'; readonly entry: Omit<Suppression, 'createdAt'> }
-    /** Takes back an opt-out, and no entry with another reason. */
+    /** Removes an opt-out, and no entry with another reason. */
     | { readonly kind: 'unsuppress'; readonly key: SuppressionKey }
 }
 
@@ -36,10 +36,10 @@ export type ReceiptAnswer =
       readonly notificationId: string
       readonly events: readonly NotificationEvent[]
     }
-  /** A recipient's own word was heeded. */
+  /** A consent was applied. */
   | { readonly kind: 'heeded' }
   | { readonly kind: 'duplicate' }
-  /** Kept, and matched again when the hand-over it speaks of is settled. */
+  /** Kept, and matched when the hand-over is settled. */
   | { readonly kind: 'unmatched' }
-  /** This receipt alone could not be stored; the others of the set were. Nothing of it is known. */
+  /** Only this receipt failed; the others of the set are stored. Nothing of it is recorded. */
   | { readonly kind: 'failed'; readonly error: NotifierError }

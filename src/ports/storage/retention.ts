@@ -1,25 +1,24 @@
 import type { FactType } from '../../domain/facts.ts'
 
-/** Removes what is past its time, in steps that each are one short commit. Two processes at once harm nobody. */
+/** Removes expired data in steps of one short commit. Safe to run in several processes at once. */
 export interface RetentionRepository {
   /**
-   * Removes an organization's notifications about which nothing was recorded for `olderThanMs`, oldest accept first,
-   * each with its events, its hand-overs and its webhook deliveries with their attempts, held ones too. One that has a
-   * job, or a delivery that is pending, stays, and so does one whose newest event is younger. Events about endpoints
-   * that are as old go likewise. What an accept counted stays counted.
+   * Removes notifications of an organization without a new event for `olderThanMs`, oldest accept first, each with its
+   * events, hand-overs and webhook deliveries with their attempts, held ones included. Keeps notifications with a job
+   * or a pending delivery. Removes events about endpoints of the same age. Quota use stays counted.
    */
   sweep(request: SweepRequest): Promise<SweepAnswer>
   /**
-   * Removes what belongs to no notification: idempotency records that have expired, the keys by which receipts are
-   * deduplicated, and receipts that nothing matched, together with their keys. At most `most` of each, oldest first.
+   * Removes rows that belong to no notification: expired idempotency records, keys that deduplicate receipts, and
+   * unmatched receipts with their keys. At most `most` of each, oldest first.
    */
   expire(request: ExpireRequest): Promise<ExpireAnswer>
   /**
-   * Gives back at once the space of a whole span of time, where the storage keeps such spans apart: when nothing is left in
-   * it, or when {@link sweep} would remove everything in it for every organization. Absent: it has none.
+   * Drops whole partitions of time and frees their space at once: those that are empty, and those in which {@link
+   * sweep} would remove every row of every organization. Absent: the storage has no partitions.
    *
-   * @param defaultDays retention of organizations without one of their own; null: for ever
-   * @returns how many parts of the storage were dropped
+   * @param defaultDays retention of organizations without one of their own; null: no limit
+   * @returns number of dropped partitions
    */
   dropPast?(defaultDays: number | null): Promise<number>
 }
@@ -27,21 +26,21 @@ export interface RetentionRepository {
 export interface SweepRequest {
   readonly organizationId: string
   readonly olderThanMs: number
-  /** So many notifications are looked at, at most; at least 1. */
+  /** Maximum number of notifications to look at, at least 1. */
   readonly most: number
-  /** `next` of the step before; absent: from the oldest. */
+  /** `next` of the previous step. Absent: start with the oldest. */
   readonly after?: string | undefined
 }
 
 export interface SweepAnswer {
   readonly notifications: number
   readonly deliveries: number
-  /** `after` of the next step; null: all that are old enough have been looked at. */
+  /** `after` of the next step. Null: all that are old enough were looked at. */
   readonly next: string | null
 }
 
 export interface ExpireRequest {
-  /** Of the keys; null: they are kept. */
+  /** Age of the keys. Null: keep them. */
   readonly receiptsOlderThanMs: number | null
   readonly unmatchedOlderThanMs: number
   /** At least 1. */
@@ -51,13 +50,13 @@ export interface ExpireRequest {
 export interface ExpireAnswer {
   readonly idempotency: number
   readonly receipts: number
-  /** What was reported and never matched: for an operator to see. */
+  /** Removed receipts that matched no notification, for operators. */
   readonly unmatched: readonly ExpiredReceipt[]
-  /** At least one kind has more that is past its time. */
+  /** True: more of at least one kind has expired. */
   readonly more: boolean
 }
 
-/** A report about a message that is not known here. */
+/** A report about an unknown message. */
 export interface ExpiredReceipt {
   readonly provider: string
   readonly organizationId: string | null

@@ -6,14 +6,14 @@ import type { NotificationContent } from '../../domain/notification.ts'
 import type { LeaseRef } from './claim.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
-/** The end of one leased job's attempt. */
+/** The end of an attempt of a leased job. */
 export type Settlement = LeaseRef & {
   readonly next:
     | { readonly kind: 'end' }
     /**
-     * Due again after `delayMs` of the storage's clock. `outage`: the attempt met a fault of the provider, and the job
-     * counts it in `ClaimedJob.outages`; absent: it does not. `unasked`: nobody was asked to deliver it, so that a
-     * recovered job stays one, and is claimable by `{ recovered }` alone when it is due; absent: it is like any other.
+     * Due again after `delayMs` of the storage's clock. `outage`: the provider was at fault, and the job counts it in
+     * `ClaimedJob.outages`. `unasked`: no provider was asked, so that a recovered job stays recovered and can be
+     * claimed by `{ recovered }` only.
      */
     | {
         readonly kind: 'retry'
@@ -24,33 +24,34 @@ export type Settlement = LeaseRef & {
 } & (
     | {
         readonly kind: 'notification'
-        /** Recorded in order. */
+        /** In order. */
         readonly facts: readonly Fact[]
-        /** Replaces the stored content, attachments too, in the same commit. Only where the job ends. */
+        /** Replaces the stored content and attachments in the same commit. Only if the job ends. */
         readonly content?: NotificationContent | undefined
       }
     | {
         readonly kind: 'event'
         /**
-         * What happened, for the endpoint's delivery log; absent when no request was made. While the endpoint is active,
-         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock and by its address then: since when
-         * it fails, whether it is disabled, and what its organization's other endpoints that chose the event are told of it in
-         * this commit, under `endpointEventId` and with the next `sequence` of the endpoint, which outlives the process.
+         * For the endpoint's delivery log. Absent: no request was made. While the endpoint is active, the storage
+         * applies `judgeEndpoint` of the domain to every attempt, under the row's lock and with the current address.
+         * That decides since when the endpoint fails, whether it is disabled, and which event about it to publish to
+         * the organization's other endpoints in this commit, under `endpointEventId` and with the endpoint's next
+         * `sequence`.
          */
         readonly attempt?: DeliveryAttempt | undefined
         /**
-         * Where the attempt went, or was to go: an endpoint that has another address by now is not judged by it. Default: the
-         * endpoint's address.
+         * Address of the attempt. If the endpoint's address has changed, the attempt does not affect its health.
+         * Default: the endpoint's address.
          */
         readonly url?: string | undefined
-        /** The attempt failed by our own fault, or because we stopped: the endpoint is not judged by it. */
+        /** The attempt failed because of this service or its stop. It does not affect the endpoint's health. */
         readonly blameless?: true | undefined
-        /** The delivery's state when the job ends. Default `failed`. */
+        /** State of the delivery if the job ends. Default `failed`. */
         readonly ended?: 'delivered' | 'failed' | undefined
         /**
-         * Disables the endpoint: its other jobs are held, and nothing of them is lost. Those that are leased at that
-         * moment go on, and are held when they come back. Events announced from then on are held too. One commit holds
-         * a thousand jobs, so that it stays short; claims hold the rest as they meet them, a thousand at a time.
+         * Disables the endpoint and holds its other jobs; nothing is lost. Jobs under a lease continue and are held
+         * when they come back. Later events are held, too. One commit holds a thousand jobs, to stay short; claims hold
+         * the rest, a thousand at a time.
          */
         readonly disable?: 'gone' | undefined
       }
@@ -59,12 +60,12 @@ export type Settlement = LeaseRef & {
 export type SettleAnswer =
   | {
       readonly kind: 'settled'
-      /** Announced in this commit, in order: for listeners in this process. */
+      /** Published in this commit, in order: emitted to listeners in this process. */
       readonly events: readonly NotificationEvent[]
-      /** The same about the endpoint; absent: none. */
+      /** Events about the endpoint. Absent: none. */
       readonly endpointEvents?: readonly EndpointEvent[] | undefined
     }
-  /** The lease was lost: another claim has the job. Nothing was changed. */
+  /** The lease was lost to another claim. Nothing changed. */
   | { readonly kind: 'stale' }
-  /** This settlement alone could not be recorded, the others of the set were. Nothing was changed; its lease goes on. */
+  /** Only this settlement failed; the others of the set are recorded. Nothing changed, and its lease continues. */
   | { readonly kind: 'failed'; readonly error: NotifierError }

@@ -19,180 +19,176 @@ import type { SuppressionRepository } from './suppressions.ts'
 import type { TemplateRepository } from './templates.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
-/** Who hears of jobs: exactly one of the two. */
+/** Receives due jobs: after the commit, or in the transaction. */
 export type JobSink =
   | { readonly enqueue: (refs: readonly JobRef[]) => void }
   | { readonly enqueueInTransaction: TransactionalQueue['enqueue'] }
 
-/** What a storage needs of the service. */
+/** Parts of the service that a storage needs. */
 export interface StorageStart {
-  /** Default: every recipient is its own address. */
+  /** Default: the recipient itself. */
   readonly addressOf?: AddressOf | undefined
 }
 
 /**
- * The spelling of a channel's recipient under which suppressions are kept and found. Pure; called in the transaction that
+ * Returns the form of a recipient under which suppressions are stored and found. Pure. Called in the transaction that
  * records a fact with `suppress`.
  */
 export type AddressOf = (channel: string, recipient: string) => string
 
 /**
- * Everything that Carillon must not forget. The hot verbs are set-based, each of them one atomic commit, and
- * they are the only writers of notifications, events and jobs.
+ * Stores everything that Carillon must not lose. The hot verbs take sets, and each call is one atomic commit. They are
+ * the only writers of notifications, events and jobs.
  *
  * Rules for every method:
- * - Times are absolute epoch milliseconds, durations end in `Ms`. The storage owns its clock; callers never pass
- *   the present time.
- * - A promise that resolves means that a durable storage has the data on disk. Leases alone (`claim`, `renew`,
- *   `release`) may follow with the next commit: a power failure that takes them only returns the jobs;
- *   a claim that has begun attempts may not.
- * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and keeps the cause. It never
- *   answers as if something were stored that is not, and after an unknown COMMIT it looks its own ids up before
- *   it answers.
- * - One guilty item never spoils a set: after a data error the set is divided until only that item fails.
+ * - Times are epoch milliseconds; names of durations end in `Ms`. The storage has its own clock; callers never pass the
+ *   current time.
+ * - A durable storage resolves only when the data is on disk. Leases alone (`claim`, `renew`, `release`) may follow
+ *   with the next commit: a power failure then only returns the jobs. A claim that has begun attempts may not.
+ * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and the cause. It never reports
+ *   data as stored that is not. After a COMMIT with an unknown result it looks up its own ids before it answers.
+ * - One bad item does not fail a set: after a data error the set is divided until only that item fails.
  * - Rows are locked in sorted order, so that sets cannot deadlock.
- * - Nothing is visible to another organization but by the methods that say so.
+ * - Organizations are isolated, except in the methods that say otherwise.
  *
- * `Tx` is what the storage takes as a transaction of the caller's; `never`: it has none to share.
+ * `Tx` is the type of a caller's transaction; `never`: the storage shares none.
  */
 export interface Storage<Tx = never> {
-  /** For logs and health, for example `sqlite`. */
+  /** Name for logs and health, for example `sqlite`. */
   readonly name: string
-  /** False when data is gone after a crash (memory). */
+  /** False: a crash loses the data (memory). */
   readonly durable: boolean
 
   /**
-   * Opens the storage and brings its schema up to date; creates the organization `org_default`. Idempotent; safe
-   * to call from many processes at once. What it is `given` counts from then on, also where it is open already.
-   * Called while a stop is under way it begins when that has ended. The notifier waits for ten minutes.
+   * Opens the storage, migrates its schema and creates the organization `org_default`. Idempotent, and safe to call
+   * from many processes at once. `given` applies from then on, even if the storage is already open. During a stop it
+   * waits for the end of that. Timeout ten minutes.
    *
-   * @throws NotifierError `service_unavailable`, or `invalid_configuration` when the schema is newer than this code.
+   * @throws NotifierError `service_unavailable`, or `invalid_configuration` if the schema is newer than this code
    */
   start(given?: StorageStart): Promise<void>
   /**
-   * Closes what {@link start} opened. Idempotent, beside another and after it. Pending calls of every method finish first.
-   * May come while a start that takes too long is under way, which it may end; it is called again when that start has ended.
+   * Closes what {@link start} opened, after pending calls have finished. Idempotent. May be called during a start that
+   * takes too long and may end it; it is then called again after that start.
    */
   stop(): Promise<void>
 
   /**
-   * Resolves where, as far as is known, what is to be stored can be. Asked for the health, so it stores nothing, unless
-   * something could not be stored before: then it tries whether it can be again. Absent: what can be read can be stored.
+   * Resolves if, as far as the storage knows, it can store data. Part of the health check, so it writes nothing, except
+   * to test again after a failed write. Absent: a storage that can read can write.
    *
-   * @throws NotifierError `service_unavailable`, as long as the disk is full or the database takes nothing but reads
+   * @throws NotifierError `service_unavailable` while the disk is full or the database is read-only
    */
   check?(): Promise<void>
 
   /**
-   * Calls `listener` when another process may have made something due, soon after it did. A hint, which may be lost or come
-   * for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with {@link stop}.
+   * Calls `listener` soon after another process may have made a job due. A hint: it may be lost or unnecessary, and
+   * polling finds the job without it. Ends with the returned function, or with {@link stop}.
    *
-   * @param onError is told why nothing can be heard, each time that it was tried
+   * @param onError receives the reason for each failed attempt to listen
    */
   onWork?(listener: () => void, onError?: (error: unknown) => void): () => void
 
   /**
-   * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
-   * redelivered, retried or returned. `enqueueInTransaction` runs in the transaction that does so; otherwise `enqueue` is called after the
-   * commit. Absent: this storage cannot be used with a queue engine.
+   * From the next commit on, enqueues every job that this process makes due, now or later: accepted, retried,
+   * redelivered or returned jobs and later attempts. `enqueueInTransaction` runs in the transaction; `enqueue` is
+   * called after the commit. Absent: the storage does not support queue engines.
    *
-   * @throws what a first, empty call of `enqueueInTransaction` throws
+   * @throws the error of a first, empty call of `enqueueInTransaction`
    */
   enqueueJobs?(sink: JobSink): Promise<void>
 
   /**
    * Stores notifications, their jobs, quota use and idempotency records: one commit for the set, one answer per
-   * request, in order. Within a request notifications are admitted in order until the quota is used up.
+   * request, in order. Within a request it admits notifications in order until the quota is used up.
    *
-   * The first event of a notification (`queued` or `scheduled`, sequence 1) is its accept: a storage may derive it
-   * from the notification's own row instead of storing it twice.
+   * The first event of a notification (`queued` or `scheduled`, sequence 1) is its accept. A storage may derive it from
+   * the notification's row.
    *
-   * Ten parallel equal requests with one idempotency key store once: one answers `accepted`, the others `replayed`.
+   * Ten parallel equal requests with one idempotency key store once: one answer is `accepted`, the others are
+   * `replayed`.
    *
-   * Waited for no longer than a minute, as {@link findIdempotent} is: the send then rejects with `service_unavailable`, and
-   * a repetition finds by its key what was stored.
+   * Timeout one minute, as for {@link findIdempotent}: the send then rejects with `service_unavailable`, and a
+   * repetition with the same key finds the stored result.
    */
   accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
 
   /**
-   * Joins an open transaction of the caller's for one accept, which so is stored together with the caller's own data:
-   * both are committed, or neither. Absent: the storage shares no transactions.
+   * Joins an open transaction of the caller for one accept. Both commit together, or neither. Absent: the storage
+   * shares no transactions.
    *
-   * - A rolled back transaction leaves nothing: no notification, no quota use, and a key that is free again.
-   * - A `onError` answer stores nothing of the request and leaves the transaction as it was.
-   * - While the transaction is open it holds up nobody but those who ask for the same idempotency key inside a
-   *   transaction of their own: no row is locked that other accepts need. Several that are open at once do not see each
-   *   other's quota use, so that together they may exceed a quota.
+   * - A rolled back transaction leaves nothing: no notification, no quota use, and a free key.
+   * - A `failed` answer stores nothing of the request and leaves the transaction intact.
+   * - An open transaction blocks only requests for the same idempotency key in other callers' transactions: it locks no
+   *   row that other accepts need. Concurrent ones do not see each other's quota use, so that together they may exceed
+   *   a quota.
    *
-   * @throws NotifierError `invalid_transaction` when `tx` is none, is not open or is of another database;
-   *   `service_unavailable` when the caller must roll back and run the whole transaction again
+   * @throws NotifierError `invalid_transaction` if `tx` is not an open transaction of this database;
+   *   `service_unavailable` if the caller must roll back and repeat the whole transaction
    */
   join?(tx: Tx): Promise<JoinedTransaction>
 
-  /** How many notifications {@link accept} has counted against a period's quota. */
+  /** Number of notifications that {@link accept} has counted against a period's quota. */
   quotaUsed(organizationId: string, period: string): Promise<number>
 
-  /** Looks idempotency records up; null where there is none or it has expired. In order. */
+  /** Finds idempotency records, in order. Null: none, or expired. */
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
 
   /**
-   * Leases due jobs and says what else is due. Every lease has a fencing token that is new for each claim.
+   * Leases due jobs and reports what else is due. Every lease has a fencing token that is new for each claim.
    *
-   * Before it looks for jobs it returns those whose lease has expired, or would last for more than two hours, which no lease does:
-   * the clock ran ahead when it was given. A job whose attempt had not started becomes
-   * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
-   * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles other than `unasked`.
+   * It first takes back jobs with an expired lease, or with one of more than two hours, which a clock running ahead has
+   * given. If the attempt had not started, the job can be claimed again and counts nothing. If it had started, it stays
+   * counted, is recorded as `attempt_ambiguous`, and the job can be claimed by `{ recovered }` only, until it settles
+   * other than `unasked`.
    *
-   * Where the request allows it, a storage may begin attempts at events in the same commit: it then says so of each.
+   * If the request allows it, a storage may begin attempts at events in the same commit, and marks those jobs.
    *
-   * Fair: inside a lane organizations take turns, so that one organization's backlog delays another's job by at most
-   * one round; `high` goes before `normal` but leaves it a share. Cost grows with what is claimed, never with the
-   * backlog. No job is ever leased to two claims at once.
+   * Fair: organizations share a lane round-robin, so that the backlog of one delays a job of another by one round at
+   * most. `high` goes before `normal` but leaves it a share. The cost grows with the number of claimed jobs, not with
+   * the backlog. Two claims never lease the same job.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer>
 
   /**
-   * Records, before any provider is called, that attempts begin: the job's attempt count rises by one.
+   * Records the start of attempts before any provider is called: the job's attempt count rises by one.
    *
-   * @returns one boolean per ref: false when the token is stale or the lease has ended; that attempt must not begin.
+   * @returns one boolean per ref; false: the token is stale or the lease has ended, so the attempt must not begin
    */
   startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
 
   /**
-   * Extends leases to `leaseMs` from now; one that has ended too, as long as no other claim has the job.
-   * False per ref when the token is stale: stop working on it.
+   * Extends leases to `leaseMs` from now, also ended ones if no other claim has the job. False per ref: the token is
+   * stale; stop work on the job.
    */
   renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
 
-  /**
-   * Returns claims whose attempt has not started, or has been begun by the claim and was not made: uncounted, due at once.
-   * Others and stale tokens are ignored.
-   */
+  /** Returns claims whose attempt was not made: uncounted, due at once. Ignores others and stale tokens. */
   release(refs: readonly LeaseRef[]): Promise<void>
 
   /**
-   * Ends attempts: facts, status fold, next due time or the end of the job, and the webhook deliveries that follow
-   * from announced events, in one commit. A settlement with a stale token changes nothing and answers `stale`.
-   * A fact that says `suppress` adds the notification's recipient to the suppression list, as `suppressions.add` does,
-   * with the provider as its source; so does one of a receipt.
-   * Unmatched receipts for a provider message id that becomes known here are applied in the same commit.
+   * Ends attempts in one commit: facts, status, next due time or end of the job, and the webhook deliveries of
+   * published events. A settlement with a stale token changes nothing and answers `stale`.
+   *
+   * A fact with `suppress`, also one of a receipt, adds the recipient to the suppression list as `suppressions.add`
+   * does, with the provider as its source. Kept receipts for a provider message id that becomes known are applied in
+   * the same commit.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleAnswer[]>
 
   /**
-   * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
-   * the provider of that organization; correlated first by our notification id, then by the provider's message id of
-   * any hand-over, earlier ones included, and of the notification accepted last where several have it; kept while
-   * unmatched, until `retention.expire` removes them. A recipient's own word changes the suppression list in the same
-   * commit. One commit for the set, one answer for each, in order.
+   * Records reports of providers: one commit for the set, one answer each, in order. Deduplicates by instance and
+   * `dedupeKey`; an instance is the provider of an organization. Finds the notification by its id, else by the
+   * provider's message id of any hand-over; of several, the one accepted last. Keeps unmatched reports until
+   * `retention.expire` removes them. A consent changes the suppression list in the same commit.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 
   /**
-   * Counts what has not ended. Asked every few seconds, so its cost is bounded by `most` and by the lanes, never by the
-   * backlog: it counts at most `most` due jobs of each lane (of all endpoints together), and at most as many of all
-   * scheduled ones (the soonest first), of all leased ones and of all that are held. A count that reaches `most` means at
-   * least so many; below it everything is exact. Changes nothing: neither what is due nor what ran out is moved.
+   * Counts stored work; read-only. Called every few seconds, so its cost is limited by `most` and the number of lanes,
+   * not by the backlog. Counts at most `most` due jobs of each lane (of all endpoints together), and at most as many
+   * scheduled (the soonest), leased and held ones. A count that reaches `most` is a lower bound; below that all counts
+   * are exact.
    */
   backlog(most: number): Promise<Backlog>
 
@@ -206,11 +202,11 @@ export interface Storage<Tx = never> {
   readonly retention: RetentionRepository
 
   /**
-   * Returns the value kept under `name`; stores `initial` first when there is none. All processes that share the
-   * storage get the same value, also when they ask at once. Holds the generated `secret`.
+   * Returns the value of `name`; stores `initial` first if there is none. All processes that share the storage get the
+   * same value, also in a race. Holds the generated `secret`.
    */
   putIfAbsent(name: string, initial: string): Promise<string>
 
-  /** Returns the value that {@link putIfAbsent} stored under `name`, null when there is none. Changes nothing. */
+  /** Returns the value that {@link putIfAbsent} stored under `name`. Null: none. Read-only. */
   keptValue(name: string): Promise<string | null>
 }

@@ -3,25 +3,29 @@ import type { Page, PageRequest } from './page.ts'
 
 export interface TemplateRepository {
   /**
-   * Null when the organization has a template of this name: of ten in a race exactly one is created.
+   * Null: the organization has a template of this name. Of ten concurrent calls one creates it.
    *
-   * @throws NotifierError `not_found` when the organization does not exist.
+   * @throws NotifierError `not_found` if the organization does not exist
    */
   create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null>
-  /** The newest version, any organization's; null: unknown or deleted. */
+  /** The newest version, of any organization. Null: unknown or deleted. */
   get(id: string): Promise<Template | null>
-  /** The newest versions by name or id within an organization, in order; null: unknown or deleted. One query for the set. */
+  /**
+   * The newest versions by name or id within an organization, in order. Null: unknown or deleted. One query for the
+   * set.
+   */
   find(organizationId: string, references: readonly string[]): Promise<(Template | null)[]>
-  /** Pinned versions, kept also after an update or deletion; null: never existed. One query for the set. */
+  /** Pinned versions, which outlive updates and deletion. Null: never existed. One query for the set. */
   versions(references: readonly TemplateVersion[]): Promise<(StoredVersion | null)[]>
-  /** The versions of a template that is not deleted, newest first; none: unknown or deleted. */
+  /** The versions of a template, newest first. Empty: unknown or deleted. */
   history(id: string, page: PageRequest): Promise<Page<StoredVersion>>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<Template>>
   /**
-   * Adds a version where subject, body, format or text become different; a new name or description alone keeps it.
-   * `unknown`: no such template. `taken`: another template has the new name. `outdated`: its version is not the
-   * expected one, and nothing was changed; of ten in a race that expect one version and change the text, one succeeds.
+   * Adds a version if subject, body, format or text change; a new name or description alone keeps the version.
+   * `unknown`: no such template. `taken`: another template has the name. `outdated`: the current version is not the
+   * expected one, and nothing changed. Of ten concurrent calls that expect one version and change the text, one
+   * succeeds.
    *
    * @param expectedVersion absent: any
    */
@@ -30,7 +34,7 @@ export interface TemplateRepository {
     change: TemplateChange,
     expectedVersion?: number,
   ): Promise<Template | 'unknown' | 'taken' | 'outdated'>
-  /** Frees its name; queued notifications keep their version. False: unknown, or deleted before. */
+  /** Frees the name. Queued notifications keep their version. False: unknown or already deleted. */
   delete(id: string): Promise<boolean>
 }
 
@@ -39,9 +43,9 @@ export interface TemplateVersion {
   readonly version: number
 }
 
-/** A version with the name and description that the template has now. */
+/** A version with the current name and description of the template. */
 export interface StoredVersion extends Template {
-  /** When the version was made; epoch milliseconds. */
+  /** Creation of the version, in epoch milliseconds. */
   readonly versionAt: number
 }
 

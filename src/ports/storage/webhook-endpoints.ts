@@ -1,21 +1,24 @@
 import type { WebhookEventType } from '../../domain/endpoint-health.ts'
 import type { Page, PageRequest } from './page.ts'
 
-/** Where an organization receives events. */
+/** Address to which an organization's events are posted. */
 export interface WebhookEndpoint {
   /** `wh_<value>`; also the lane of its jobs. */
   readonly id: string
   readonly organizationId: string
   readonly url: string
   readonly events: readonly WebhookEventType[]
-  /** Success is `200`; an endpoint may opt into any `2xx`. */
+  /** The status codes that count as success. */
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
-  /** Why it is disabled. */
+  /** Null: not disabled. */
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
-  /** When the first attempt since the last success failed; epoch milliseconds. Null: it works, or was never asked. */
+  /**
+   * First failed attempt since the last success, in epoch milliseconds. Null: the last attempt succeeded, or there was
+   * none.
+   */
   readonly failingSince: number | null
-  /** Encrypted `whsec_…` secrets, newest first, without those that have ended; opaque to the storage. */
+  /** Encrypted `whsec_…` secrets that are valid, newest first. Opaque to the storage. */
   readonly secrets: readonly string[]
   /** Epoch milliseconds. */
   readonly createdAt: number
@@ -23,56 +26,55 @@ export interface WebhookEndpoint {
 
 export interface WebhookEndpointRepository {
   /**
-   * Registers an endpoint where its organization has fewer than `most`, also of many that are created at one time. Null: it
-   * has as many, or more of before there was a bound, which it keeps.
+   * Registers an endpoint if the organization has fewer than `most`, also in a race. Null: the limit is reached.
    *
-   * @throws NotifierError `not_found` when the organization does not exist
+   * @throws NotifierError `not_found` if the organization does not exist
    */
   create(endpoint: NewWebhookEndpoint, most: number): Promise<WebhookEndpoint | null>
-  /** Any organization's; null: unknown. */
+  /** An endpoint of any organization. Null: unknown. */
   get(id: string): Promise<WebhookEndpoint | null>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<WebhookEndpoint>>
   /**
-   * Changes what is given. `disabled` holds its jobs as a settlement's `disable` does, for the reason `manual` unless it
-   * was disabled before. `active` clears the reason, and leaves what is held where it is. `active` and a new address make
-   * it healthy again: what failed before no longer counts. Null: unknown.
+   * Changes the given fields. `disabled` holds the endpoint's jobs as a settlement's `disable` does, with the reason
+   * `manual` unless it was already disabled. `active` clears the reason and leaves held deliveries held. `active` and a
+   * new address reset the endpoint's health. Null: unknown.
    */
   update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>
   /**
-   * Puts a new secret first. Those before end after `overlapMs` of the storage's clock, or when they were to end if that
-   * is sooner, so that 0 ends them all at once. The `most` newest are kept. Of two at one time both are. Null: unknown.
+   * Puts a new secret first. Older ones end after `overlapMs` of the storage's clock, or sooner if they were to end
+   * before; 0 ends them at once. Keeps the `most` newest. Two concurrent rotations keep both secrets. Null: unknown.
    */
   rotateSecret(id: string, rotation: SecretRotation): Promise<WebhookEndpoint | null>
-  /** The delivery log of an endpoint, newest first, its attempts in order. */
+  /** The delivery log of an endpoint, newest first, with the attempts in order. */
   deliveries(filter: DeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /**
    * Makes held and failed deliveries of events since then due at once, oldest first, each with all attempts of the
-   * schedule before it; at most `most`, so that a long list never blocks others. Nothing is made due twice by two at one
-   * time. `disabled`: the endpoint is, and nothing was done.
+   * schedule; at most `most`, to keep the step short. Concurrent calls make none due twice. `disabled`: the endpoint is
+   * disabled, and nothing changed.
    *
-   * @returns how many; fewer than `most`: none are left
+   * @returns number of deliveries; fewer than `most`: none are left
    */
   redeliver(
     id: string,
     which: { readonly since: number; readonly most: number },
   ): Promise<number | 'disabled' | 'unknown'>
   /**
-   * Makes one delivery due at once, whatever became of it, as {@link redeliver} would; one that waits for its next attempt
-   * keeps those it had. One that is under way is left alone. Of ten at one time one makes it due. `unknown`: there is no
-   * such endpoint or delivery. `disabled`: nothing was done.
+   * Makes one delivery due at once in any state, as {@link redeliver} does. One that waits for its next attempt keeps
+   * its count of attempts; one under way is left alone. Of ten concurrent calls one makes it due. `unknown`: no such
+   * endpoint or delivery. `disabled`: nothing changed.
    *
-   * @returns the delivery after it
+   * @returns the delivery afterwards
    */
   redeliverOne(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
   /**
-   * Removes at most `most` deliveries of it with their jobs and attempts, and when no more are left itself: so that a long
-   * log never blocks others. `more`: it is still there, with the rest of its deliveries.
+   * Removes at most `most` deliveries with their jobs and attempts, to keep the step short, and the endpoint itself
+   * once none are left. `more`: the endpoint and some deliveries remain.
    */
   delete(id: string, most: number): Promise<'deleted' | 'more' | 'unknown'>
 }
 
-/** What registers an endpoint; it is active. */
+/** A new endpoint. It is active. */
 export type NewWebhookEndpoint = Omit<
   WebhookEndpoint,
   'createdAt' | 'status' | 'disabledReason' | 'failingSince'
@@ -96,15 +98,15 @@ export interface DeliveryFilter {
   readonly state?: WebhookDelivery['state'] | undefined
 }
 
-/** One event on its way to one endpoint, or arrived. */
+/** The delivery of one event to one endpoint. */
 export interface WebhookDelivery {
   /** The `webhook-id`. */
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly payload: string
-  /** `held`: the endpoint was disabled; it waits for a redelivery. */
+  /** `held`: the endpoint is disabled; the delivery waits for a redelivery. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'
-  /** When the event was announced; epoch milliseconds. */
+  /** Publication of the event, in epoch milliseconds. */
   readonly createdAt: number
   readonly attempts: readonly LoggedAttempt[]
 }
@@ -114,26 +116,23 @@ export interface DeliveryAttempt {
   readonly attempt: number
   /** Null: no answer. */
   readonly status: number | null
-  /** The beginning of the answer's body, or why there was none. */
+  /** The start of the answer's body, or the reason why there is no answer. */
   readonly response: string
   readonly durationMs: number
   readonly succeeded: boolean
-  /**
-   * Absent: nothing was sent, or nobody knows: the process ended before it could say, or a version that did not keep this
-   * recorded the attempt.
-   */
+  /** Absent: nothing was sent, the process ended before it could record this, or an older version made the attempt. */
   readonly request?: SentRequest | undefined
 }
 
-/** What a request cannot be told by later: all else of it follows from its event. */
+/** The parts of a request that do not follow from its event. */
 export interface SentRequest {
-  /** The endpoint's address as it was. */
+  /** The endpoint's address at that time. */
   readonly url: string
-  /** Epoch seconds: its `webhook-timestamp`. */
+  /** The `webhook-timestamp` in epoch seconds. */
   readonly timestamp: number
 }
 
 export interface LoggedAttempt extends DeliveryAttempt {
-  /** When it was recorded; epoch milliseconds. */
+  /** Time of recording in epoch milliseconds. */
   readonly at: number
 }

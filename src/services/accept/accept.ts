@@ -31,10 +31,10 @@ import type { BatchResult, SentNotification } from './records.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
 
-/** What the record of a single send keeps: the answer but its time, which is the record's own. */
+/** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
 
-/** One call, as far as it is known before its messages are judged. */
+/** A call before its messages are judged. */
 interface Call {
   readonly unit: UnitOfWork
   readonly organizationId: string
@@ -42,9 +42,9 @@ interface Call {
 }
 
 /**
- * The accept side of the service: judge, then store in commits that concurrent callers share.
+ * The accept side of the service: judges messages, then stores them in commits that concurrent callers share.
  *
- * @param accepted is called after a commit, with each lane that has something new to deliver
+ * @param accepted called after a commit with each lane that has new work
  */
 export function createAccept(
   storage: Storage<unknown>,
@@ -83,7 +83,7 @@ export function createAccept(
     return permitted(organizationId, notification)
   }
 
-  /** Lets an organization's own providers be made before they are asked about the recipient. */
+  /** Loads an organization's own providers before they are asked about the recipient. */
   function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
     return channel === undefined ? undefined : how.registry.warm(channel, organizationId)
   }
@@ -108,7 +108,7 @@ export function createAccept(
     if (reason !== null) throw suppressionError(reason)
   }
 
-  /** Stores what the hour granted, and gives back to it what was not stored. */
+  /** Stores the notifications that the hourly limit granted, and refunds the rest. */
   async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
     let stored = 0
     try {
@@ -161,7 +161,7 @@ export function createAccept(
       ...(refusal === null ? {} : { overHour: itemError(refusal) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
-    // As where the month refuses all: nothing was done that a repetition could do twice.
+    // As if the monthly quota refused all: a repetition does nothing twice.
     const refused = granted === 0 && judged.notifications.length > 0
     const record = recordFor(refused ? null : use, result)
     const answer = await store(call, grant, { organizationId, notifications, ...record })
@@ -187,7 +187,7 @@ export function createAccept(
         { name: 'accept', operation: 'send' },
         async (span) => {
           const given = parseOptions(sendOptions, options)
-          // Before anything is waited for: the caller may use the object for the next message.
+          // Before the first await: the caller may reuse the object for the next message.
           const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
           const unit = await units.of(given.tx)
           const call = await callOf('send', organizationId, given, input, unit)
@@ -242,7 +242,7 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           assertBatch(messages)
-          // A list of our own: the caller may empty theirs meanwhile.
+          // A copy: the caller may empty the list meanwhile.
           const reading = {
             schema: how.sendInput,
             organizationId,
@@ -281,7 +281,7 @@ function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'schedul
   return sendAt !== null && sendAt > now ? 'scheduled' : 'queued'
 }
 
-/** ISO 8601 UTC. All of one commit have one time, so its text is made once. */
+/** ISO 8601 UTC. All notifications of a commit share one time, so its text is cached. */
 function createIso(): (time: number) => string {
   let last = { time: Number.NaN, text: '' }
   return (time) => {

@@ -17,33 +17,33 @@ import type { BatchItem, BatchResult, ItemError } from './records.ts'
 /** Most notifications in one batch. */
 const MAX_BATCH = 10_000
 
-/** So many are judged in one turn of the event loop, so that nobody else's requests wait for a whole batch. */
+/** Messages judged per slice, so that other requests do not wait for a whole batch. */
 const JUDGED_IN_A_TURN = 500
-/** A text that may be too large is rendered to know it: few of those make a turn. */
+/** Longest slice: a large text is rendered to measure it. */
 const TURN_MS = 20
 
-/** What a message names that names no template. */
+/** Group of messages without a template. */
 const NONE = ''
-/** Templates that are read at once: each may be half a mebibyte. */
+/** Templates read at once: each may have half a mebibyte. */
 const READ_AT_ONCE = 16
-/** Most that a batch expands while it is judged: beyond it each further message that names a template is refused. */
+/** Maximum size of a batch's expanded templates. Beyond it, further messages with a template are refused. */
 const MAX_EXPANDED = 100 * MAX_PIECES
-/** To write so many characters takes as long as a tag. */
+/** Writing this many characters costs as much as a tag. */
 const CHARACTERS_OF_A_TAG = 64
-/** To compile a tag takes as long as to expand so many. */
+/** Compiling a tag costs as much as expanding this many. */
 const EXPANDED_OF_COMPILED = 4
-/** Most characters of the templates that a batch names. */
+/** Maximum number of characters of a batch's templates. */
 const MAX_READ = 100 * MAX_BODY_LENGTH
 
-/** What a batch has taken while it is judged. */
+/** Work spent on a batch so far. */
 interface Spent extends Work {
   /** Characters of its templates. */
   read: number
 }
 
 /**
- * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
- * the storage, and the errors of those that met a limit: in order, first the admitted, then the month's, then the hour's.
+ * The record of a batch: items with their own errors, the ids and states of stored items, and the errors of items over
+ * a limit. In order: first the admitted, then those over the monthly quota, then those over the hourly limit.
  */
 export interface BatchRecord {
   readonly size: number
@@ -58,7 +58,7 @@ export function batchResult(record: IdempotencyRecord): BatchResult {
   return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
 }
 
-/** The answer to a batch of which the first `admitted` were stored. */
+/** The answer to a batch whose first `admitted` notifications were stored. */
 export function toBatchResult(
   record: BatchRecord,
   admitted: number,
@@ -99,14 +99,14 @@ export function assertBatch(messages: unknown): asserts messages is readonly unk
   })
 }
 
-/** A batch whose messages were judged by their form, each on its own. */
+/** A batch whose messages were parsed one by one. */
 export interface ParsedBatch {
   readonly size: number
   readonly inputs: readonly (readonly [index: number, input: ParsedSend])[]
   readonly errors: readonly [index: number, error: ItemError][]
   /**
-   * What makes it the same batch again: a fingerprint of each message as it was understood, or as it came where it was
-   * not. Empty where nobody asks.
+   * Identifies the batch: a fingerprint of each parsed message, or of the raw one if it is invalid. Empty without an
+   * idempotency key.
    */
   readonly request: readonly string[]
 }
@@ -140,8 +140,8 @@ export async function parseBatch(
 }
 
 /**
- * Judges each message on its own, template by template, so that each is read and compiled once; suppressed recipients are
- * looked up in one go.
+ * Judges each message on its own, grouped by template, so that each template is read and compiled once. Looks up
+ * suppressed recipients together.
  */
 export async function judgeBatch(
   { inputs, errors: refused }: ParsedBatch,
@@ -172,7 +172,7 @@ export async function judgeBatch(
   const notifications: NewNotification[] = []
   for (const [position, [index, notification]] of prepared.entries()) {
     const reason = reasons[position]
-    // No answer is no permission.
+    // A missing answer must not count as permission.
     if (reason === undefined) throw new Error(`${reasons.length} answers to ${keys.length} suppression keys.`)
     attempt(index, errors, () => {
       if (limits !== null) kindOf(notification).assertPermitted?.(notification.to, limits)
@@ -183,7 +183,7 @@ export async function judgeBatch(
   return { notifications, errors }
 }
 
-/** Messages with the templates that they name, and with their channels' providers at hand. */
+/** Messages with their templates, once their channels' providers are loaded. */
 async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
@@ -215,7 +215,7 @@ async function* byTemplate(
   }
 }
 
-/** The templates of some names, few of which are held at a time; none is read after the batch has taken enough. */
+/** Reads templates by name, a few at a time, and none after the batch has reached its limit. */
 async function* templatesOf(
   names: readonly string[],
   organizationId: string,
@@ -248,7 +248,7 @@ function batchTooLarge(): NotifierError {
   })
 }
 
-/** Does something with each item, and lets the event loop turn after every so many, or so long. */
+/** Runs `judge` for each item and yields to the event loop after a number of items or some time. */
 async function inTurns<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   clock: Clock,
@@ -265,7 +265,7 @@ async function inTurns<Item>(
   }
 }
 
-/** Judges one item; a fault of the item is its answer, any other is thrown. */
+/** Judges one item. An error of the item is its answer; others are thrown. */
 function attempt(index: number, errors: [number, ItemError][], judge: () => void): void {
   try {
     judge()
@@ -275,7 +275,7 @@ function attempt(index: number, errors: [number, ItemError][], judge: () => void
   }
 }
 
-/** The form in which an item's fault is answered and recorded. */
+/** The error of an item as answered and recorded. */
 export function itemError({ code, message, details }: NotifierError): ItemError {
   return { code, message, ...(details === undefined ? {} : { details }) }
 }

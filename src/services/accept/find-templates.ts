@@ -1,13 +1,12 @@
 import type { Template } from '../../domain/template/template.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 
-/** A template that a send names. */
 export interface WantedTemplate {
   readonly organizationId: string
   readonly reference: string
 }
 
-/** Looks up what several sends name: one query for each organization among them. */
+/** Finds the templates of several sends: one query per organization. */
 export async function findTemplates(
   storage: Pick<AcceptReads, 'templates'>,
   wanted: readonly WantedTemplate[],

@@ -1,7 +1,7 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 
-/** How long a key is remembered. */
+/** Lifetime of a key. */
 const TTL_MS = 24 * 60 * 60 * 1000
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
@@ -13,7 +13,7 @@ export interface IdempotentUse {
 }
 
 /**
- * A key that is no text, as null, would be one key for whatever has none.
+ * Rejects values other than text: as a key, null would be shared by all callers without one.
  *
  * @throws NotifierError `invalid_parameter`
  */
@@ -25,13 +25,13 @@ export function assertIdempotencyKey(key: string): void {
   })
 }
 
-/** @throws NotifierError `idempotency_key_reused` when the record is of another request */
+/** @throws NotifierError `idempotency_key_reused` if the record belongs to another request */
 export function assertSameRequest(record: IdempotencyRecord, use: IdempotentUse): void {
   if (record.fingerprint !== use.fingerprint)
     throw new NotifierError('idempotency_key_reused', { details: { field: 'idempotencyKey' } })
 }
 
-/** What the storage keeps beside the notifications, so that a repetition gets the same answer. */
+/** The idempotency record for the storage. */
 export function recordFor(use: IdempotentUse | null, result: unknown): Pick<AcceptRequest, 'idempotency'> {
   if (use === null) return {}
   return {

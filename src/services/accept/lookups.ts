@@ -4,7 +4,7 @@ import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 
-/** What an accept looks up; what several ask for in one turn is one look-up. */
+/** The lookups of an accept. Equal ones of one turn of the event loop are joined. */
 export interface Lookups {
   readonly reads: AcceptReads
   readonly record: Coalesced<IdempotencyKey, IdempotencyRecord | null>

@@ -5,7 +5,7 @@ import type { Span } from '../../ports/telemetry.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { BatchResult, SentNotification } from './records.ts'
 
-/** The same notifications, to be delivered in the trace of the span that accepts them. */
+/** The notifications with the trace context of the accepting span. */
 export function traced(
   notifications: readonly NewNotification[],
   span: Span | null,

@@ -4,13 +4,13 @@ import type { SendOptions } from '../tenant.ts'
 type Given = SendOptions<unknown>
 
 const common = {
-  // Judged with the error that HTTP answers, too.
+  // Checked later, for the same error as over HTTP.
   idempotencyKey: z.custom<string>().optional(),
 }
 const strict = z.boolean().optional()
 const tx = z.unknown().optional()
 
-/** The options of `send` and `sendBatch`: one that nobody knows is refused, since a slip would double a message. */
+/** The options of `send` and `sendBatch`. Unknown ones are refused: a misspelt key could duplicate a message. */
 export const sendOptions: z.ZodType<Given> = z.strictObject({ ...common, strict, tx })
 
 /** The options of `resend`. */

@@ -4,9 +4,9 @@ import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.
 import { assertSameOrganization } from '../scope.ts'
 
 /**
- * One message, alone or in a batch, judged by its form.
+ * Parses one message, alone or in a batch.
  *
- * @param strict false: unknown fields are ignored, except those that belong elsewhere
+ * @param strict false: ignores unknown fields, except those that belong elsewhere
  * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
  */
 export function parseSend(

@@ -15,28 +15,28 @@ import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
-/** What turns a valid input into something that can be stored. */
+/** Dependencies for judging a send. */
 export interface Preparation {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly clock: Clock
   readonly links: Links
-  /** The schema of a send, with the parts of every kind that is known. */
+  /** The schema of a send with the parts of all known channel kinds. */
   readonly sendInput: SendSchema
-  /** Where an organization may send to. */
+  /** The countries that an organization may send to. */
   limitsOf(organizationId: string): Promise<OrganizationLimits>
   newId(): string
 }
 
-/** Latest `sendAt`, from now. */
+/** Latest `sendAt` from now. */
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
- * Judges one send by everything but the storage's own limits, in the order: channel, recipient,
- * format, parts, template, variables, segments, times.
+ * Judges a send by everything except the storage's limits, in this order: channel, recipient, format, parts, template,
+ * variables, segments, times.
  *
- * @param template the template that `input.template` names; null when there is none
- * @param spent gets what it took to render added
+ * @param template the template `input.template`; null: none
+ * @param spent receives the cost of the rendering
  * @throws NotifierError as `Notifier.send`
  */
 export function prepareSend(
@@ -76,10 +76,11 @@ export function prepareSend(
 }
 
 /**
- * The same message once more: its pinned content, to its recipient, at once. It may take as long as the first one might.
+ * A new notification from the pinned content of an old one, to the same recipient, due now, with an equally long
+ * lifetime.
  *
- * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`: what was right then need not be right
- *   now
+ * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`: the rules may
+ *   have changed since the first accept
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
@@ -112,7 +113,7 @@ function routeTo(
   const route = registry.of(channel, organizationId)
   if (route === null) throw notConfigured(channel, registry)
   assertRecipient(kind, to)
-  // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
+  // If the providers are unknown now, the lane decides later: a failed lookup refuses nothing.
   if (route.providers === null || route.providers.some((provider) => registry.accepts(provider, to)))
     return route
   throw new NotifierError('invalid_recipient', {
@@ -122,9 +123,9 @@ function routeTo(
 }
 
 /**
- * What a message carries for its channel.
+ * The parts of a message for its channel.
  *
- * @throws NotifierError `invalid_parameter` when there are parts for another one
+ * @throws NotifierError `invalid_parameter` if it has parts for another channel
  */
 function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: ProviderRegistry): unknown {
   for (const { name, parts } of kinds.known.values()) {
@@ -211,8 +212,8 @@ function blank(input: ParsedSend, content: NotificationContent): NotifierError {
 }
 
 /**
- * Values beside a literal text with placeholders are a template forgotten, or text that was taken for one: it would go out
- * as it stands. Values may come with any send, so those of a text without placeholders are ignored.
+ * Rejects variables for a literal text with placeholders: the template is missing, or the text would go out with its
+ * placeholders. Variables are ignored for a text without placeholders.
  */
 function assertNoValues(input: ParsedSend): void {
   const { subject, body, html, text } = input
@@ -253,7 +254,7 @@ function templateNotFound(reference: string): NotifierError {
   })
 }
 
-/** The channel that a send will take, as far as it can be told before it is judged. */
+/** The likely channel of a send before it is judged. */
 export function channelHint(input: ParsedSend, template: Template | null): string | undefined {
   return input.channel ?? template?.channel
 }

@@ -11,14 +11,14 @@ export interface SentNotification {
   readonly to: string
   /** ISO 8601 UTC. */
   readonly createdAt: string
-  /** True when an earlier request with the same idempotency key made it. */
+  /** True: an earlier request with the same idempotency key made it. */
   readonly replayed: boolean
 }
 
 export interface ValidatedSend {
   readonly channel: string
   readonly to: string
-  /** What would be sent. */
+  /** The message as it would be sent. */
   readonly rendered: RenderedMessage
 }
 

@@ -2,18 +2,18 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdempotentUse } from './idempotency.ts'
 
-/** Lets parallel requests with one idempotency key wait for the first, whose answer they then find stored. */
+/** Makes parallel requests with one idempotency key wait for the first; they then find its stored answer. */
 export interface SingleFlight {
-  /** @throws NotifierError `idempotency_in_progress` when the first takes too long */
+  /** @throws NotifierError `idempotency_in_progress` if the first takes too long */
   run<Answer>(use: IdempotentUse | null, work: () => Promise<Answer>): Promise<Answer>
 }
 
-/** An equal request waits this long for the first before it gets 409. */
+/** Equal requests wait this long for the first, then get 409. */
 const WAIT_MS = 10_000
 
 /**
- * The storage alone makes sure that only one is stored, over all processes; this spares the others of this process the
- * limits that they would be counted against for nothing.
+ * An optimization: the storage alone ensures over all processes that one is stored. Without this, the other requests
+ * would be counted against limits in vain.
  */
 export function createSingleFlight(clock: Clock): SingleFlight {
   const running = new Map<string, Promise<unknown>>()

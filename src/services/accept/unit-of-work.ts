@@ -4,15 +4,15 @@ import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/stora
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
-/** Notifications in one commit; a larger batch goes in one of its own. */
+/** Notifications per commit. A larger batch has a commit of its own. */
 const COMMIT_WEIGHT = 2_000
 
-/** Where an accept looks up what it needs, and stores what it accepts. */
+/** The transaction in which an accept reads and stores. */
 export interface UnitOfWork {
   readonly lookups: Lookups
-  /** Where even what is mostly remembered is looked up; undefined: as usual. */
+  /** Reads inside the transaction, also for data that is otherwise cached. Undefined: ordinary reads. */
   readonly inside: AcceptReads | undefined
-  /** Lanes are told when it is committed. @throws NotifierError of a request that failed */
+  /** Wakes the lanes after the commit. @throws NotifierError of a failed request */
   store(request: AcceptRequest): Promise<Stored>
 }
 
@@ -22,14 +22,14 @@ export interface UnitsOfWork {
   /** The commits that concurrent callers share. */
   readonly shared: UnitOfWork
   /**
-   * The shared one, or that of a transaction of the caller's.
+   * The shared unit, or one for a transaction of the caller.
    *
-   * @throws NotifierError `invalid_transaction` where one is given to a storage that can join none
+   * @throws NotifierError `invalid_transaction` if the storage joins no transactions
    */
   of(tx: unknown): UnitOfWork | Promise<UnitOfWork>
 }
 
-/** @param accepted is called after a commit, with each lane that has something new to deliver */
+/** @param accepted called after a commit with each lane that has new work */
 export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: string) => void): UnitsOfWork {
   const commit = coalesce((requests: readonly AcceptRequest[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,

@@ -21,10 +21,10 @@ import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } f
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
 
-/** A key before it has an id and a secret. */
+/** A key without its id and secret. */
 type Given = Omit<NewApiKey, 'id' | 'prefix' | 'last4'>
 
-/** The use cases of both kinds of key. They share look-ups; neither finds or deletes a key of the other. */
+/** The use cases for both kinds of key. They share lookups; neither finds or deletes keys of the other kind. */
 export function createApiKeys(
   storage: Storage,
   ids: IdGenerator,
@@ -38,7 +38,7 @@ export function createApiKeys(
   const used = createKeyUses(storage.apiKeys, clock)
   const identify = coalesce((secrets: readonly string[]) => identifyAll(storage, secrets))
 
-  /** Whatever can be wrong with it comes before its organization is looked up. */
+  /** Runs before the lookup of the organization. */
   function check(input: ApiKeyInput): Omit<Given, 'organizationId'> {
     const { name, permission, grants, expiresAt = null, allowedIps = [] } = parseSubject(apiKeyInput, input)
     if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
@@ -61,7 +61,7 @@ export function createApiKeys(
 
   async function findOwn(organizationId: string, id: string): Promise<ApiKey> {
     const key = await find(id)
-    // To an organization there are no operator keys.
+    // Operator keys are invisible to organizations.
     const owner = key?.organizationId ?? null
     owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
     return key as ApiKey
@@ -136,7 +136,7 @@ export function createApiKeys(
 
 type Identity = KeyRecord | 'unknown' | 'expired'
 
-/** Looks several secrets up in one query; requests of one caller that arrive together share its row. */
+/** Finds several secrets in one query. Simultaneous requests of one caller share the row. */
 async function identifyAll(storage: Storage, secrets: readonly string[]): Promise<Identity[]> {
   const distinct = [...new Set(secrets)]
   const hashes = distinct.map(hashOf)
@@ -151,12 +151,12 @@ async function identifyAll(storage: Storage, secrets: readonly string[]): Promis
   return secrets.map((secret) => identities.get(secret) ?? 'unknown')
 }
 
-/** A key has 190 random bits, so a plain hash cannot be reversed and needs no secret that would have to outlive it. */
+/** A key has 190 random bits, so a plain hash suffices, without a secret that would have to outlive it. */
 function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** Shared by the requests that show the key in one tick. */
+/** Shared by all requests with the key in one tick. */
 function recordOf(key: ApiKey): KeyRecord {
   const { organizationId } = key
   return Object.freeze(organizationId === null ? view(key) : tenantView(key, organizationId))

@@ -7,7 +7,7 @@ interface Network {
   readonly family: 'ipv4' | 'ipv6'
 }
 
-/** The first and the last address of each family: a block that holds both holds all between. */
+/** The first and last address of each family. A block with both contains all addresses. */
 const ENDS = [
   ['0.0.0.0', '255.255.255.255'],
   ['::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
@@ -18,8 +18,8 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
  * Checks the entries of a key's list: addresses or CIDR blocks, IPv4 or IPv6.
  *
  * @returns each as a CIDR block
- * @throws NotifierError `invalid_parameter`, naming the entry. A block that holds every address of a family, however it is
- *   written, is one: it would look like a restriction and be none.
+ * @throws NotifierError `invalid_parameter`, which names the entry. A block with every address of a family is refused:
+ *   it looks like a restriction and is none.
  */
 export function canonicalNetworks(entries: readonly string[]): string[] {
   return entries.map((entry, index) => {
@@ -35,7 +35,7 @@ export function canonicalNetworks(entries: readonly string[]): string[] {
   })
 }
 
-/** Tells whether an address is in a list. An empty list holds every address; an unknown address is in no other. */
+/** Whether a list contains an address. An empty list contains every address; an unknown address is in no other list. */
 export function isAllowedAddress(networks: readonly string[], address: string | null): boolean {
   if (networks.length === 0) return true
   if (address === null) return false
@@ -45,7 +45,7 @@ export function isAllowedAddress(networks: readonly string[], address: string | 
   return listOf(networks).check(plain, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Lists by their text, compiled once; keys of one organization often share one. */
+/** Compiled lists by their text; keys of an organization often share one. */
 const compiled = new Map<string, BlockList>()
 const MAX_COMPILED = 1_000
 
@@ -72,7 +72,7 @@ function parseNetwork(entry: string): Network | null {
   const most = version === 4 ? 32 : 128
   if (bits === undefined) return { address, prefix: most, family: version === 4 ? 'ipv4' : 'ipv6' }
   if (!/^\d{1,3}$/.test(bits)) return null
-  // A mapped block counts its prefix from the front of the 128 bits.
+  // The prefix of a mapped block counts from the start of the 128 bits.
   const prefix = Number(bits) - (mapped === undefined ? 0 : 96)
   return prefix < 0 || prefix > most ? null : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ApiKeyRepository } from '../../ports/storage/api-keys.ts'
 
-/** Between two records of one key. */
+/** Interval between two records of one key. */
 const PAUSE_MS = 5 * 60_000
-/** Uses that come within this time are recorded together. */
+/** Uses within this time are recorded together. */
 const GATHER_MS = 1_000
-/** Most keys that are remembered; beyond, some are recorded more often. */
+/** Maximum number of remembered keys. Beyond it, some are recorded more often. */
 const MOST_KEYS = 10_000
 
-/** Records when keys are used, in sets. No request waits for it, and few cause it. */
+/** Records the use of keys in sets. Requests do not wait for it. */
 export function createKeyUses(
   apiKeys: Pick<ApiKeyRepository, 'markUsed'>,
   clock: Clock,
@@ -20,7 +20,7 @@ export function createKeyUses(
     const ids = gathered
     gathered = []
     apiKeys.markUsed(ids).catch(() => {
-      // The next use of each is recorded in its place.
+      // The next use records it again.
       for (const id of ids) recorded.delete(id)
     })
   }

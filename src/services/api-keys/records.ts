@@ -1,19 +1,19 @@
 import type { Grant, Permission } from '../../domain/api-key.ts'
 
-/** A key that belongs to no organization: each request names one. Everything but the secret. */
+/** A key without an organization: each request names one. Without the secret. */
 export interface OperatorKeyRecord {
   readonly id: string
   readonly name: string
   readonly permission: Permission
-  /** Beside the permission: `content` lets it read the text of messages. */
+  /** In addition to the permission: `content` allows reading the text of messages. */
   readonly grants: readonly Grant[]
-  /** How the secret begins and ends, to recognize it. */
+  /** The start and end of the secret, to recognize it. */
   readonly hint: string
   readonly expiresAt: string | null
   /** Empty: any address. */
   readonly allowedIps: readonly string[]
   readonly createdAt: string
-  /** When it was last used, to some minutes; null: never. */
+  /** Last use, accurate to a few minutes. Null: never. */
   readonly lastUsedAt: string | null
 }
 

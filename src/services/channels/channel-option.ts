@@ -6,7 +6,7 @@ import { assertKeys, assertMethods, assertObject, duration, wrong } from '../opt
 import { configuredProvider, type ProviderSet } from '../providers.ts'
 import { assertKind } from './kinds.ts'
 
-/** Providers that are asked in order: the first that is free, not paused and reaches the recipient gets a message. */
+/** Providers in order: the first that is free, not paused and reaches the recipient gets the message. */
 export interface OrderedProviders<Kind extends ChannelKind = AnyKind> {
   readonly providers: readonly Provider<Kind>[]
   readonly distribution?: 'ordered' | undefined
@@ -18,13 +18,13 @@ export interface WeightedProviders<Kind extends ChannelKind = AnyKind> {
   readonly providers: readonly Provider<Kind>[]
   readonly distribution: 'weighted'
   /**
-   * The share of each provider, by its name: `{ twilio: 3, vonage: 1 }` gives three messages of four to the first. What one
-   * that is paused, is full or does not reach a recipient cannot take goes to the others. Whole numbers from 1 to 1 000.
+   * The share of each provider, by name: `{ twilio: 3, vonage: 1 }` gives three of four messages to the first. If a
+   * provider is paused, full or cannot reach a recipient, the others take its messages. Whole numbers from 1 to 1 000.
    */
   readonly weights: Readonly<Record<string, number>>
 }
 
-/** The providers of a channel: one, several in the order of preference, or several that share. */
+/** The providers of a channel: one, several in order of preference, or several that share the messages. */
 export type ChannelProviders<Kind extends ChannelKind = AnyKind> =
   | Provider<Kind>
   | readonly Provider<Kind>[]
@@ -32,26 +32,26 @@ export type ChannelProviders<Kind extends ChannelKind = AnyKind> =
   | WeightedProviders<Kind>
 
 /**
- * The providers of one organization, made with its own credentials. Asked when the organization first needs them; what
- * it answers is kept while it is used, and closed when it has been idle for ten minutes, or when too many are open. Null:
- * the organization has none. Where it throws or rejects, or takes too long, the notifications of that organization wait.
+ * Returns the providers of an organization, made with its own credentials. Called when the organization first needs
+ * them. They stay open while in use, and are closed after ten idle minutes or if too many are open. Null: the
+ * organization has none. If it throws, rejects or times out, the notifications of that organization wait.
  */
 export type OrganizationProviders<Kind extends ChannelKind = AnyKind> = (
   organizationId: string,
 ) => ChannelProviders<Kind> | null | Promise<ChannelProviders<Kind> | null>
 
-/** Providers that each organization has of its own; made by {@link perOrganization}. */
+/** Providers per organization; made by {@link perOrganization}. */
 export interface PerOrganization<Kind extends ChannelKind = AnyKind> {
   readonly kind: Kind
   readonly providersOf: OrganizationProviders<Kind>
-  /** Serve the organizations that have none of their own; null: these cannot use the channel. */
+  /** Serve the organizations without providers of their own. Null: these cannot use the channel. */
   readonly others: ChannelProviders<Kind> | null
 }
 
 /**
- * Gives each organization providers of its own: `email: perOrganization(email, (id) => smtp(settingsOf(id)))`.
+ * Gives each organization its own providers: `email: perOrganization(email, (id) => smtp(settingsOf(id)))`.
  *
- * @param others serve the organizations for which the function answers null; default: these cannot use the channel
+ * @param others serve the organizations for which the function returns null; default: these cannot use the channel
  */
 export function perOrganization<Kind extends ChannelKind>(
   kind: Kind,
@@ -69,12 +69,12 @@ export interface ChannelOptions {
   readonly [channel: string]: ChannelOption | undefined
 }
 
-/** What messages may carry on the channels of an option: the input of each kind under the channel's name. */
+/** The inputs of all channels of an option, under the channels' names. */
 export type ChannelsOf<Options extends ChannelOptions> = {
   readonly [Name in keyof Options & string]: InputOf<KindIn<NonNullable<Options[Name]>>, Name>
 }
 
-/** Refuses a provider under another channel's name. A provider whose kind is not known to the compiler fits anywhere. */
+/** Refuses a provider under the name of another channel. A provider of unknown kind is allowed anywhere. */
 export type Checked<Options extends ChannelOptions> = {
   readonly [Name in keyof Options & string]: string extends KindIn<NonNullable<Options[Name]>>['name']
     ? Options[Name]
@@ -100,7 +100,7 @@ type InputOf<Kind extends ChannelKind, Name> = string extends Kind['name']
 /** A channel as configured. */
 export interface ChannelSource {
   readonly kind: ChannelKind
-  /** The providers of all organizations that have none of their own. */
+  /** The providers of all organizations without their own. */
   readonly shared: ProviderSet | null
   readonly perOrganization: OrganizationProviders | null
 }
@@ -111,8 +111,8 @@ const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
 const MAX_WEIGHT = 1_000
 
 /**
- * @param builtIn the kinds of this package, by the options of the notifier
- * @throws NotifierError `invalid_configuration`, naming the option and what is right
+ * @param builtIn the built-in kinds, configured by the notifier's options
+ * @throws NotifierError `invalid_configuration`, which names the option and the valid values
  */
 export function resolveChannels(
   channels: ChannelOptions,
@@ -143,7 +143,7 @@ function resolveSource(
   return { kind, shared, perOrganization: providersOf }
 }
 
-/** The kind that a channel's option brings, or else the one of this package. */
+/** The kind of the providers, or else the built-in kind. */
 function kindOf(
   option: string,
   name: string,
@@ -178,8 +178,8 @@ function pluginsOf(value: ChannelProviders): readonly Provider[] {
 }
 
 /**
- * @param option how errors call it
- * @param organizationId whose instances they are; null: everybody's
+ * @param option its name in errors
+ * @param organizationId the owner of the instances; null: shared
  * @throws NotifierError `invalid_configuration`
  */
 export function resolveProviders(
@@ -256,7 +256,7 @@ function resolvePlugins(
 function assertSameKind(at: string, kind: ChannelKind, plugin: Provider): void {
   if (plugin.kind === undefined || plugin.kind === kind) return
   assertName(at, kind.name, plugin.kind)
-  // The kinds that are built in follow the options of the notifier, so those that providers carry stand for them.
+  // Built-in kinds follow the notifier's options, so the kinds that providers carry are ignored.
   if (BUILT_IN.has(kind.name)) return
   throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
 }
@@ -294,11 +294,11 @@ const LIMITS = [
   'retry',
   'onAmbiguous',
 ] as const satisfies readonly (keyof Provider)[]
-/** Names that somebody gives to a limit. What else a provider keeps on its object is its own. */
+/** Names that suggest a limit. A provider may have any other members of its own. */
 const LIMIT_NAME =
   /^(?:max|min|rate|limit|timeout|retr|concurren|throttl|pace|onAmbig)|Per(?:Second|Minute|Hour|Day)$/i
 
-/** A limit that no provider has would mean that there is none. */
+/** A misspelt limit would mean no limit. */
 function assertLimitNames(at: string, plugin: Provider): void {
   const wrongName = Object.entries(plugin).find(
     ([name, value]) =>
@@ -308,7 +308,7 @@ function assertLimitNames(at: string, plugin: Provider): void {
     throw wrong(`${at}.${wrongName[0]}`, `left out: the limits are ${LIMITS.join(', ')}`)
 }
 
-/** A fraction above 1 would need a window in which "in any second" has no whole number. */
+/** With a fraction above 1, no window of whole messages equals "in any second". */
 function assertPace(option: string, value: number): void {
   const whole = Number.isInteger(value) && value >= 1
   const fraction = typeof value === 'number' && value >= 0.001 && value < 1

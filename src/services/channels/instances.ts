@@ -7,31 +7,31 @@ import { within } from '../within.ts'
 import { type OrganizationProviders, resolveProviders } from './channel-option.ts'
 import { type OpenPlugins, openAll } from './plugins.ts'
 
-/** What is known of one organization's providers. */
+/** The loading state of an organization's providers. */
 export type Known =
-  /** `set` is null when the organization has none; then it is asked again from `retryAt` (monotonic). */
+  /** `set` null: the organization has none; ask again from `retryAt` (monotonic). */
   | { readonly kind: 'loaded'; readonly set: ProviderSet | null; readonly retryAt: number }
-  /** The function that makes them threw, hangs, or made no provider; asked again from `retryAt` (monotonic). */
+  /** The function threw, timed out or returned an invalid provider; call it again from `retryAt` (monotonic). */
   | { readonly kind: 'failed'; readonly retryAt: number }
   | { readonly kind: 'loading' }
 
-/** The providers of organizations for one channel: made when needed, kept while used, closed when idle. */
+/** The organizations' providers for one channel: made on demand, kept while in use, closed when idle. */
 export interface Instances {
-  /** Undefined: never asked for, or closed since. */
+  /** Undefined: not loaded. */
   known(organizationId: string): Known | undefined
-  /** Makes them unless they are there, are being made, or there were none, or a failure, a moment ago. */
+  /** Loads them, unless they are loaded or loading, or a recent load failed or returned none. */
   load(organizationId: string): void
-  /** {@link load} would make them. */
+  /** True: {@link load} would load them. */
   stale(organizationId: string): boolean
-  /** They are there, or can be beside those that are in use. */
+  /** True: they are loaded, or there is room to load them. */
   hasRoom(organizationId: string): boolean
-  /** Waits until {@link known} says how a {@link load} ended, ten seconds at most; undefined: it says so. Never rejects. */
+  /** Waits for the end of a {@link load}, ten seconds at most. Undefined: nothing is loading. Never rejects. */
   loaded(organizationId: string): Promise<unknown> | undefined
-  /** Keeps what is loaded from being closed until the returned function is called. */
+  /** Keeps the providers open until the returned function is called. */
   hold(organizationId: string): () => void
-  /** Makes them anew when they are next needed after this time: their credentials were refused. */
+  /** Reloads them on the first use after this time, because their credentials were refused. */
   renew(organizationId: string, inMs: number): void
-  /** Closes all; what is still being made is closed when it arrives. */
+  /** Closes all, including those that are still loading. */
   close(): Promise<void>
 }
 
@@ -41,20 +41,22 @@ export interface InstancesOptions {
   readonly plugins: OpenPlugins
   readonly clock: Clock
   readonly leaseMs: number
-  /** Is told what a function threw. */
+  /** Receives errors of the functions. */
   onError(error: unknown): void
-  /** What is known of an organization has changed. */
+  /** The state of an organization's providers has changed. */
   changed(organizationId: string): void
 }
 
-/** Providers that nothing has used for so long are closed. */
+/** Idle time after which providers are closed. */
 const IDLE_MS = 10 * 60_000
-/** Organizations whose providers are open at one time; those used longest ago go first. One in use always stays. */
+/**
+ * Maximum number of organizations with open providers. The least recently used are closed first, but never one in use.
+ */
 const MAX_LOADED = 1_000
-/** A function that takes longer has failed, as far as anybody waits for it; what it answers later is taken. */
+/** Timeout of the function. A later result is still used. */
 const PATIENCE_MS = 10_000
 const FIRST_RETRY_MS = 1_000
-/** An organization without providers of its own may have got some by then. */
+/** Time after which to ask again for an organization without providers. */
 const NONE_MS = 5_000
 const LONGEST_RETRY_MS = 5 * 60_000
 
@@ -63,7 +65,7 @@ interface Entry {
   users: number
   usedAt: number
   failures: number
-  /** From then on they are made anew (monotonic). */
+  /** Reload from this time on (monotonic). */
   renewAt: number
   making: Promise<void> | null
 }
@@ -71,14 +73,14 @@ interface Entry {
 export function createInstances(options: InstancesOptions): Instances {
   const { kind, make, plugins, clock, leaseMs, onError, changed } = options
   const { name: channel } = kind
-  /** In the order of their last use. */
+  /** Least recently used first. */
   const entries = new Map<string, Entry>()
   let cancelSweep: (() => void) | null = null
   let closed = false
-  /** None of those that are there can be closed, until one is let go. */
+  /** True: all loaded ones are in use. */
   let crowded = false
 
-  /** Names whose providers they are, which what an application throws does not. */
+  /** Adds the organization to errors of the application's function. */
   async function named<Result>(organizationId: string, run: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await run()
@@ -131,7 +133,7 @@ export function createInstances(options: InstancesOptions): Instances {
   }
 
   function learn(organizationId: string, entry: Entry, known: Known): void {
-    // What came too late for one may be there before the next has come.
+    // A late result of an earlier call may already be there.
     const there = entry.known.kind === 'loaded' && entry.known.set !== null
     if (there || entries.get(organizationId) !== entry) {
       drop(known)
@@ -165,11 +167,11 @@ export function createInstances(options: InstancesOptions): Instances {
 
   function remove(organizationId: string, entry: Entry): void {
     entries.delete(organizationId)
-    // A hold that is left closes them.
+    // Otherwise the last release closes them.
     if (entry.users === 0) drop(entry.known)
   }
 
-  /** Undefined: there is none, or one that has had its time. */
+  /** Undefined: none, or outdated. */
   function current(organizationId: string): Entry | undefined {
     const entry = entries.get(organizationId)
     if (entry === undefined || entry.making !== null || clock.monotonic() < entry.renewAt) return entry
@@ -177,7 +179,7 @@ export function createInstances(options: InstancesOptions): Instances {
     return undefined
   }
 
-  /** Closes those that were used longest ago, until there are `most`. */
+  /** Closes the least recently used until `most` are left. */
   function trim(most: number): void {
     if (entries.size <= most || crowded) return
     for (const [id, entry] of entries) {
@@ -212,7 +214,7 @@ export function createInstances(options: InstancesOptions): Instances {
         arm()
       }
       touch(organizationId, entry)
-      // What is known is known while it is asked for again.
+      // The old state remains valid meanwhile.
       if (stale(organizationId)) entry.making = run(organizationId, entry)
     },
     stale,
@@ -246,7 +248,7 @@ export function createInstances(options: InstancesOptions): Instances {
       const sets = [...entries.values()].flatMap(({ known }) =>
         known.kind === 'loaded' && known.set !== null ? [known.set] : [],
       )
-      // What still holds one has been aborted by now, and must not close it again.
+      // Attempts that still hold one have been aborted, and must not close it again.
       for (const entry of entries.values()) entry.known = { kind: 'loading' }
       entries.clear()
       await Promise.all(sets.map(plugins.close))

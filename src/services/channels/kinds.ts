@@ -3,14 +3,14 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { CHANNEL_NAME } from '../../domain/input/fields.ts'
 import { assertMethods, assertObject, wrong } from '../option-checks.ts'
 
-/** The kinds that a notifier knows: those of its channels, and those that are built in. */
+/** The known channel kinds: those of the configured channels and the built-in ones. */
 export interface Kinds {
   readonly known: ReadonlyMap<string, ChannelKind>
-  /** Of a channel that is no longer configured a kind of plain text: what was stored for it can still be read. */
+  /** For a channel that is no longer configured, a kind of plain text: its stored notifications remain readable. */
   of(channel: string): ChannelKind
 }
 
-/** Fields of a message: a channel of such a name could not have parts. */
+/** Fields of a message: a channel with such a name could have no parts. */
 const FIELDS = ['channel', 'to', 'subject', 'body', 'html', 'text', 'template', 'variables', 'data', 'format']
 const TAKEN: ReadonlySet<string> = new Set([
   ...FIELDS,
@@ -38,7 +38,7 @@ export function createKinds(known: ReadonlyMap<string, ChannelKind>): Kinds {
   return { known, of: (channel) => known.get(channel) ?? { name: channel, recipient: 'a text' } }
 }
 
-/** The error for a channel that no provider here has brought. */
+/** The error for an unknown channel. */
 export function unknownChannel(channel: string, { known }: Kinds): NotifierError {
   return new NotifierError('invalid_channel', {
     message: `There is no channel "${channel}" here; known: ${[...known.keys()].join(', ')}.`,
@@ -47,7 +47,7 @@ export function unknownChannel(channel: string, { known }: Kinds): NotifierError
 }
 
 /**
- * @param option how errors call what brought the kind
+ * @param option name of the kind's source in errors
  * @throws NotifierError `invalid_configuration`
  */
 export function assertKind(option: string, kind: ChannelKind): void {

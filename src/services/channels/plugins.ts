@@ -5,15 +5,15 @@ import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
 import { inTime, OPEN_MS } from '../within.ts'
 
-/** Which plug-ins are open, so that each is closed once, by the last who has it. */
+/** Counts the users of open plug-ins, so that the last user closes each once. */
 export interface OpenPlugins {
-  /** @throws NotifierError `invalid_configuration` when one of them was closed before: it cannot be used again */
+  /** @throws NotifierError `invalid_configuration` if one of them is closed: it cannot be used again */
   open(set: ProviderSet): void
-  /** Closes those that nobody else has. Never rejects. */
+  /** Closes the plug-ins without other users. Never rejects. */
   close(set: ProviderSet): Promise<void>
 }
 
-/** Lets each provider of a set get what it needs, before its first message. */
+/** Opens the providers of a set before their first message. */
 export async function openAll({ providers }: ProviderSet, clock: Clock): Promise<void> {
   await Promise.all(
     providers.map(({ name, plugin }) =>
@@ -22,7 +22,7 @@ export async function openAll({ providers }: ProviderSet, clock: Clock): Promise
   )
 }
 
-/** @param onError is told when one could not be closed */
+/** @param onError receives errors of `close` */
 export function createOpenPlugins(onError: (error: unknown) => void): OpenPlugins {
   const holders = new Map<Provider, number>()
   const closed = new WeakSet<Provider>()

@@ -6,51 +6,50 @@ import { createInstances, type Instances } from './instances.ts'
 import type { Kinds } from './kinds.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
 
-/** Which providers deliver what: those of everybody, and those of single organizations. */
+/** The providers of a process, by channel and organization. */
 export interface ProviderRegistry {
   /** The configured channels. */
   readonly channels: readonly string[]
   readonly kinds: Kinds
-  /** The providers of organizations that have none of their own; null: there are none. */
+  /** The providers of organizations without their own. Null: none. */
   shared(channel: string): ProviderSet | null
-  /** The providers of single organizations; null: the channel is the same for all. */
+  /** The organizations' own providers. Null: the channel has none. */
   own(channel: string): Instances | null
   /**
-   * Whether a provider takes a recipient. An `accepts()` that throws, or answers no boolean, counts as no and is reported once a
-   * minute.
+   * Whether a provider reaches a recipient. An `accepts()` that throws or returns no boolean counts as false and is
+   * reported once a minute.
    */
   accepts(provider: ConfiguredProvider, to: string): boolean
-  /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
+  /** Loads the data for {@link of}. Undefined: it is loaded. Never rejects. */
   warm(channel: string, organizationId: string): Promise<unknown> | undefined
-  /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
+  /** The destination of an organization's notifications on a channel. Null: the channel is not configured for it. */
   of(channel: string, organizationId: string): Destination | null
   /**
-   * Finds an instance, made when needed, and keeps it from being closed while `work` runs: for receipts.
+   * Finds an instance, loads it if needed, and keeps it open while `work` runs: for receipts.
    *
-   * @param organizationId whose instance it is; null: everybody's
-   * @returns null when there is no such instance
+   * @param organizationId the owner of the instance; null: shared
+   * @returns null if there is no such instance
    */
   withInstance<Answer>(
     where: { readonly organizationId: string | null; readonly channel: string; readonly name: string },
     work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer | null>
-  /** Is called when what is known of an organization's providers has changed. */
+  /** Calls the listener when the state of an organization's providers changes. */
   onChange(listener: (channel: string, organizationId: string) => void): void
-  /** Opens the providers of everybody; those of single organizations are opened when they are made. */
+  /** Opens the shared providers. Those of organizations are opened when they are loaded. */
   open(): Promise<void>
-  /** Closes every provider. Never rejects. */
+  /** Closes all providers. Never rejects. */
   close(): Promise<void>
 }
 
-/** Where a notification goes. */
 export interface Destination {
   /** Stored with the notification's job. */
   readonly lane: string
-  /** Null: they are not known now, because the function that makes them failed. */
+  /** Null: unknown now, because the function that makes them failed. */
   readonly providers: readonly ConfiguredProvider[] | null
 }
 
-/** Joins channel and organization in the name of an organization's own lane. */
+/** Separates channel and organization in the name of an organization's lane. */
 const OF = '@'
 
 /** The lane of an organization's own providers. */
@@ -58,7 +57,7 @@ export function ownLane(channel: string, organizationId: string): string {
   return `${channel}${OF}${organizationId}`
 }
 
-/** Takes a lane's name apart; `organizationId` is null for a lane that all organizations share. */
+/** Parses a lane's name. `organizationId` is null for a shared lane. */
 export function laneParts(lane: string): {
   readonly channel: string
   readonly organizationId: string | null
@@ -123,7 +122,7 @@ export function createProviderRegistry({
       try {
         const answer: unknown = provider.plugin.accepts(to)
         if (typeof answer === 'boolean') return answer
-        // Its rejection would end the process.
+        // An unhandled rejection would end the process.
         Promise.resolve(answer).catch(() => {})
         return refused(provider, 'must answer true or false, not a promise')
       } catch (error) {

@@ -20,15 +20,15 @@ const readList = listReader<ParsedRetry['filter']>('dead-letters', deadLetterFil
 const { channel, code, provider, from, until } = deadLetterFilters
 const groupQuery = z.strictObject({ channel, code, provider, from, until })
 
-/** Dead letters that one commit looks at. */
+/** Dead letters per commit. */
 const STEP = 1_000
 
 export interface DeadLetterParts {
   readonly storage: Storage
   readonly organizations: Pick<Organizations, 'existing'>
-  /** Says where a channel's notifications go now: that need not be where they went. */
+  /** Routes the notifications by the present configuration, which may have changed. */
   readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
-  /** Something may be due. */
+  /** Called when jobs may be due. */
   wake(): void
 }
 
@@ -45,10 +45,10 @@ interface Counts {
   readonly contentRemoved: number
 }
 
-/** The use cases that list dead letters and take them up again. */
+/** The use cases for listing and retrying dead letters. */
 export function createDeadLetters({ storage, organizations, registry, wake }: DeadLetterParts): {
   readonly api: Scoped<Tenant['deadLetters']>
-  /** Takes up one. @throws NotifierError as `Tenant.notifications.retry` */
+  /** Retries one. @throws NotifierError as `Tenant.notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
 } {
   async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {
@@ -154,7 +154,7 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
         return { counts, next: answer.next, nextDueAt: dueAt }
       }
       after = answer.next
-      // A storage that works synchronously would otherwise keep the process from everything else until the last step.
+      // A synchronous storage would otherwise block the process until the last step.
       await nextTurn()
     }
   }

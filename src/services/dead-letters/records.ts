@@ -4,7 +4,7 @@ import type { NotificationQuery } from '../notifications/records.ts'
 export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
   /** `error.code`. */
   readonly code?: ErrorCode | undefined
-  /** Instance id of the provider that it failed at. */
+  /** Instance id of the provider of the last attempt. */
   readonly provider?: string | undefined
   /** Only these notifications; at most 1,000. */
   readonly ids?: readonly string[] | undefined
@@ -15,21 +15,21 @@ export type DeadLetterGroupQuery = Pick<DeadLetterQuery, 'channel' | 'code' | 'p
 
 export interface RetryResult {
   readonly dryRun: boolean
-  /** How many were retried; in a dry run, would be. */
+  /** Number of retried notifications; in a dry run, of those that would be. */
   readonly retried: number
-  /** Dead letters that match and are left as they are. */
+  /** Matching dead letters that stay unchanged. */
   readonly skipped: {
-    /** They expire before they would be due. */
+    /** They expire before their due time. */
     readonly expired: number
     /** Their channel is not configured. */
     readonly unroutable: number
-    /** They were sensitive, and their content was removed. */
+    /** Their content was removed because they were sensitive. */
     readonly contentRemoved: number
   }
-  /** There are dead letters that this call has not looked at. */
+  /** There are dead letters that this call did not look at. */
   readonly more: boolean
-  /** `cursor` of the call that goes on; null: all have been looked at. */
+  /** `cursor` of the next call. Null: all were looked at. */
   readonly nextCursor: string | null
-  /** ISO 8601 UTC: when the last of them falls due; null: none was retried. */
+  /** Due time of the last one, ISO 8601 UTC. Null: none was retried. */
   readonly lastDueAt: string | null
 }

@@ -4,7 +4,7 @@ import { type Stop, untilStopped } from './stop.ts'
 
 const STOP = Symbol('stop')
 
-/** One for all contexts: an accessor of each object's own costs ten times as much. */
+/** One for all contexts: an accessor per object costs ten times as much. */
 const SIGNAL = {
   configurable: true,
   enumerable: true,
@@ -17,7 +17,7 @@ export interface AboutAttempt extends Omit<SendContext, 'signal' | 'runInSlices'
   readonly share: RunInSlices
 }
 
-/** What a channel is told of one attempt. Its signal is made for a channel that looks at it. */
+/** The context of an attempt. The signal is created when a provider first reads it. */
 export function createAttemptContext(about: AboutAttempt, stop: Stop): SendContext {
   const { notificationId, organizationId, attempt, idempotencyKey, createdAt, logger } = about
   const context: Omit<SendContext, 'signal'> = {
@@ -34,10 +34,10 @@ export function createAttemptContext(about: AboutAttempt, stop: Stop): SendConte
 }
 
 /**
- * A retry is a new try that somebody asked for. A provider that deduplicates would answer the key of the tries before it
- * as it did then, and send nothing: after a mail that came back, that is a message lost.
+ * A retry needs a new key: a provider that deduplicates would answer the old key as before and send nothing, and a
+ * bounced mail would be lost.
  *
- * @param earlierAttempts those before the last retry
+ * @param earlierAttempts number of attempts before the last retry
  */
 export function idempotencyKeyOf(notificationId: string, earlierAttempts: number): string {
   return earlierAttempts === 0 ? notificationId : `${notificationId}-${earlierAttempts}`

@@ -6,9 +6,9 @@ import type { Settlement } from '../../ports/storage/settle.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
-/** Tells listeners in this process about the attempts of the jobs that it works on. */
+/** Emits events about the attempts of the jobs in this process. */
 export interface AttemptEvents {
-  /** Knows a job until the returned function is called. */
+  /** Follows a job until the returned function is called. */
   follow(job: ClaimedJob): () => void
   started(ref: StartRef): void
   settled(settlement: Settlement): void
@@ -41,7 +41,7 @@ export function createAttemptEvents(listeners: ProcessListeners): AttemptEvents 
       if (job.kind !== 'notification') return () => {}
       jobs.set(job.jobId, job)
       return () => {
-        // This process may have it under a later lease by now.
+        // This process may hold the job under a later lease.
         if (jobs.get(job.jobId) === job) jobs.delete(job.jobId)
       }
     },
@@ -54,7 +54,7 @@ export function createAttemptEvents(listeners: ProcessListeners): AttemptEvents 
     settled(settlement) {
       if (settlement.kind !== 'notification' || !listeners.wants('attempt.failed')) return
       const job = jobs.get(settlement.jobId)
-      // The fact of the attempt comes first; one that ends the notification as well repeats it.
+      // The fact of the attempt comes first; a final fact repeats it.
       const fact = settlement.facts.find(({ attempt, code }) => attempt !== undefined && code !== undefined)
       if (job !== undefined && fact !== undefined) failed(job, fact, settlement)
     },

@@ -16,32 +16,32 @@ import type { Leases } from './leases.ts'
 import { pause } from './pause.ts'
 import { createStop, type Stop } from './stop.ts'
 
-/** How both kinds of job begin and end an attempt, in commits that concurrent attempts share. */
+/** Begins and ends attempts of both kinds of job, in commits that concurrent attempts share. */
 export interface Attempts {
   /**
-   * Records that an attempt begins. False: the job is another's now, or nobody knows whether that was recorded; then no
-   * attempt is made and the job goes back, if the storage can prove that it was not.
+   * Records the start of an attempt. False: the job belongs to another process, or the result is unknown. Then no
+   * attempt is made, and the job is returned if the storage can prove that nothing was recorded.
    */
   begin(ref: StartRef): Promise<boolean>
   /**
-   * Ends an attempt, or the job without one. While the storage is away it is tried again for as long as a lease lasts:
-   * an outcome that is not recorded can mean a second hand-over.
+   * Ends an attempt, or a job without one. Retries for the length of a lease while the storage is away: an unrecorded
+   * outcome can cause a second hand-over.
    */
   settle(settlement: Settlement): Promise<void>
-  /** Returns claims of which no attempt is made, as surely as {@link settle} records: one that its claim has begun would count. */
+  /** Returns claims without an attempt. Retries as {@link settle} does: an attempt that the claim began would count. */
   release(refs: readonly LeaseRef[]): Promise<void>
   /**
-   * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
+   * Runs a job under its lease. An error of `work` is reported, and the job comes back when its lease expires.
    *
-   * @param work is stopped when the lease is lost or the notifier stops in haste
+   * @param work stopped if the lease is lost or the deadline of a stop has passed
    */
   run(job: ClaimedJob, work: (stop: Stop) => Promise<void>): Promise<void>
   /**
-   * Right before a hand-over: a job that another process may have taken is stopped, because its lease was lost while this
-   * one stood still. Undefined: all leases last.
+   * Checks the lease right before a hand-over, after this process stood still: a job that another process may have
+   * taken is stopped. Undefined: all leases are valid.
    */
   secure(stop: Stop): Promise<void> | undefined
-  /** Aborts every attempt that runs. */
+  /** Aborts all running attempts. */
   abort(): void
 }
 
@@ -52,12 +52,12 @@ export interface AttemptsOptions {
   readonly observer: Observer
   readonly listeners: ProcessListeners
   emit(event: NotificationEvent | EndpointEvent): void
-  /** A job is due again, now or later. */
+  /** Called when a job has a later attempt. */
   goesOn(): void
   onError(error: unknown): void
 }
 
-/** Pauses between attempts to record a beginning or an outcome. */
+/** First delay before repeating a failed commit. */
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
@@ -65,7 +65,7 @@ const STOPPING = 'The notifier is stopping.'
 const LOST = 'The lease of this job was lost.'
 
 const MOST_SETTLED = 1_000
-/** An outcome holds up no slot, so it may wait for others. */
+/** An outcome holds no slot, so it may wait for others to share the commit. */
 const SETTLE_AFTER_TURNS = 16
 
 export function createAttempts(options: AttemptsOptions): Attempts {
@@ -76,16 +76,18 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     (settlements) => surely(() => storage.settle(settlements)),
     { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
   )
-  /** Recovered jobs that run here. */
+  /** Recovered jobs in this process. */
   const recovered = new Map<string, ClaimedJob>()
-  /** What stays of sensitive messages whose jobs run here. */
+  /** The reduced contents of sensitive messages whose jobs run here. */
   const removals = new Map<string, NotificationContent>()
   const stops = new Set<Stop>()
   const stopping = new AbortController()
-  /** How long jobs keep their slots where they cannot begin: freed at once they would be claimed again without a pause. */
+  /**
+   * Delay before jobs that cannot begin free their slots: freed at once, they would be claimed again without a pause.
+   */
   let backAfterMs = 0
 
-  /** Asks the storage until it answers, for as long as a lease lasts. */
+  /** Calls the storage until it answers, for the length of a lease. */
   async function surely<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const since = clock.monotonic()
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
@@ -99,14 +101,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  /** Once for each takeover: a job that goes back unasked is still to be taken over, by whoever claims it next. */
+  /** Once per takeover: a job that goes back unasked is still recovered for its next claim. */
   function countRecovered({ jobId, next }: Settlement): void {
     const job = recovered.get(jobId)
     if (job === undefined || (next.kind === 'retry' && next.unasked === true)) return
     observer.record({ type: 'recovered', lane: metricLaneOf(job) })
   }
 
-  /** The end of a sensitive message's delivery takes its content along. */
+  /** The last settlement of a sensitive message removes its content. */
   function withRemoval(settlement: Settlement): Settlement {
     const content = removals.get(settlement.jobId)
     if (content === undefined || settlement.kind === 'event' || settlement.next.kind !== 'end')
@@ -121,8 +123,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       return begun
     } catch (error) {
       onError(error)
-      // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
-      // Those that begin meanwhile do not wait for that.
+      // If the result of the commit is unknown, it may have counted the attempts: the storage checks, and leaves those
+      // to their leases. New attempts do not wait for that.
       const back = goBack(refs, backAfterMs)
       backAfterMs = Math.min(Math.max(FIRST_DELAY_MS, 2 * backAfterMs), LONGEST_DELAY_MS)
       return refs.map(() => back)
@@ -139,7 +141,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   return {
-    // What listeners hear of a job they hear in its own trace, which is its caller's and not that of the set.
+    // Listeners run in the trace of the job's caller, not in that of the shared commit.
     async begin(ref) {
       const begun = await begin(ref)
       if (begun) events.started(ref)
@@ -148,7 +150,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     async settle(given) {
       const settlement = withRemoval(given)
       const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
-      // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
+      // The job keeps its lease and is recovered after it, but the failure must be visible.
       if (answer.kind === 'failed') onError(answer.error)
       if (answer.kind !== 'settled') return
       countRecovered(settlement)
@@ -160,7 +162,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     release,
     async run(job, work) {
       const stop = createStop()
-      // It was claimed before, and came only now: it must not begin when nobody waits for its end any more.
+      // Claimed earlier but started late: it must not begin after the stop has aborted the others.
       if (stopping.signal.aborted) stop.abort(new Error(STOPPING))
       stops.add(stop)
       const letGo = leases.hold(job, () => stop.abort(new Error(LOST)))
@@ -178,7 +180,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         onError(error)
       } finally {
         forget()
-        // This process may have it under a later lease by now.
+        // This process may hold the job under a later lease.
         if (recovered.get(job.jobId) === job) recovered.delete(job.jobId)
         if (removals.get(job.jobId) === removal) removals.delete(job.jobId)
         letGo()

@@ -1,18 +1,18 @@
 import type { ProviderSet } from '../providers.ts'
 import type { ProviderState } from './provider-state.ts'
 
-/** Chooses one of the providers that could take a message, of which there is at least one. */
+/** Chooses one of at least one available provider. */
 export type Choose = (candidates: readonly ProviderState[]) => ProviderState
 
-/** By the order of preference, or by weight. */
+/** By order of preference, or by weight. */
 export function createChoose(weights: ProviderSet['weights']): Choose {
   return weights === null ? (candidates) => candidates[0] as ProviderState : createWeighted(weights)
 }
 
 /**
- * Smooth weighted round robin: each candidate earns its weight, the richest is chosen and pays what all have earned. Shares
- * are exact over each round, and spread over it. Who is no candidate earns nothing: its share goes to the others, and when
- * it comes back it has nothing to catch up on.
+ * Smooth weighted round-robin: each candidate earns its weight; the one with the highest credit is chosen and pays the
+ * sum. Shares are exact over each round and evenly spread. A provider that is no candidate earns nothing: the others
+ * get its share, and it does not catch up later.
  */
 function createWeighted(weights: ReadonlyMap<string, number>): Choose {
   const credit = new Map<string, number>()

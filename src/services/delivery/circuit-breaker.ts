@@ -11,26 +11,26 @@ export interface PauseReason {
   readonly message: string
 }
 
-/** The circuit breaker of one provider: its pauses after faults of its own, known to all processes that share the limiter. */
+/** The circuit breaker of a provider: its pauses after faults, shared by all processes of the limiter. */
 export interface CircuitBreaker {
-  /** Milliseconds that it is still paused; 0: it is not. */
+  /** Milliseconds left of the pause; 0: not paused. */
   leftMs(): number
-  /** The pause is over, and it has to prove by one message that it works. */
+  /** The pause is over, and one message must prove that the provider works. */
   probing(): boolean
-  /** Not null: this process may send that message. */
+  /** Not null: this process may send the probe. */
   probe(): string | null
-  /** False: another process does, and will not be asked about before a time that is timed. */
+  /** False: another process probes, and a timer is set for the next check. */
   open(): boolean
-  /** Why it is or was paused; null: another process knows. */
+  /** Reason for the last pause. Null: only another process knows it. */
   reason(): PauseReason | null
-  /** Learns what other processes know, and asks to be the one that tries; undefined: nothing to ask. */
+  /** Reads the shared state, and asks to be the process that probes. Undefined: not needed. */
   ask(): Promise<void> | undefined
-  /** While it is {@link probing}, learns whether another process has proved that it works; undefined: nothing to ask. */
+  /** While {@link probing}, checks whether a probe of another process succeeded. Undefined: not needed. */
   refresh(): Promise<void> | undefined
-  /** Lets another process try, unless `probe` is no longer what {@link probe} answers. */
+  /** Lets another process probe, unless `probe` is outdated. */
   letGo(probe: string | null): void
   succeeded(): void
-  /** As `ProviderState.faulted`. */
+  /** See `ProviderState.faulted`. */
   faulted(pauseMs: number | null, reason: PauseReason): void
 }
 
@@ -38,34 +38,34 @@ export interface CircuitBreakerOptions {
   readonly keys: ProviderKeys
   readonly limits: SharedLimits
   readonly clock: Clock
-  /** The longest pause, whoever asks for it. */
+  /** The longest pause, for any reason. */
   readonly longestMs: number
-  /** The longest time that one message can be under way. */
+  /** The longest duration of a message. */
   readonly sendMs: number
   wakeIn(ms: number): void
-  /** This process met the fault that a pause of `forMs` follows from. */
+  /** This process met the fault that caused a pause of `forMs`. */
   paused(reason: PauseReason, forMs: number): void
-  /** A message of this process has proved that it works again. */
+  /** A message of this process proved that the provider works again. */
   resumed(): void
 }
 
-/** Passing faults in a row, with no success between, that open the circuit. */
+/** Transient faults in a row that open the circuit. */
 const FAULTS_IN_A_ROW = 3
-/** The first pause after them. */
+/** The first pause. */
 const FIRST_PAUSE_MS = 1_000
-/** The longest pause that no hint of the provider asked for. */
+/** The longest pause without a hint of the provider. */
 const LONGEST_PAUSE_MS = 5 * 60_000
-/** What other processes know is looked up again after this time, when it is needed. No longer than the shortest pause. */
+/** Age after which the shared state is read again on demand. At most the shortest pause. */
 const LOOK_MS = 1_000
-/** How long after a pause processes that knew nothing of it are told to try first. */
+/** How long after a pause other processes must probe first. */
 const PROBATION_MS = 5 * 60_000
-/** Two ends of pauses that are nearer together are one. Less than the shortest pause. */
+/** Ends of pauses that differ by less are equal. Less than the shortest pause. */
 const SAME_MS = 100
 
 /**
- * A fault makes two pauses in the limiter: the pause itself, and a longer probation. A success after the pause makes a third, the
- * proof, which ends later than the probation; so does the probation of the next fault end later than that proof. Hence
- * the later of the two says which holds, and nothing has to be taken back.
+ * A fault stores two pauses in the limiter: the pause itself and a longer probation. A success after it stores a third,
+ * the proof, which ends after the probation; the probation of the next fault ends after that proof. So the later of the
+ * two decides, and nothing has to be removed.
  */
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
   const { keys, limits, clock, longestMs, sendMs, wakeIn } = options
@@ -92,7 +92,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       pausedUntil = until
       wakeIn(pausedMs)
     } else if (leftMs() > 0) {
-      // Only this process knows: the limiter was away.
+      // Only this process knows of it: the limiter was away.
     } else if (probationMs > proofMs + SAME_MS) pauses = Math.max(pauses, 1)
     else if (proofMs > 0) works()
   }
@@ -118,7 +118,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       token = mine
       return
     }
-    // Whoever has it may be done sooner than it can take at most.
+    // The other process may finish sooner than that.
     const waitMs = Math.min(Math.max(...states.map(({ retryAfterMs }) => retryAfterMs)), LOOK_MS)
     shutUntil = clock.monotonic() + waitMs
     wakeIn(waitMs)
@@ -149,7 +149,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     refresh: () => (probing() && token === null && stale() ? look() : undefined),
     letGo,
     succeeded() {
-      // What was under way when the fault came proves nothing about the time after it.
+      // A message that began before the fault proves nothing.
       if (leftMs() > 0) return
       const proved = pauses > 0
       works()
@@ -158,7 +158,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       options.resumed()
     },
     faulted(pauseMs, reason) {
-      // Messages that were under way together fail together; they are one fault.
+      // Messages in flight together fail together: they count as one fault.
       if (leftMs() > 0) return
       faults += 1
       if (pauseMs === null && pauses === 0 && faults < FAULTS_IN_A_ROW) return

@@ -18,11 +18,11 @@ import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
 
-/** What composes messages. */
+/** Dependencies for composing messages. */
 export interface Composition {
   readonly compiled: CompiledTemplates
   readonly links: Links
-  /** What is counted of an organization's HTML mails. */
+  /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
   readonly matchSuppression: MatchSuppression
   readonly logger: Logger
@@ -30,12 +30,12 @@ export interface Composition {
 
 export interface ComposedMessage {
   readonly message: Message
-  /** Of a text message. */
+  /** Segments of a text message. */
   readonly segments: number | undefined
 }
 
 /**
- * The message to send, or why there is none; null: the attempt was stopped meanwhile. Rejects when the storage is away.
+ * The message to send, or why there is none. Null: the attempt was stopped. Rejects if the storage is away.
  *
  * @param share runs the work on the text
  */
@@ -59,14 +59,14 @@ export function createCompose(composition: Composition): Compose {
     const tracking = tracks ? await composition.tracking(organizationId) : NO_TRACKING
     const rendered = await shared(render(kind, job, template, composition, tracking), share, stop)
     if (rendered === null || 'code' in rendered) return rendered
-    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
-    // nothing is sent and the job comes back when its lease ends.
+    // Checked last, because the recipient may have been suppressed since the accept or the last attempt. If it rejects,
+    // nothing is sent and the job comes back after its lease.
     const reason = await composition.matchSuppression(suppressionKey(kind, organizationId, notification.to))
     return reason === null ? rendered : suppressionError(reason)
   }
 }
 
-/** What the steps return; null: they were stopped. */
+/** The result of the steps. Null: stopped. */
 async function shared<Result>(
   steps: Iterator<undefined, Result>,
   share: RunInSlices,
@@ -82,14 +82,14 @@ async function shared<Result>(
 
 const BLANK = 'The text of the message is blank.'
 
-/** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */
+/** Final errors of a failed rendering, by cause; otherwise `template_error`. */
 const CODES: Partial<Record<ErrorCode, ErrorCode>> = {
   message_too_large: 'message_too_large',
-  // It was accepted with what is no longer there: an option.
+  // An option has changed since the accept.
   invalid_parameter: 'invalid_configuration',
 }
 
-/** A template, or why there never can be one. Rejects when the storage is away. */
+/** A template, or the reason why there is none. Rejects if the storage is away. */
 async function templateOf(
   template: TemplateVersion,
   { compiled }: Composition,
@@ -102,7 +102,7 @@ async function templateOf(
   }
 }
 
-/** The text to send, or why there will never be one. */
+/** The text to send, or the reason why there is none. */
 function* render(
   kind: ChannelKind,
   job: NotificationJob,
@@ -127,7 +127,7 @@ function* render(
   }
 }
 
-/** A message with what is counted in its HTML; its text alternative is made of what was there before. */
+/** A message with tracked HTML. Its text alternative is made from the untracked HTML. */
 function* tracked(
   message: Message,
   { notification: { id: notificationId }, organizationId }: NotificationJob,

@@ -7,15 +7,15 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Lanes } from './lane.ts'
 import type { Offers, Taken } from './offers.ts'
 
-/** Moves due jobs from the storage into free slots. */
+/** Claims due jobs for free slots. */
 export interface Dispatcher {
-  /** Begins to claim. */
+  /** Starts to claim. */
   start(): void
-  /** Something may be due; `lane` where it is known. Cheap to call often. */
+  /** Jobs may be due; `lane` if known. Cheap to call often. */
   wake(lane?: string): void
   /** A slot may have become free. Cheap to call often. */
   freed(): void
-  /** Claims nothing more; a claim that is under way is returned. */
+  /** Stops claiming; a pending claim is returned. */
   stop(): Promise<void>
   /** Resolves when no job runs. */
   idle(): Promise<void>
@@ -26,30 +26,32 @@ export interface DispatcherOptions {
   readonly lanes: Lanes
   readonly clock: Clock
   readonly leaseMs: number
-  /** Longest time between two looks for work that nobody told of. */
+  /** Longest interval between two looks for unannounced work. */
   readonly pollMs: number
-  /** What a queue engine hands over; then only that, and what it left to its lanes, is claimed between two looks. */
+  /**
+   * Refs from a queue engine. Between two polls only these, and the jobs that they left to their lanes, are claimed.
+   */
   readonly offers?: Offers | undefined
   onError(error: unknown): void
 }
 
-/** A claim that failed is tried again after twice as much at first, however rare polls are: nobody else may come to wake it. */
+/** Half of the first delay after a failed claim, independent of `pollMs`: no other event may wake the loop. */
 const BACKOFF_MS = 1_000
-/** The longest pause after claims that failed in a row. */
+/** Longest delay after failed claims. */
 const LONGEST_BACKOFF_MS = 30_000
 
 const CLAIM_AFTER_TURNS = 3
 
 /**
- * What kills its process does so at once, as a rule. So a recovered job has the process for itself so long after its first
- * attempt, and twice as long after each further one of its own; what has run longer beside it is none of its neighbours.
+ * A message that kills its process usually does so at once. So a recovered job runs alone for this time after its first
+ * attempt, and twice as long after each further one. Jobs that have run longer beside it are innocent.
  */
 const ALONE_MS = 1_000
 const LONGEST_ALONE_MS = 8_000
 
 /**
- * The claim loop. A round asks the storage for as many jobs as there are free slots, for the lanes that are known to
- * have some, and learns from the answer which lanes have more and when the next job falls due.
+ * The claim loop. Each round asks for as many jobs as there are free slots, in the lanes known to have some. The answer
+ * says which lanes have more and when the next job is due.
  */
 export function createDispatcher({
   storage,
@@ -60,32 +62,32 @@ export function createDispatcher({
   offers,
   onError,
 }: DispatcherOptions): Dispatcher {
-  /** Lanes with work to claim; with a queue engine those alone that have more than it could hand over. */
+  /** Lanes with work to claim; with a queue engine, only those with more jobs than it could hand over. */
   let due = new Set<string>()
-  /** Those of them that have been named since the last claim began. */
+  /** Lanes woken since the last claim began. */
   const woken = new Set<string>()
   let recovered: readonly string[] = []
-  /** Jobs that have been claimed and not ended, and when they were; monotonic. */
+  /** Running jobs with the time of their claim (monotonic). */
   const running = new Map<Promise<void>, number>()
-  /** The last recovered job, and until when nothing is claimed beside it; null: others have had their turn since. */
+  /** The last recovered job and until when it runs alone. Null: other jobs have run since. */
   let solitude: { readonly job: Promise<void>; readonly until: number } | null = null
-  /** Since when others are held up for a recovered job; null: they are not. */
+  /** Since when other jobs wait for a recovered one. Null: none waits. */
   let heldUpSince: number | null = null
-  /** Until then it is the turn of others. */
+  /** Until this time other jobs go first. */
   let othersUntil = Number.NEGATIVE_INFINITY
   let active = false
   let scheduled = false
   let round: Promise<void> | null = null
   let again = false
-  /** Something may have come that the storage was not asked for yet; else a slot has become free, or not even that. */
+  /** True: new work may have arrived since the last claim. False: only a slot became free, or nothing happened. */
   let news = false
   let failures = 0
-  /** When to look for what a queue engine has lost. */
+  /** Time of the next sweep for jobs that a queue engine lost. */
   let lookAt = Number.NEGATIVE_INFINITY
   let taken: Taken | null = null
   let tookOffers = false
   let cancelTimer = (): void => {}
-  /** What delivery does belongs to no caller who happens to wake it, neither to their traces nor to their context. */
+  /** Delivery must not run in the async context or trace of the caller that wakes it. */
   const outside = AsyncLocalStorage.snapshot()
 
   function wake(lane?: string): void {
@@ -101,12 +103,12 @@ export function createDispatcher({
     again = true
     if (!active || scheduled || round !== null) return
     scheduled = true
-    // Slots that become free at about the same time are filled by one claim.
+    // One claim fills slots that become free at about the same time.
     outside(afterTurns, CLAIM_AFTER_TURNS, () => {
       scheduled = false
       round = rounds().finally(() => {
         round = null
-        // It came when the last look had been taken, and this was not yet over.
+        // Work arrived after the last look, before the loop ended.
         if (again && failures === 0) proceed()
       })
     })
@@ -114,7 +116,7 @@ export function createDispatcher({
 
   async function rounds(): Promise<void> {
     for (let first = true; active && again; first = false) {
-      // A storage that works synchronously would let nothing else of the process have a turn.
+      // A synchronous storage would block the process.
       if (!first) await nextTurn()
       again = false
       try {
@@ -149,7 +151,7 @@ export function createDispatcher({
     if (!told && isIdle(request)) return
     if (!active) return
     if (typeof request === 'number') return sleep(Math.min(request, untilLook()))
-    // With a queue engine they have been since its offers were looked at.
+    // With a queue engine this happened when the refs were taken.
     if (offers === undefined) woken.clear()
     const asked = clock.monotonic()
     const answer = await storage.claim(request)
@@ -159,7 +161,7 @@ export function createDispatcher({
     learn({ ...answer, jobs }, request)
   }
 
-  /** Nobody renews leases before their claim is answered, and attempts may have begun with it. */
+  /** No lease is renewed before its claim is answered, and attempts may have begun with it. */
   async function stillLeased(jobs: readonly ClaimedJob[]): Promise<readonly ClaimedJob[]> {
     try {
       const alive = await storage.renew(jobs, leaseMs)
@@ -187,7 +189,7 @@ export function createDispatcher({
     if (alone) solitude = { job: end, until: now + aloneMs(job) }
   }
 
-  /** What to claim; a number: nothing for so many milliseconds, unless a job ends. */
+  /** The next claim; a number: none for this many milliseconds, unless a job ends. */
   async function nextRequest(): Promise<ClaimRequest | number> {
     const now = clock.monotonic()
     if (solitude !== null) {
@@ -202,7 +204,7 @@ export function createDispatcher({
     return othersRequest()
   }
 
-  /** A recovered job runs alone: it waits until nothing has just begun, and meanwhile nothing else is taken. */
+  /** A recovered job runs alone: it waits until no other job is young, and blocks new ones meanwhile. */
   async function recoveredRequest(waiting: readonly string[]): Promise<ClaimRequest | number | null> {
     const now = clock.monotonic()
     heldUpSince ??= now
@@ -226,7 +228,7 @@ export function createDispatcher({
     return { lanes: lanes.demand(due), leaseMs }
   }
 
-  /** It would only ask what is due, and that is known to be more than there are slots for. */
+  /** True: the claim would only ask what is due, and it is known that more is due than there are slots. */
   function isIdle(request: ClaimRequest | number): boolean {
     return (
       offers === undefined &&
@@ -237,10 +239,10 @@ export function createDispatcher({
     )
   }
 
-  /** What the engine hands over goes to free slots at once, unless its lane has a backlog: then that goes on in turns. */
+  /** Refs go to free slots at once, unless their lane has a backlog: then it continues round-robin. */
   async function takeOffers(offers: Offers): Promise<readonly string[]> {
     woken.clear()
-    // The lanes' turn: what is handed over does not keep them waiting.
+    // The lanes go first: refs must not delay them.
     const ahead = !tookOffers || !hasWork()
     tookOffers = false
     if (!ahead) return []
@@ -253,12 +255,12 @@ export function createDispatcher({
   }
 
   const hasWork = (): boolean => [...due].some(hasRoom)
-  /** It was the turn of others when they came. */
+  /** They arrived while other jobs went first. */
   const hasOffers = (): boolean => offers !== undefined && offers.lanes().length > 0
   const looks = (): boolean => clock.monotonic() >= lookAt
   const untilLook = (): number => (offers === undefined || looks() ? pollMs : lookAt - clock.monotonic())
 
-  /** As long as they were held up: many recovered jobs whose provider is slow must not stop everything else. */
+  /** For as long as other jobs had to wait: many recovered jobs of a slow provider must not block everything. */
   function giveOthersTheirTurn(): void {
     solitude = null
     const now = clock.monotonic()
@@ -274,23 +276,23 @@ export function createDispatcher({
   function learnLanes(claimable: readonly string[]): void {
     const known = due
     due = new Set(claimable)
-    // What has become known while the storage was asked may be missing in its answer.
+    // Lanes woken during the claim may be missing from its answer.
     for (const lane of woken) due.add(lane)
     lanes.found(due)
     if (offers === undefined) return
-    // What else is claimable is on its way through the engine, unless it has been for long.
+    // Other claimable jobs are on their way through the engine, unless they have been for long.
     if (looks()) lookAt = clock.monotonic() + pollMs
     else for (const lane of claimable) if (!known.has(lane) && !woken.has(lane)) due.delete(lane)
   }
 
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
     learnLanes(answer.lanes)
-    // One that nobody got is another process' by now, and no reason to ask again at once.
+    // If no job came, another process has it: no reason to ask again at once.
     const taken = 'recovered' in request && answer.jobs.length === 0
     recovered = taken ? [] : answer.recoveredLanes
     const asked = 'lanes' in request ? new Set(request.lanes.map(({ lane }) => lane)) : new Set<string>()
     const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
-    // Nobody else has anything to do.
+    // No other job waits.
     if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
     const turnMs = recovered.some(hasRoom) ? othersUntil - clock.monotonic() : pollMs
     if (more || turnMs <= 0 || hasOffers()) again = true
@@ -326,7 +328,7 @@ export function createDispatcher({
   }
 }
 
-/** Outages, and what was before a retry, say nothing about the message. */
+/** Outages and attempts before a retry say nothing about the message. */
 function aloneMs({ attempts, outages, earlierAttempts }: ClaimedJob): number {
   const own = attempts - outages - earlierAttempts
   return Math.min(ALONE_MS * 2 ** Math.max(0, own - 1), LONGEST_ALONE_MS)

@@ -11,10 +11,10 @@ export function isExpired({ notification: { expiresInMs } }: NotificationJob): b
   return expiresInMs !== null && expiresInMs <= 0
 }
 
-/** Why a job ends without another attempt; null: it has one. */
+/** Why a job ends without another attempt. Null: it does not. */
 export function endBefore(job: NotificationJob, { provider }: ProviderState): NotificationFailure | null {
   const { recovered, attempts, outages, earlierAttempts } = job
-  // A message that ends its process ends itself at last, and an outage before that is no part of it.
+  // A message that repeatedly ends its process fails at last; outages do not count.
   const own = attempts - earlierAttempts - outages
   if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
     return {

@@ -32,25 +32,25 @@ import type { ProviderHealth, QueueHealth, WaitingLane } from './records.ts'
 import { createSharedLimits } from './shared-limits.ts'
 import { createWakes } from './wakes.ts'
 
-/** The delivery engine of one process: it delivers notifications and webhook events alike. */
+/** The delivery engine of a process, for notifications and webhook events. */
 export interface Engine {
   providers(): readonly ProviderHealth[]
-  /** Learns which paused providers have worked in another process since. Never rejects. */
+  /** Checks whether paused providers have worked in other processes. Never rejects. */
   refresh(): Promise<unknown>
-  /** Lanes with work that no provider of this process can be asked to do. */
+  /** Lanes with work and no available provider in this process. */
   waiting(): readonly WaitingLane[]
-  /** How long the storage has owed the answer to a claim, when that is too long; null: it is not. */
+  /** Duration of a claim that takes too long, in milliseconds. Null: none does. */
   stalledMs(): number | null
-  /** Null: there is no queue engine. */
+  /** Null: no queue engine. */
   queue(): QueueHealth | null
-  /** Has jobs announced to the queue engine, also where nothing is delivered. */
+  /** Starts to enqueue jobs at the queue engine, also in a process that delivers nothing. */
   open(): Promise<void>
   start(): void
-  /** Something was stored that may be due. With a queue engine it is the storage that announces it. */
+  /** Stored work may be due. With a queue engine, the storage enqueues it. */
   wake(lane?: string): void
-  /** Stops claiming, lets attempts end by the deadline, then aborts them and waits for their outcomes to be stored. */
+  /** Stops claiming, waits for attempts until the deadline, then aborts them and stores their outcomes. */
   stop(deadline: Deadline): Promise<void>
-  /** Announces no more jobs to the queue engine. */
+  /** Stops enqueueing. */
   close(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ export interface EngineOptions {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly links: Links
-  /** What is counted of an organization's HTML mails. */
+  /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
   readonly processor: Processor
   readonly outgoing: OutgoingHttp
@@ -68,12 +68,12 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly leaseMs: number
   readonly pollMs: number
-  /** Says when and where jobs are delivered; null: the claims do. */
+  /** The queue engine. Null: claims find the jobs. */
   readonly queue: Queue | null
   /** The longest pause of a provider. */
   readonly maxPauseMs: number
   readonly limiter: RateLimiter
-  /** Stands in while `limiter` is away. */
+  /** Used while `limiter` is away. */
   readonly localLimiter: RateLimiter
   readonly observer: Observer
   readonly listeners: ProcessListeners
@@ -84,23 +84,23 @@ export interface EngineOptions {
   onError(error: unknown): void
 }
 
-/** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
+/** Delay from a settlement to the search for jobs it has made due, shared by all settlements meanwhile. */
 const LOOK_AFTER_MS = 50
 
-/** A claim that takes longer, and longer than two polls, counts as stalled. */
+/** A claim that takes longer than this and than two polls is stalled. */
 const STALLED_MS = 10_000
 
-/** How long aborted attempts have to report before the storage is closed under them. */
+/** Time for aborted attempts to record their outcomes before the storage closes. */
 const ABORT_GRACE_MS = 3_000
 
 export function createEngine(options: EngineOptions): Engine {
   const { storage, registry, clock, onError } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
-  /** Monotonic; null: no claim is under way. */
+  /** Monotonic. Null: no claim is pending. */
   let claimingSince: number | null = null
   let looking = false
-  /** Whoever runs this process can put it right; the log of the endpoint is its organization's. */
+  /** Reported to operators, who can fix it; the endpoint's log belongs to its organization. */
   const unsigned = throttled(
     (cause) => {
       const message = 'Webhook events cannot be signed: they wait, and fail after their last attempt.'
@@ -110,8 +110,8 @@ export function createEngine(options: EngineOptions): Engine {
   )
 
   /**
-   * Events, and jobs that go on, may have made lanes due of which no claim has told yet, and while all that are known are full
-   * none is asked for. A queue engine is told by the storage.
+   * Events and later attempts may make lanes due that no claim has reported, and full lanes cause no claim. With a
+   * queue engine the storage enqueues them.
    */
   function lookSoon(): void {
     if (looking || options.queue !== null) return
@@ -219,7 +219,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** The provider whose answer to the last attempt is unknown; also when that attempt ended with its process. */
+/** The provider of a last attempt with an unknown result, also if that attempt ended with its process. */
 async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
   const timeline = await storage.notifications.timeline(job.notification.id)
   const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.unasked !== true)

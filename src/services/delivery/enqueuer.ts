@@ -2,31 +2,31 @@ import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import { within } from '../within.ts'
 
-/** Tells a queue engine of jobs, and never keeps their sender waiting. */
+/** Enqueues refs at a queue engine without blocking their sender. */
 export interface Enqueuer {
   add(refs: readonly JobRef[]): void
-  /** Whether the last announcement arrived. */
+  /** Whether the last set of refs arrived. */
   works(): boolean
-  /** Waits for what has been added, for no longer than `limitMs`. */
+  /** Waits for the added refs, at most `limitMs`. */
   flush(limitMs: number): Promise<void>
 }
 
 export interface EnqueuerOptions {
   readonly queue: Pick<Queue, 'enqueue'>
   readonly clock: Clock
-  /** Jobs that could not be announced: the storage has them. */
+  /** Receives refs that could not be enqueued. Their jobs are stored. */
   onMissed(refs: readonly JobRef[]): void
   onError(error: unknown): void
 }
 
-/** Refs that may wait while the engine is slow; those beyond are left to the sweep. */
+/** Maximum number of waiting refs. The sweep finds the jobs of those beyond. */
 const MOST_WAITING = 100_000
-/** The longest that one announcement may take. */
+/** Timeout of one `enqueue`. */
 const PATIENCE_MS = 5_000
-/** Between two reports of an engine that is away. */
+/** Interval of reports about an unavailable engine. */
 const REPORT_EVERY_MS = 60_000
 
-/** One announcement at a time: what is added meanwhile goes together in the next. */
+/** One `enqueue` at a time: refs added meanwhile go together in the next. */
 export function createEnqueuer({ queue, clock, onMissed, onError }: EnqueuerOptions): Enqueuer {
   let waiting: JobRef[] = []
   let running: Promise<void> | null = null

@@ -10,16 +10,16 @@ import { postSignal, type Stop } from './stop.ts'
 
 type EventJob = Extract<ClaimedJob, { kind: 'event' }>
 
-/** What delivers webhook events. */
+/** Dependencies of event delivery. */
 export interface EventDelivery extends EventPost {
   readonly attempts: Attempts
   /** In [0, 1). */
   random(): number
-  /** Is told why an event could not be signed. */
+  /** Receives the reason why an event could not be signed. */
   unsigned(error: unknown): void
 }
 
-/** The lane of one webhook endpoint. @param slots bounds what all endpoints together and each alone have under way */
+/** The lane of one webhook endpoint. @param slots limits the requests to each endpoint and to all together */
 export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
   const { attempts, clock, random, unsigned } = delivery
 
@@ -52,10 +52,10 @@ function settlementOf(
   const number = job.attempts + 1
   const { result } = posted
   const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
-  // Not signed, or ended by our own stop: the endpoint has nothing to do with it.
+  // Not signed, or aborted by a stop: not the endpoint's fault.
   const ours = result.kind === 'failed' && result.reason === 'aborted'
   const blameless = ours ? ({ blameless: true } as const) : {}
-  // Its event waits like the others of the endpoint: to be held with them, or for the address that it has by now.
+  // The event waits like the endpoint's others: to be held with them, or for the endpoint's new address.
   const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
   const disable = gone ? ({ disable: 'gone' } as const) : {}
   const ref = {
@@ -69,7 +69,7 @@ function settlementOf(
   }
   if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
-  // What our own stop has cut short, or tells that the endpoint is gone, is not the last attempt.
+  // An attempt aborted by a stop, or one that finds the endpoint gone, is not the last.
   const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (gone || (ours && stopped) ? 0 : null)
   return delayMs === null
     ? { ...ref, ended: 'failed', next: { kind: 'end' } }

@@ -1,28 +1,28 @@
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 
-/** A job after so many attempts. */
+/** A job after a number of attempts. */
 export type Tried = Pick<ClaimedJob, 'jobId' | 'attempts'>
 
-/** What this process remembers of the attempts of a job that goes on. */
+/** What this process knows about the attempts of a continuing job. */
 export interface Remembered {
-  /** Providers that it has failed over from. */
+  /** Providers that the job has failed over from. */
   readonly failedOver: ReadonlySet<string>
-  /** The one provider that may be asked, because it may have taken the message; null: any. */
+  /** The only provider that may be asked, because it may have taken the message. Null: any. */
   readonly only: string | null
 }
 
-/** The attempts of jobs that go on; gone with the process, and bounded: what is forgotten is looked up or asked again. */
+/** The attempts of continuing jobs: a bounded cache in memory. Missing entries are read again. */
 export interface FailoverHistory {
-  /** Undefined: nothing, or another process has tried it since. */
+  /** Undefined: unknown, or another process has tried the job since. */
   of(job: Tried): Remembered | undefined
-  /** @param job after the attempt that it fails over from */
+  /** @param job after the failed attempt */
   failOver(job: Tried, from: string): void
-  /** Begins anew. @param only see {@link Remembered} */
+  /** Starts over. @param only see {@link Remembered} */
   retry(job: Tried, only: string | null): void
   forget(jobId: string): void
 }
 
-/** Jobs that another process goes on with are never forgotten by name. */
+/** Jobs that continue in another process are never removed explicitly, so the cache is bounded. */
 const MOST = 10_000
 
 const NONE: ReadonlySet<string> = new Set()

@@ -1,33 +1,33 @@
 import type { ClaimedJob, LaneDemand } from '../../ports/storage/claim.ts'
 
-/** Where the jobs of one lane go: the providers of a channel, or one webhook endpoint. */
+/** Delivers the jobs of one lane: through a channel's providers, or to one webhook endpoint. */
 export interface Lane {
-  /** How many jobs may be taken now. Only so many are claimed: nothing leased ever waits in memory. */
+  /** Number of jobs that can start now. No more are claimed: leased jobs never wait in memory. */
   free(): number
-  /** What {@link free} may become by {@link prepare}. Default: the same. */
+  /** Maximum of {@link free} after {@link prepare}. Default: the same. */
   room?(): number
-  /** Gets what {@link free} needs, without waiting for anything slow; undefined: there is nothing to get. */
+  /** Loads data for {@link free} without waiting for anything slow. Undefined: not needed. */
   prepare?(): Promise<unknown> | undefined
-  /** After a claim: gives back what it left. */
+  /** Returns unused permits after a claim. */
   giveBack?(): void
   /** Nothing is decided before an attempt: a claim may begin it. */
   readonly begin: boolean
-  /** Lanes of one pool share their slots. Default: the lane has its own. */
+  /** Lanes of one pool share their slots. Default: a pool of its own. */
   readonly pool?: object
-  /** Takes a claimed job; resolves when it is settled, or left to the lease's expiry when the storage is away. */
+  /** Runs a claimed job. Resolves when it is settled, or left to its lease while the storage is away. */
   run(job: ClaimedJob): Promise<void>
 }
 
-/** Finds lanes by the names that jobs carry. */
+/** Finds lanes by name. */
 export interface Lanes {
-  /** Undefined: no lane of this process; its jobs wait for one that has it. */
+  /** Undefined: unknown here; its jobs wait for a process that has it. */
   get(name: string): Lane | undefined
-  /** Gets what a claim for these lanes needs; undefined: there is nothing to get. */
+  /** Loads data for a claim of these lanes. Undefined: not needed. */
   prepare(names: Iterable<string>): Promise<unknown> | undefined
-  /** Lanes with work, as far as is known; more are added to the set as they become known. */
+  /** Receives the known lanes with work; the set grows. */
   found(names: ReadonlySet<string>): void
-  /** What can be taken of these lanes together. */
+  /** Number of jobs to claim per lane. */
   demand(names: Iterable<string>): LaneDemand[]
-  /** After a claim, when its jobs have been handed to their lanes. */
+  /** Called after a claim, when its jobs are in their lanes. */
   giveBack(): void
 }

@@ -10,16 +10,16 @@ import type { ProviderHealth, WaitingLane } from './records.ts'
 import { type Demand, share, spared } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
 
-/** The lanes of a process, and how they are. */
+/** The lanes of a process with their state. */
 export interface LaneSet extends Lanes {
   providers(): readonly ProviderHealth[]
-  /** Learns which paused providers of all organizations have worked in another process since. Never rejects. */
+  /** Checks whether paused providers of all organizations have worked in other processes. Never rejects. */
   refresh(): Promise<unknown>
-  /** Lanes with work that no provider here can be asked to do. */
+  /** Lanes with work and no available provider here. */
   waiting(): readonly WaitingLane[]
 }
 
-/** A lane that is asked for. */
+/** A lane with demand. */
 interface Wanted {
   readonly name: string
   readonly lane: Lane
@@ -36,21 +36,21 @@ export interface LaneSetOptions {
   freed(): void
 }
 
-/** Requests under way to one endpoint, so that a slow one holds up only itself, and to all together. */
+/** Concurrent requests per endpoint, so that a slow one delays only itself, and in total. */
 const PER_ENDPOINT = 10
 const ALL_ENDPOINTS = 200
 
-/** An endpoint's or organization's lane that has been idle is forgotten when there are more than this. */
+/** Maximum number of idle lanes of endpoints and organizations to keep. */
 const KEPT = 1_000
 const KEPT_OWNERS = 100_000
-/** Most lanes, and most providers, that are shown. */
+/** Maximum number of lanes and of providers to show. */
 const SHOWN_LANES = 100
 const SHOWN_PROVIDERS = 1_000
 
 const ENDPOINT_PREFIX = 'wh_'
 
 /**
- * The lanes of one process: one for each configured channel, and one for each webhook endpoint and each organization with
+ * The lanes of a process: one for each configured channel, and one for each webhook endpoint and each organization with
  * its own providers that has work.
  */
 export function createLanes(options: LaneSetOptions): LaneSet {
@@ -59,16 +59,16 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const shared = new Map<string, Required<Lane>>()
   const plain = new Map<string, Lane>()
   const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
-  /** The organizations of endpoints; one that is not known yet stands for itself. */
+  /** The organizations of endpoints. An unknown endpoint counts as its own owner. */
   const owners = new Map<string, string>()
   const organizations = new Map<string, OrganizationLane>()
-  /** Lanes that what is asked for now may be given back for. */
+  /** Lanes whose unused permits can be returned. */
   const prepared = new Set<Lane>()
-  /** Lanes that work was found for. */
+  /** Lanes with work. */
   let found: ReadonlySet<string> = new Set()
   /** All requests to endpoints. */
   const posts = { taken: 0 }
-  /** Of several lanes that share what is left another one is first each time. */
+  /** Rotates which lane comes first when lanes share the rest. */
   let turn = 0
 
   for (const channel of registry.channels) {
@@ -113,7 +113,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     owners.set(endpoint, organizationId)
   }
 
-  /** What lanes that share their slots may take of them. */
+  /** Divides shared slots among lanes. */
   function divided(pool: object, lanes: readonly Wanted[]): LaneDemand[] {
     const all = lanes.reduce((sum, { free }) => sum + free, 0)
     const spare = pool === posts
@@ -147,7 +147,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   function organizationLane(channel: string, organizationId: string): Required<Lane> {
     const instances = registry.own(channel)
     const everybodys = shared.get(channel) ?? null
-    // The channel is the same for all by now: what was stored for one organization alone goes with the others.
+    // The channel no longer has organization providers: such jobs go through the shared lane.
     if (instances === null) return everybodys as Required<Lane>
     const name = ownLane(channel, organizationId)
     const known = organizations.get(name)

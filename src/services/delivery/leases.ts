@@ -2,26 +2,26 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRef } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 
-/** The leases that this process holds, renewed while their attempts run. */
+/** The leases of this process, renewed while their attempts run. */
 export interface Leases {
   /** Length of every lease, in milliseconds. */
   readonly leaseMs: number
-  /** Keeps a lease alive until the returned function is called; `lost` is called when another claim has the job. */
+  /** Renews a lease until the returned function is called. Calls `lost` if another claim has the job. */
   hold(ref: LeaseRef, lost: () => void): () => void
   /**
-   * Renews at once what is held, where it may have ended: the wall clock was set, the machine slept, or this process came to
-   * nothing for long. Before a claim, which takes back what has ended, and before a hand-over, which another process may have
-   * made. Rejects when the storage is away; undefined: there is nothing to renew.
+   * Renews leases at once if they may have ended: the wall clock was set, the machine slept, or the process was
+   * blocked. Before a claim, which takes back ended leases, and before a hand-over, which another process may have
+   * made. Rejects if the storage is away. Undefined: not needed.
    */
   secure(): Promise<void> | undefined
   /** Stops renewing. */
   close(): void
 }
 
-/** So much of its length a lease lasts for sure: its claim may have been answered a third after it was asked. */
+/** The certain part of a lease's length: its claim may have been answered a third after the request. */
 const SURE_FOR = 2 / 3
 
-/** @param onError is told when leases could not be renewed; the next turn tries again */
+/** @param onError receives errors of renewals; the next round tries again */
 export function createLeases(
   storage: Storage,
   clock: Clock,
@@ -33,9 +33,9 @@ export function createLeases(
   let renewing: Promise<void> | null = null
   let closed = false
 
-  /** How far the wall clock is ahead. Storages of this machine measure leases by it. */
+  /** Offset of the wall clock, by which storages on this machine measure leases. */
   const ahead = (): number => clock.now() - clock.monotonic()
-  /** Both as they were when all that is held was leased or renewed last. */
+  /** Both as of the last lease or renewal. */
   let aheadThen = 0
   let renewedAt = 0
 
@@ -53,7 +53,7 @@ export function createLeases(
     for (const [index, ref] of refs.entries()) if (alive[index] === false) held.get(ref)?.()
   }
 
-  /** Once for all that ask meanwhile. */
+  /** Concurrent calls share one renewal. */
   function renew(): Promise<void> {
     renewing ??= renewAll().finally(() => {
       renewing = null
@@ -61,7 +61,7 @@ export function createLeases(
     return renewing
   }
 
-  /** What was asked for before a standstill says nothing about the time after it. */
+  /** A renewal requested before a standstill proves nothing about the time after it. */
   async function renewUntilSure(): Promise<void> {
     while (held.size > 0 && mayHaveEnded()) await renew()
   }

@@ -20,12 +20,12 @@ import type { Stop } from './stop.ts'
 
 type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
-/** What delivers notifications. */
+/** Dependencies of notification delivery. */
 export interface NotificationDelivery extends Composition {
   readonly registry: Pick<ProviderRegistry, 'accepts'>
   readonly attempts: Attempts
   readonly processor: Processor
-  /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
+  /** The provider of a last attempt with an unknown result. Null: no such attempt. */
   lastAmbiguous(job: NotificationJob): Promise<string | null>
   readonly clock: Clock
   readonly observer: Observer
@@ -34,7 +34,7 @@ export interface NotificationDelivery extends Composition {
   onError(error: unknown): void
 }
 
-/** What a hand-over needs of its attempt. */
+/** Data of one hand-over. */
 interface HandOver {
   readonly pass: Pass
   readonly stop: Stop
@@ -43,21 +43,21 @@ interface HandOver {
   leftMs(): number
 }
 
-/** How long a job waits when the provider that is left for it has no free slot. */
+/** Delay of a job whose only remaining provider has no free slot. */
 const PATIENCE_MS = 500
-/** Between two jobs that wait for one provider: what comes back in vain leaves time for what another one can take. */
+/** Interval between two jobs that wait for one provider, to leave time for jobs that others can take. */
 const RETURN_EVERY_MS = 1
-/** So long after a pause comes who has met the fault. */
+/** Extra delay after a pause for the message that met the fault. */
 const BEHIND_MS = 1
-/** So many go back at one time; until some are, nothing more is claimed. */
+/** Maximum number of jobs going back at once. Above it nothing more is claimed. */
 const MOST_RETURNING = 100
 
-/** The providers of one lane at work. */
+/** The providers of a lane. */
 export interface ProviderGroup {
-  /** In the order of preference. */
+  /** In order of preference. */
   readonly states: readonly ProviderState[]
   readonly choose: Choose
-  /** A provider refused the credentials, and is paused for so long. */
+  /** A provider refused the credentials and is paused for this time. */
   refused?(pausedMs: number): void
 }
 
@@ -69,26 +69,26 @@ export function createNotificationLane(
   const { registry, attempts, processor, clock, logger, observer, random, onError } = delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
-  /** Jobs whose history is being read: they have a slot coming. */
+  /** Jobs whose history is being read. Each will need a slot. */
   let reading = 0
-  /** Jobs that go back to the storage without a slot. */
+  /** Jobs going back to the storage without a slot. */
   let returning = 0
-  /** When the last job that waits for a provider is due again. */
+  /** Due time of the last job that waits for a provider. */
   const returns = new Map<ProviderState, number>()
 
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
     history.of(job)?.failedOver.has(state.provider.name) !== true
 
-  /** The providers that may be asked of those that reach it, whether they are free now or not. */
+  /** The reachable providers that may be asked, free or not. */
   function eligible(job: NotificationJob, reachable: readonly ProviderState[]): readonly ProviderState[] {
-    // Only where it may have been taken already can it be recognized as the same.
+    // Only the provider that may have taken the message can deduplicate it.
     const only = history.of(job)?.only
     const same = reachable.filter(({ provider }) => provider.name === only)
     return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
   }
 
   function take(job: NotificationJob, reachable: readonly ProviderState[]): ProviderState | undefined {
-    // Most lanes have one provider, and most jobs the first: no more lists for them.
+    // Most lanes have one provider, and most jobs take the first: avoids further lists.
     const [single] = reachable
     if (states.length === 1 && single !== undefined)
       return single.takes() > 0 || single.waits() ? single : undefined
@@ -115,7 +115,7 @@ export function createNotificationLane(
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    // What a provider does before it first waits counts as the organization's work.
+    // A provider's synchronous work counts as the organization's.
     return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
   }
 
@@ -133,7 +133,7 @@ export function createNotificationLane(
     if (secured !== undefined) await secured
     const attempt = job.attempts + 1
     if (stop.aborted()) return () => notAsked(job, provider.name)
-    // The commit may have taken long, and so may the pace and the share.
+    // The commit, the rate limit and the share may have taken long.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
     const context = {
@@ -146,13 +146,13 @@ export function createNotificationLane(
       share,
     }
     const sensitive = notification.content.sensitive === true
-    // What a provider throws may repeat the message.
+    // An exception of a provider may contain the message.
     const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
     const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
     const outcome = sensitive ? withoutWords(answer) : answer
     const durationMs = Math.round(clock.monotonic() - began)
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
-    // Before the slot is free: whether the provider is asked again depends on it.
+    // Before the slot is freed, because it decides whether the provider is asked again.
     judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
     return () => settle(job, state, end)
@@ -180,7 +180,7 @@ export function createNotificationLane(
     })
   }
 
-  /** What a provider did decides how it goes on, whichever message it was. */
+  /** The outcome decides the provider's state, for any message. */
   function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): void {
     if (provider === 'works') state.succeeded()
     if (provider === 'unknown') state.unclear()
@@ -207,14 +207,14 @@ export function createNotificationLane(
     })
   }
 
-  /** What has met the fault is not the first to try the provider after its pause: the message may be the cause. */
+  /** The message that met the fault does not probe the provider: it may be the cause. */
   function delayOf({ notification }: NotificationJob, state: ProviderState, next: Retry): number {
     if (!next.outage || next.failOver) return next.delayMs
     const expiresInMs = notification.expiresInMs ?? Number.POSITIVE_INFINITY
     return Math.max(next.delayMs, Math.min(state.pausedMs() + BEHIND_MS, expiresInMs))
   }
 
-  /** The notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
+  /** The notifier stops, or lost the job, between the recorded start and the hand-over. */
   function notAsked({ jobId, token, attempts: before }: NotificationJob, provider: string): Promise<void> {
     const attempt = before + 1
     const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
@@ -223,19 +223,19 @@ export function createNotificationLane(
       token,
       kind: 'notification',
       facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
-      // No fault of the message: none of its own attempts is used up, not its only one either.
+      // Not the message's fault: uses up none of its attempts.
       next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
     })
   }
 
   /**
-   * The providers that are left rest or are full: back to the storage, until one may have room.
+   * All remaining providers are paused or full: back to the storage until one may have room.
    *
    * @param reachable at least one
    */
   function later(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
     let left = eligible(job, reachable)
-    // When all that are left rest, those that it has failed over from are its next hope.
+    // If all remaining providers are paused, those it has failed over from may be asked again.
     if (history.of(job)?.only == null && left.every((state) => state.pausedMs() > 0)) {
       history.retry(job, null)
       left = eligible(job, reachable)
@@ -267,7 +267,7 @@ export function createNotificationLane(
     })
   }
 
-  /** No provider can be asked now. */
+  /** No provider is available now. */
   async function goBack(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
     returning += 1
     try {
@@ -280,7 +280,7 @@ export function createNotificationLane(
     }
   }
 
-  /** Learns, when another process or an earlier one tried it last, whether only one provider may be asked. */
+  /** Reads whether only one provider may be asked, if another process made the last attempt. */
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
     try {
@@ -314,7 +314,7 @@ export function createNotificationLane(
       if (job.kind !== 'notification') return
       await attempts.run(job, async (stop) => {
         if (states.length > 1 && job.attempts > 0 && history.of(job) === undefined) await recall(job)
-        // Asked once: what a channel answers may be another thing each time.
+        // Called once: `accepts()` may return different results.
         const reachable = states.filter((candidate) => reaches(candidate, job))
         const state = take(job, reachable)
         await (state === undefined

@@ -1,31 +1,31 @@
 import type { QueueWorker } from '../../ports/queue.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 
-/** Jobs that a queue engine has handed to this process, until a round of claims takes them. */
+/** Refs from a queue engine that wait for the next claim. */
 export interface Offers {
-  /** Resolves when all have been claimed, or left to their lanes. */
+  /** Resolves when all refs are claimed or left to their lanes. */
   add: QueueWorker['handle']
-  /** The lanes of what is here. */
+  /** The lanes of the waiting refs. */
   lanes(): readonly string[]
   /**
-   * Takes everything that is here.
+   * Takes all refs.
    *
-   * @param demand what is free; what does not fit is left to its lane: a slot that becomes free there is filled from the
-   *   storage, fairly, and nothing waits here under a lease or holds up another lane
+   * @param demand free slots. Refs beyond are left to their lane, which fills later slots from the storage, fairly:
+   *   nothing waits here under a lease or blocks another lane.
    */
   take(demand: readonly LaneDemand[]): Taken
-  /** Leaves what is here to its lanes, and whatever else the engine had on its way. */
+  /** Leaves all refs to their lanes, including later ones. */
   close(): void
 }
 
-/** What one claim asks for. */
+/** The refs of one claim. */
 export interface Taken {
   readonly ids: readonly string[]
   /** The lanes of {@link ids}. */
   readonly lanes: readonly string[]
-  /** The lanes with more than is free. */
+  /** The lanes with more refs than free slots. */
   readonly left: ReadonlySet<string>
-  /** The claim has been answered, or has failed. */
+  /** Called when the claim has been answered or has failed. */
   over(): void
 }
 

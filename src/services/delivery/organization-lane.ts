@@ -8,13 +8,13 @@ import type { Lane } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import type { ProviderState } from './provider-state.ts'
 
-/** The lane of one organization's own providers, which are made when it has work. */
+/** The lane of an organization's own providers, which are loaded when it has work. */
 export interface OrganizationLane extends Required<Lane> {
-  /** The providers that are open. */
+  /** The open providers. */
   states(): readonly ProviderState[]
-  /** Why it does nothing at the moment; null: it can work. */
+  /** Why the lane cannot work now. Null: it can. */
   blocked(): 'unavailable' | 'channel_not_configured' | null
-  /** Nothing of it is under way. */
+  /** True: no job is under way. */
   idle(): boolean
 }
 
@@ -22,14 +22,14 @@ export interface OrganizationLaneOptions {
   readonly channel: string
   readonly organizationId: string
   readonly instances: Instances
-  /** Takes the work of an organization that has no providers of its own; null: nobody does. */
+  /** Takes the work of an organization without its own providers. Null: no lane does. */
   readonly shared: Required<Lane> | null
   readonly delivery: NotificationDelivery
   group(set: ProviderSet): ProviderGroup
   wakeIn(ms: number): void
 }
 
-/** What an attempt meets when there is no provider to ask: a fault of the organization's account. */
+/** Outcome without a provider: a fault of the organization's account. */
 const UNAVAILABLE: Outcome = {
   kind: 'retry',
   scope: 'account',
@@ -43,9 +43,9 @@ const NOT_CONFIGURED: Outcome = {
   message: 'No provider is configured for this organization any more.',
 }
 
-/** How long a job waits that came while the providers were being made. */
+/** Delay of a job that arrived while the providers were loading. */
 const PATIENCE_MS = 500
-/** Between looks at an organization that has lost its providers. */
+/** Interval of checks for an organization without providers. */
 const NOT_CONFIGURED_MS = 60_000
 
 export function createOrganizationLane(options: OrganizationLaneOptions): OrganizationLane {
@@ -58,11 +58,11 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   } | null = null
   const pool = {}
   let running = 0
-  /** Keeps the providers open from before the claim that is to use them, until its jobs are here. */
+  /** Keeps the providers open from before the claim until its jobs are here. */
   let letGo: (() => void) | null = null
-  /** The claim can use them: they were there before it. */
+  /** The providers were loaded before the claim, so it can use them. */
   let usable = false
-  /** After a job has been told that there is no provider, until this time no other is. */
+  /** After one job has failed for lack of a provider, no other does until this time. */
   let toldUntil = 0
 
   function lane(): Required<Lane> | null {
@@ -80,8 +80,8 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   const canMake = (): boolean => instances.stale(organizationId) && instances.hasRoom(organizationId)
 
   /**
-   * New credentials may be there by the end of the pause: what is made before may have the old ones still. Those that were
-   * refused after they had been replaced are the old ones.
+   * The credentials may be replaced by the end of the pause: a provider loaded sooner may still have the old ones. A
+   * refusal of already replaced credentials is ignored.
    */
   function renew(set: ProviderSet, pausedMs: number): void {
     const known = instances.known(organizationId)
@@ -94,7 +94,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     return known?.kind === 'loaded' && known.set === null && shared === null ? 'channel_not_configured' : null
   }
 
-  /** One job at a time learns that it cannot go; none while the providers are made once more. */
+  /** One job at a time fails for lack of a provider; none while the providers are reloaded. */
   function toTell(): number {
     const known = instances.known(organizationId)
     const now = clock.monotonic()
@@ -109,7 +109,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       const next = { kind: 'retry', delayMs: PATIENCE_MS, unasked: true } as const
       return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
     }
-    // It needs no turn, and so takes none from those that can still go.
+    // An expired job needs no provider.
     if (isExpired(job)) {
       const facts = [{ type: 'failed', code: 'expired', message: EXPIRED }] as const
       return attempts.settle({ jobId, token, kind: 'notification', facts, next: { kind: 'end' } })
@@ -153,7 +153,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     room: () => lane()?.room() ?? (canMake() ? 1 : toTell()),
     prepare() {
       if (!instances.hasRoom(organizationId)) return undefined
-      // What is made is not waited for: an organization whose function hangs holds up nobody else.
+      // Not awaited: a hanging function of one organization must not block others.
       instances.load(organizationId)
       const ready = lane()
       letGo ??= instances.hold(organizationId)
@@ -162,7 +162,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     },
     giveBack() {
       lane()?.giveBack()
-      // What has just been made is for the next claim: closed before that, it would be made again for ever.
+      // Freshly loaded providers serve the next claim: closed before that, they would be reloaded forever.
       if (!usable) return
       letGo?.()
       letGo = null

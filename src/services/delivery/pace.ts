@@ -4,41 +4,41 @@ import { GRANT_MS, paceCheck } from './provider-limits.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { Stop } from './stop.ts'
 
-/** Leave to hand one message over. */
+/** Permission to hand over one message. */
 export interface Permit {
   readonly askedAt: number
   readonly answeredAt: number
-  /** The limiter has counted the message; else it is asked again before the hand-over. */
+  /** The limiter has counted the message. False: ask again before the hand-over. */
   readonly counted: boolean
 }
 
-/** How fast messages may be handed to one provider, by all processes together. */
+/** The rate at which messages may be handed to a provider, over all processes. */
 export interface Pace {
-  /** How many may leave now, of those that were permitted. */
+  /** Number of permitted messages that may leave now. */
   granted(): number
-  /** The same for messages that are claimed already: a claim that took long does not send back what was permitted for it. */
+  /** The same for messages already claimed: a slow claim does not send back permitted messages. */
   kept(): number
-  /** False: nothing will be permitted before a time that it has timed. */
+  /** False: nothing is permitted before a time for which a timer is set. */
   open(): boolean
-  /** Asks for permission for at most `room` messages; undefined: there is nothing to ask. */
+  /** Asks for permission for at most `room` messages. Undefined: not needed. */
   ask(room: number): Promise<void> | undefined
-  /** Takes one permission; undefined: there is none. */
+  /** Takes one permit. Undefined: none. */
   take(): Permit | undefined
-  /** Waits until a message may leave now: at once, unless its permission has become too old. */
+  /** Waits until a message may leave: at once, unless its permit is too old. */
   pass(permit: Permit | undefined, stop: Stop): Promise<void>
 }
 
-/** A limiter that says nothing is asked again after this. */
+/** Delay after which to ask a silent limiter again. */
 const SILENCE_MS = 1_000
-/** A limiter whose answers come too late is asked so often for one message, and then believed. */
+/** Attempts at a fresh answer for one message; after that a late one counts. */
 const MOST_ASKED = 2
 
 /**
- * Permissions are asked for before jobs are claimed: how many jobs wait is unknown, so first for one, then for twice as
- * many each time that all were used. One that is not used soon is gone.
+ * Permits are requested before jobs are claimed. Since the number of waiting jobs is unknown, it starts with one and
+ * doubles each time all were used. Unused permits expire soon.
  *
- * Where the way from there to the hand-over takes longer than a permission is good for, each message would be counted
- * twice. Then what is free is only looked up before a claim, and counted at the hand-over.
+ * If the way from there to the hand-over takes longer than a permit is valid, each message would count twice. Then the
+ * limiter is only peeked before a claim, and counts at the hand-over.
  */
 export function createPace(
   key: string,
@@ -47,9 +47,9 @@ export function createPace(
   clock: Clock,
   wakeIn: (ms: number) => void,
 ): Pace {
-  /** In the order in which they were answered. */
+  /** In the order of the answers. */
   let permits: Permit[] = []
-  /** The last message came to its hand-over later than its permission was good for. */
+  /** The last message reached its hand-over after its permit had expired. */
   let late = false
   let next = 1
   let usedAt = Number.NEGATIVE_INFINITY
@@ -91,7 +91,7 @@ export function createPace(
     },
     ask(room) {
       dropOld()
-      // That all were used a while ago is no sign that more wait now.
+      // Permits used a while ago do not show that more jobs wait now.
       if (permits.length > 0 || clock.monotonic() - usedAt > GRANT_MS) next = 1
       const cost = Math.min(room, next) - permits.length
       if (cost <= 0 || clock.monotonic() < shutUntil) return undefined
@@ -105,7 +105,7 @@ export function createPace(
     async pass(permit, stop) {
       if (permit !== undefined) late = clock.monotonic() - permit.askedAt > GRANT_MS
       if (permit?.counted === true && !late) return
-      // The claim took long, or the commit in which the attempt begins: what was permitted before counts no more.
+      // The claim or the commit took long: the old permit is no longer valid.
       for (let asked = 1; !stop.aborted(); asked += 1) {
         const askedAt = clock.monotonic()
         const { allowed, states } = await limits.consume([paceCheck(key, maxPerSecond, 1)])

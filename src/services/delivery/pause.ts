@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** Waits for `ms`, at least one, or until `stop` aborts; not at all where it has. */
+/** Waits at least 1 ms, or until `stop` aborts. Returns at once if it has aborted. */
 export function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

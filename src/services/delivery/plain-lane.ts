@@ -1,12 +1,12 @@
 import type { Instances } from '../channels/instances.ts'
 import type { Lane } from './lane.ts'
 
-/** Jobs that are finding their organization's lane. */
+/** Jobs being routed to their organization's lane. */
 const ROUTED = 10
 
 /**
- * The lane that all organizations of a channel share, where each has providers of its own by now: what was stored under
- * it before goes on to the organizations' lanes.
+ * The shared lane of a channel whose organizations have their own providers now: routes older jobs to the
+ * organizations' lanes.
  */
 export function createPlainLane(
   instances: Instances,

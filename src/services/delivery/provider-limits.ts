@@ -1,22 +1,22 @@
 import type { LimitCheck, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 
-/** The names under which processes share what they know of one provider instance. */
+/** The limiter keys by which processes share the state of a provider instance. */
 export interface ProviderKeys {
-  /** It is paused. */
+  /** The pause. */
   readonly pause: string
-  /** The pause is over, and it has to prove that it works: paused for longer than {@link pause}. */
+  /** The probation after a pause: paused for longer than {@link pause}. */
   readonly probation: string
-  /** It has proved it: paused for longer than {@link probation}. */
+  /** The proof that it works: paused for longer than {@link probation}. */
   readonly proof: string
-  /** Who may try it. */
+  /** The slot of the process that probes. */
   readonly probe: string
   readonly pace: string
 }
 
 /**
- * Up to their first colon the keys of an organization's own instances are that organization's, those of a shared
- * instance its own.
+ * Up to the first colon, keys of an organization's instances name the organization, and keys of a shared instance the
+ * instance.
  */
 export function providerKeys({ organizationId, channel, name }: ConfiguredProvider): ProviderKeys {
   const prefix =
@@ -37,20 +37,20 @@ export function pauseCheck(key: string): LimitCheck {
 }
 
 /**
- * How long a permission to hand a message over is good for. The window is longer by as much, so that of the messages
- * that leave in any second no more than `maxPerSecond` can have been permitted, whenever in this time each left.
+ * Validity of a permit. The window is longer by the same time, so that the messages that leave in any second cannot
+ * exceed `maxPerSecond`, whenever each left within its permit.
  */
 export const GRANT_MS = 50
 
 const SECOND = 1_000
 
-/** At most `maxPerSecond` in any second; for a fraction, one in the time that it makes. */
+/** At most `maxPerSecond` in any second; for a fraction, one in the corresponding time. */
 export function paceCheck(key: string, maxPerSecond: number, cost: number): WindowCheck {
   const limit = Math.max(1, maxPerSecond)
   const windowMs = Math.ceil(maxPerSecond < 1 ? SECOND / maxPerSecond : SECOND) + GRANT_MS
   return {
     kind: 'window',
-    // A pace that was changed counts anew: units of the old one would expire at the wrong time.
+    // A changed rate needs a new count: units of the old one would expire at the wrong time.
     key: `${key}.${windowMs}`,
     limit,
     windowMs,

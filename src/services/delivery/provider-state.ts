@@ -10,60 +10,60 @@ import type { SharedLimits } from './shared-limits.ts'
 import { createSlots, type Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
 
-/** A provider at work: its slots, its pace, and its circuit breaker of its own. */
+/** The state of a provider: slots, rate and circuit breaker. */
 export interface ProviderState {
   readonly provider: ConfiguredProvider
-  /** How many messages may be claimed for it now. 0 while it is paused; 1 for the probe that follows; no more than its pace permits. */
+  /** Number of messages that may be claimed now: 0 during a pause, 1 for a probe, limited by the rate. */
   free(): number
-  /** The same for a message that is claimed already: too many outcomes that wait to be recorded do not send it back. */
+  /** The same for messages already claimed: unrecorded outcomes do not send them back. */
   takes(): number
-  /** A message that is claimed already may wait in a slot until the pace permits it. */
+  /** A claimed message may wait in a slot until the rate permits it. */
   waits(): boolean
-  /** What {@link free} may become by {@link prepare}. */
+  /** Maximum of {@link free} after {@link prepare}. */
   room(): number
-  /** Asks what the processes share, before a claim; undefined: there is nothing to ask. */
+  /** Reads shared state before a claim. Undefined: not needed. */
   prepare(): Promise<void> | undefined
-  /** After a claim: lets others have what it left. */
+  /** Returns unused permits after a claim. */
   giveBack(): void
-  /** Milliseconds that it is still paused; 0: it is not. */
+  /** Milliseconds left of the pause; 0: not paused. */
   pausedMs(): number
-  /** Runs a task in one of the slots, and then what it gives back; settles with both. */
+  /** Runs a task in a slot, then the function that it returns. Resolves after both. */
   run(task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
-  /** The provider answered for itself: it works. */
+  /** The provider answered: it works. */
   succeeded(): void
-  /** Nobody knows what it did, as after a time-out. */
+  /** The result is unknown, for example after a timeout. */
   unclear(): void
   /**
-   * A fault of the provider or of our account with it: it is paused for `pauseMs`, longer with each pause in a row.
-   * Null, a passing fault: it is paused from the third in a row.
+   * A fault of the provider or of the account: pauses it for `pauseMs`, longer after each pause in a row. Null, a
+   * transient fault: pauses it from the third in a row.
    */
   faulted(pauseMs: number | null, reason: PauseReason): void
   health(): ProviderHealth
-  /** After a pause, learns whether it has worked in another process since; undefined: nothing to learn. Never rejects. */
+  /** After a pause, checks whether it has worked in another process. Undefined: not needed. Never rejects. */
   refresh(): Promise<void> | undefined
 }
 
-/** Waits, right before the hand-over, until the pace permits it; undefined: it does. */
+/** Waits right before the hand-over until the rate permits it. Undefined: it does. */
 export type Pass = (stop: Stop) => Promise<void> | undefined
 
-/** Attempts in a row with an unknown end after which a provider counts as not working. */
+/** Attempts in a row with an unknown result after which a provider counts as not working. */
 const UNCLEAR_IN_A_ROW = 3
 
 export interface ProviderStateOptions {
   readonly clock: Clock
   readonly limits: SharedLimits
-  /** The longest pause of a provider, whoever asks for it. */
+  /** The longest pause, for any reason. */
   readonly maxPauseMs: number
   /** A slot has become free. */
   available(): void
-  /** One may become free by time alone. */
+  /** A slot may become free after this time. */
   wakeIn(ms: number): void
   tell(event: ProviderEvent): void
 }
 
 /**
- * Bounds one provider's concurrency, so that a slow one holds up only itself; keeps its pace; and pauses it after faults
- * of its own, so that an outage does not burn the attempts of every message that waits.
+ * Limits a provider's concurrency, so that a slow one delays only itself, and its rate; pauses it after faults, so that
+ * an outage does not use up the attempts of all waiting messages.
  */
 export function createProviderState(
   provider: ConfiguredProvider,
@@ -94,7 +94,7 @@ export function createProviderState(
     return breaker.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
   }
 
-  /** It is not paused, and if it has to prove that it works, this process is to try. */
+  /** Not paused, and if a probe is needed, this process sends it. */
   const awake = (): boolean => breaker.open() && (!breaker.probing() || breaker.probe() !== null)
 
   let unclear = 0
@@ -113,7 +113,7 @@ export function createProviderState(
     takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
     waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
     prepare() {
-      // Lanes that share it ask once: permissions beyond its slots would go unused, and count.
+      // Lanes that share it ask once: permits beyond its slots would count unused.
       if (preparing !== undefined) return preparing
       if (slots() === 0) return undefined
       const asked = breaker.ask()
@@ -135,7 +135,7 @@ export function createProviderState(
         try {
           return await task(pass)
         } finally {
-          // Where the provider gave no answer: the next message tries again.
+          // If the provider gave no answer, the next message probes.
           breaker.letGo(probe)
         }
       })

@@ -8,17 +8,17 @@ import { createEnqueuer } from './enqueuer.ts'
 import { createOffers, type Offers } from './offers.ts'
 import type { QueueHealth } from './records.ts'
 
-/** A queue engine at work between the storage and the dispatcher: what is announced to it, and what it hands over. */
+/** Connects a queue engine with the storage, which enqueues, and the dispatcher, which takes refs. */
 export interface QueueDispatch {
   readonly offers: Offers
   health(): QueueHealth
-  /** Has the storage announce jobs from now on, also where nothing is delivered. */
+  /** Makes the storage enqueue jobs from now on, also in a process that delivers nothing. */
   open(): Promise<void>
-  /** Begins to take what the engine hands over. */
+  /** Starts to take refs. */
   start(): void
-  /** Takes nothing more; what has been handed over is claimed yet, so that it need not go to another process. */
+  /** Takes no more refs. Refs already received are still claimed. */
   stop(limitMs: number): Promise<void>
-  /** Announces what is left, and closes the engine. */
+  /** Enqueues waiting refs and closes the engine. */
   close(): Promise<void>
 }
 
@@ -26,12 +26,12 @@ export interface QueueDispatchOptions {
   readonly queue: Queue
   readonly storage: Storage
   readonly clock: Clock
-  /** A lane has work, or something has been handed over. */
+  /** A lane has work, or refs have arrived. */
   wake(lane?: string): void
   onError(error: unknown): void
 }
 
-/** What an engine has to take the last announcements and to close in. */
+/** Time for the last `enqueue` and for closing. */
 const CLOSE_MS = 2_000
 const STOP_MS = 1_000
 
@@ -43,7 +43,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
   let working: Promise<() => Promise<void>> | null = null
   let stopped: Promise<void> | null = null
 
-  /** What the engine does not take this process delivers itself, if it delivers. */
+  /** This process delivers jobs that the engine refused, if it delivers. */
   function onMissed(refs: readonly JobRef[]): void {
     if (working === null) return
     for (const { lane, dueInMs } of refs) if (dueInMs === 0) wake(lane)

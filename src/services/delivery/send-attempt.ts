@@ -8,14 +8,14 @@ import type { Observer } from '../telemetry/observer.ts'
 import { type AboutAttempt, createAttemptContext } from './attempt-context.ts'
 import type { Stop } from './stop.ts'
 
-/** How long a provider may ignore its signal before its attempt is given up. */
+/** Time for a provider to react to its signal before the attempt is given up. */
 export const GRACE_MS = 2_000
 
 /**
- * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
- * outcome: what nobody can know is `ambiguous`.
+ * Calls a provider with a deadline. There is always an outcome: an exception, an invalid answer or a promise that never
+ * settles counts as `ambiguous`.
  *
- * @param onError is told what a channel throws, which no outcome shows; not what it throws because it was stopped
+ * @param onError receives exceptions of the provider, except those caused by the stop
  */
 export async function sendAttempt(
   provider: ConfiguredProvider,
@@ -72,12 +72,15 @@ async function ask(
 }
 
 interface AttemptLimit {
-  /** What a provider answers; or what stands for it a while after it was stopped, when it ignores that. */
+  /** The provider's answer, or a substitute if it ignores the signal for the grace period. */
   within(answer: Promise<unknown>): Promise<unknown>
   lift(): void
 }
 
-/** Stops an attempt at its deadline. By hand: Promise.race() and AbortSignal.any() cost more than all else that it does. */
+/**
+ * Stops an attempt at its deadline. Hand-written: Promise.race() and AbortSignal.any() would be the most expensive part
+ * of it.
+ */
 function limitAttempt(stop: Stop, timeoutMs: number, clock: Clock): AttemptLimit {
   let cancelGrace = (): void => {}
   const cancelDeadline = clock.timer(timeoutMs, () =>
@@ -89,7 +92,7 @@ function limitAttempt(stop: Stop, timeoutMs: number, clock: Clock): AttemptLimit
         stop.onAbort(({ message: reason }) => {
           cancelGrace = clock.timer(GRACE_MS, () => resolve({ kind: 'ambiguous', reason }))
         })
-        // A plug-in in plain JavaScript may answer without a promise.
+        // A plug-in in plain JavaScript may return a plain value.
         Promise.resolve(answer).then(resolve, reject)
       }),
     lift() {

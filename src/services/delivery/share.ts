@@ -1,19 +1,19 @@
-/** A lane that could use some of the slots that several share. */
+/** A lane that could use shared slots. */
 export interface Demand {
   readonly most: number
-  /** Slots that it has now. */
+  /** Slots in use. */
   readonly used: number
-  /** Whose it is. */
+  /** The owner of the lane. */
   readonly owner: string
 }
 
 /**
- * Divides slots among those who share them: each goes to the owner who has the fewest, and of its lanes to the one that
- * has the fewest. So whoever has many under way, because they hang or because there are many, leaves the next to others.
+ * Divides slots among owners: each goes to the owner with the fewest, and to that owner's lane with the fewest. So
+ * owners with many jobs under way leave the next slots to others.
  *
- * @param turn where to begin among equals; another one with each call
- * @param spare gives to a lane only while more are left than it has, see {@link spared}
- * @returns how many each gets, in the order of the demands
+ * @param turn where to begin among equals; changes with each call
+ * @param spare gives a slot to a lane only while more are left than it has, see {@link spared}
+ * @returns number of slots for each demand, in order
  */
 export function share(
   slots: number,
@@ -30,7 +30,7 @@ export function share(
   for (let first = owners.take(); first !== null && left > 0; first = owners.take()) {
     const lanes = lanesOf.get(first.item)
     const lane = lanes?.take() ?? null
-    // What else this owner has stands as high, or higher.
+    // The owner's other lanes have as many slots or more.
     if (lanes === undefined || lane === null || (spare && lane.rung >= left)) continue
     left -= 1
     const got = (given[lane.item] ?? 0) + 1
@@ -42,8 +42,8 @@ export function share(
 }
 
 /**
- * What a lane alone may take of `left` slots where each is given only while more are left than it has: those that hang leave
- * some, however many they are, to those that have none yet.
+ * Number of slots a lane may take alone of `left`, if it gets each one only while more are left than it has. So hanging
+ * jobs always leave some slots to lanes that have none.
  */
 export function spared(left: number, used: number): number {
   return Math.max(0, Math.ceil((left - used) / 2))
@@ -61,7 +61,10 @@ function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, Lad
   return lanesOf
 }
 
-/** What stands lowest is taken first, and of one rung what has stood there longest. Nothing is put below what was taken. */
+/**
+ * A queue by number of slots: the lowest first, and among equals the oldest. No later item is lower than one already
+ * taken.
+ */
 interface Ladder<Item> {
   put(item: Item, rung: number): void
   take(): { readonly item: Item; readonly rung: number } | null

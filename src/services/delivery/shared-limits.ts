@@ -4,7 +4,7 @@ import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../p
 import { judged } from '../limits/decision.ts'
 import { GRANT_MS } from './provider-limits.ts'
 
-/** What providers share over processes. Never rejects, and never waits long. */
+/** The limits that providers share over processes. Never rejects, and never waits long. */
 export interface SharedLimits {
   consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
   peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
@@ -12,14 +12,14 @@ export interface SharedLimits {
   release(key: string, token: string): void
 }
 
-/** A limiter that takes longer is away: claims wait for it. */
+/** Timeout of the limiter, because claims wait for it. */
 const ANSWER_MS = 1_000
-/** How long it is then left alone. */
+/** Interval before a limiter that timed out is asked again. */
 const AWAY_MS = 5_000
 
 /**
- * Asks the limiter that all processes share; while it is away, one of this process alone, so that delivery goes on.
- * What is counted and paused in the first is so in the second, too, as far as this process knows of it.
+ * Asks the shared limiter; while it is away, the limiter of this process, so that delivery continues. Counts and pauses
+ * known to this process are kept in both.
  */
 export function createSharedLimits(
   shared: RateLimiter,
@@ -48,7 +48,7 @@ export function createSharedLimits(
     if (away()) return null
     let cancel = (): void => {}
     const late = new Promise<never>((_resolve, reject) => {
-      // What has come is read first: a turn of this process that took long is no silence of the limiter.
+      // Reads pending answers first: a blocked event loop is not a silent limiter.
       cancel = clock.timer(ANSWER_MS, () =>
         setImmediate(() => reject(new Error(`No answer within ${ANSWER_MS} ms.`))),
       )
@@ -64,8 +64,8 @@ export function createSharedLimits(
   }
 
   /**
-   * Counts here, too, what was granted there. A limiter may be told to allow everything while its server is away: what
-   * this process alone would be too much is too much. Measured by a little less, because the clocks of both differ.
+   * Counts granted units in the local limiter, too. If the shared one allows everything while its server is away, the
+   * local one refuses what exceeds the limit in this process. It is slightly more lenient, because the clocks differ.
    */
   async function confirmed(check: LimitCheck, state: LimitState): Promise<LimitState> {
     if (check.kind !== 'window' || state.granted === 0) return state

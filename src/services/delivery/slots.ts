@@ -1,29 +1,29 @@
-/** Records how an attempt ended. */
+/** Records the end of an attempt. */
 export type Settle = () => Promise<void>
 
-/** What one receiver may have under way, so that a slow one holds up only itself. */
+/** The slots of one receiver, so that a slow one delays only itself. */
 export interface Slots {
-  /** How many messages may be claimed now: none while too many outcomes wait to be recorded. */
+  /** Number of messages that may be claimed now: none while too many outcomes are unrecorded. */
   free(): number
-  /** Empty ones, whatever waits to be recorded: what was claimed while outcomes gathered goes out all the same. */
+  /** Number of empty slots, regardless of unrecorded outcomes: claimed messages still go out. */
   empty(): number
-  /** Taken ones. */
+  /** Number of used slots. */
   busy(): number
   /**
-   * Runs `task` in a slot, and what it gives back after the slot is free: while an outcome is recorded, the next message
-   * is on its way. Settles with both.
+   * Runs `task` in a slot, and the function it returns after the slot is free: the next message starts while an outcome
+   * is recorded. Resolves after both.
    */
   run(task: () => Promise<Settle | undefined>): Promise<void>
 }
 
 /**
- * @param most slots; twice as many outcomes may wait to be recorded before no slot is free: a slow storage must not gather
- *   them, and a set that is being recorded must not keep the next from being claimed
- * @param freed is called when a slot has become free
- * @param together counts the taken slots of all that it is given to
+ * @param most number of slots. With twice as many unrecorded outcomes no slot is free: outcomes must not pile up for a
+ *   slow storage, nor may one commit delay the next claim.
+ * @param freed called when a slot may have become free
+ * @param together counts the used slots of all that share it
  */
 export function createSlots(most: number, freed: () => void, together = { taken: 0 }): Slots {
-  /** Those who found no slot; one that becomes free is handed to the first of them. */
+  /** Tasks without a slot, in order. */
   const waiting: (() => void)[] = []
   let taken = 0
   let settling = 0

@@ -1,19 +1,19 @@
 import type { PostSignal } from '../../ports/outgoing.ts'
 
-/** Ends what one job does: its lease is lost, the notifier stops in haste, or its provider takes too long. */
+/** Stops a job: its lease is lost, the notifier's deadline has passed, or its provider timed out. */
 export interface Stop {
   aborted(): boolean
-  /** Why it was aborted; null: it was not. */
+  /** Null: not aborted. */
   reason(): Error | null
-  /** Made when it is first asked for: it costs more than all else here, and not every channel needs one. */
+  /** Created on first use: it is expensive, and not every provider needs one. */
   signal(): AbortSignal
-  /** The first reason counts. */
+  /** Only the first reason counts. */
   abort(reason: Error): void
-  /** Has `listener` called, instead of the one before, when it aborts; at once where it has. */
+  /** Replaces the listener; called at once if already aborted. */
   onAbort(listener: (reason: Error) => void): void
 }
 
-/** A listener of the signal's own would cost more than all else here. */
+/** Listeners of a signal would cost more than everything else here. */
 export function createStop(): Stop {
   let reason: Error | null = null
   let controller: AbortController | null = null
@@ -39,7 +39,9 @@ export function createStop(): Stop {
   }
 }
 
-/** Steps that throw the reason of a stop in place of going on. The first one always runs: it may be all. */
+/**
+ * Steps that throw the reason of a stop when they would continue. The first step always runs: it may be the only one.
+ */
 export function untilStopped<Result>(
   steps: Iterator<undefined, Result>,
   stop: Stop,
@@ -55,7 +57,7 @@ export function untilStopped<Result>(
   }
 }
 
-/** A stop for one post, which takes the place of its listener: an AbortSignal would cost more. */
+/** A stop as the signal of one post, in place of its listener: an AbortSignal would cost more. */
 export function postSignal(stop: Stop): PostSignal {
   return new StopSignal(stop)
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** Timers for the times at which something may go. */
+/** Timers that wake the dispatcher. */
 export interface Wakes {
-  /** One timer for each time, whoever asks. */
+  /** Equal times share a timer. */
   in(ms: number): void
-  /** What is still to come wakes nobody: a provider may rest for hours, and its timer would keep all behind it in memory. */
+  /** Cancels pending timers: one of several hours would keep its closure in memory. */
   close(): void
 }
 

@@ -1,7 +1,7 @@
 import type { LimitCheck, LimitDecision, LimitState } from '../../ports/rate-limiter.ts'
 import { failureOfPlugin } from '../plugin-faults.ts'
 
-/** @throws NotifierError `service_unavailable` when an answer is not a decision over all checks */
+/** @throws NotifierError `service_unavailable` if the answer is not a decision about all checks */
 export function judged(method: string, checks: readonly LimitCheck[], answer: LimitDecision): LimitDecision {
   if (isDecision(answer, checks.length)) return answer
   const right = `{ allowed, states }, with { ${STATE.join(', ')} } for each of the ${checks.length} checks`
@@ -14,7 +14,7 @@ export function judged(method: string, checks: readonly LimitCheck[], answer: Li
 const NUMBERS = ['granted', 'remaining', 'resetInMs', 'retryAfterMs'] as const
 const STATE = ['allowed', ...NUMBERS]
 
-/** A plug-in in plain JavaScript may answer anything. */
+/** A plug-in in plain JavaScript may return anything. */
 function isDecision(answer: Partial<LimitDecision> | null | undefined, checks: number): boolean {
   return (
     typeof answer?.allowed === 'boolean' &&

@@ -1,19 +1,19 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { RateLimiter, SlotCheck } from '../../ports/rate-limiter.ts'
 
-/** The slots that requests of this process have taken, renewed while they are under way. */
+/** The slots of running requests in this process, renewed meanwhile. */
 export interface HeldSlots {
-  /** @returns gives the slot back */
+  /** @returns a function that frees the slot */
   hold(slot: SlotCheck): () => Promise<void>
   /** Stops renewing. */
   close(): void
 }
 
-/** What a process that was killed held is free after so long. */
+/** Time after which the slots of a killed process are free. */
 export const SLOT_MS = 60_000
 const RENEW_EVERY_MS = SLOT_MS / 3
 
-/** No request lasts longer: whatever has not given its slot back by then never will. */
+/** Longest request: slots held longer are never released by their request. */
 const LONGEST_MS = 60 * 60_000
 
 export function createHeldSlots(limiter: RateLimiter, clock: Clock): HeldSlots {
@@ -29,10 +29,10 @@ export function createHeldSlots(limiter: RateLimiter, clock: Clock): HeldSlots {
     cancel = null
     const now = clock.monotonic()
     for (const [slot, at] of since) {
-      // In the order in which they were taken: those behind it are younger.
+      // In order of creation: the rest is younger.
       if (now - at < RENEW_EVERY_MS) break
       if (now - at >= LONGEST_MS) since.delete(slot)
-      // A limiter that is away tells the requests that come meanwhile.
+      // An unavailable limiter is reported by later requests.
       else limiter.renew(slot.key, slot.token, slot.leaseMs).catch(() => {})
     }
     arm()

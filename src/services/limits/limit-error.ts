@@ -1,7 +1,7 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { RateLimitState } from './records.ts'
 
-/** A refusal by a limit. `details` says which limit, in the same terms as the headers. */
+/** The error of a limit. `details` names the limit as the headers do. */
 export function limitError(state: RateLimitState, retryAfterMs: number): NotifierError {
   const code =
     state.resource === 'monthly_notifications' ? 'notification_quota_exceeded' : 'rate_limit_exceeded'

@@ -7,7 +7,7 @@ import type { LimitUsage } from './records.ts'
 import { hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
 import { monthOf, nextMonth } from './send-limits.ts'
 
-/** What an organization may ask about its limits, and how requests are counted. */
+/** The limits of an organization, and counting requests against them. */
 export function createLimits(
   storage: Storage,
   limiter: RateLimiter,
@@ -17,7 +17,7 @@ export function createLimits(
 ): Omit<Service['limits'], 'closed'> {
   async function usageOf(check: WindowCheck): Promise<LimitUsage> {
     const { limit, windowMs } = check
-    // A peek speaks as if one more unit were counted: not one above the limit, where a burst would let it in.
+    // A peek answers as if one more unit were counted; this must not open a burst.
     const { states } = await limiter.peek([{ ...check, burst: limit }])
     const { remaining, granted, resetInMs } = states[0] as LimitState
     const left = remaining + granted

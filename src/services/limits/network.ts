@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 
-/** IPv4-mapped addresses (RFC 4291 2.5.5.2), and those that a NAT64 makes of IPv4 ones (RFC 6052 2.1). */
+/** IPv4-mapped addresses (RFC 4291 2.5.5.2) and NAT64 addresses (RFC 6052 2.1). */
 const IPV4_WITHIN: ReadonlySet<string> = new Set(['0,0,0,0,0,ffff', '64,ff9b,0,0,0,0'])
 
 /**
- * What is counted as one client: an IPv4 address, or the first 64 bits of an IPv6 address in one spelling. Whoever has
- * one IPv6 address has all that share those bits. What is no address stays as it is.
+ * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, which one client
+ * owns entirely. Other text is unchanged.
  */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%', 1)
@@ -18,7 +18,7 @@ export function networkOf(address: string): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** All eight of an address as a URL shows it: lower case, no leading zeros, the longest row of zeros left out. */
+/** The eight groups of an address in URL form: lower case, no leading zeros, the longest run of zeros omitted. */
 function groupsOf(host: string): string[] {
   const [head = [], tail = []] = host
     .split('::')

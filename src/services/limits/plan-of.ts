@@ -7,38 +7,38 @@ import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { unknownOrganization } from '../scope.ts'
 
-/** The plan of an organization and its name, where its text messages may go, and what is counted. */
+/** The plan of an organization with its name, permitted countries and tracking. */
 export interface OrganizationPlan {
   readonly name: string
   readonly plan: Plan
-  /** Calling codes; null: everywhere. */
+  /** Calling codes. Null: all countries. */
   readonly smsCountries: readonly string[] | null
-  /** What is counted of its HTML mails. */
+  /** The tracking of its HTML mails. */
   readonly tracking: Tracking
-  /** Nothing new is accepted for it. */
+  /** True: nothing new is accepted for it. */
   readonly deleting: boolean
 }
 
-/** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
+/** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
 export interface PlanFinder {
-  /** @param from where an unknown one is looked up */
+  /** @param from source of a lookup */
   of(
     organizationId: string,
     from?: Pick<AcceptReads, 'organizations'>,
   ): OrganizationPlan | Promise<OrganizationPlan>
-  /** @throws NotifierError `invalid_parameter` when no plan has this name; null is the default and always known */
+  /** @throws NotifierError `invalid_parameter` for an unknown plan; null is the default and always valid */
   assertKnown(name: string | null): void
-  /** Forgets an organization that has changed. */
+  /** Removes a changed organization from the cache. */
   forget(organizationId: string): void
 }
 
-/** How long another process may still use an organization's earlier plan and countries. */
+/** How long other processes may use outdated plans and countries. */
 const FRESH_MS = 5_000
 const MAX_KNOWN = 100_000
 
 /**
- * `org_default` is unlimited unless `plans` names it, other organizations default to `free`; where
- * `plans` has none of that name, they are unlimited, too.
+ * `org_default` is unlimited unless `plans` has that name. Other organizations default to `free`; they are unlimited if
+ * `plans` has no plan of that name.
  */
 export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
   const known = new Map<string, OrganizationPlan & { readonly until: number }>()
@@ -53,7 +53,7 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
     if (organization === null) throw unknownOrganization(organizationId)
     const { smsCountries, tracking, deleting = false } = organization
     const found = { ...choose(organizationId, organization.plan), smsCountries, tracking, deleting }
-    // What was read before a change, and arrived after it, would outlast it.
+    // A result read before a change must not enter the cache after it.
     if (changes !== before) return found
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(organizationId, { ...found, until: clock.monotonic() + FRESH_MS })
@@ -68,7 +68,7 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
     }
     const name = named ?? organizationId
     const plan = plans[name]
-    // A plan that the configuration no longer knows must not become a licence for everything.
+    // A plan that is no longer configured must not mean unlimited.
     return plan === undefined ? { name: 'free', plan: plans.free ?? perMinutePlans.free } : { name, plan }
   }
 

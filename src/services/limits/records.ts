@@ -1,7 +1,6 @@
 /**
- * What has a request limit: an endpoint with one of its own, what needs no key (`public`), what links
- * in messages lead to (`links`), or everything else together. Receipts are not limited: a provider sends as many as
- * there are messages.
+ * Resources with a request limit: an endpoint with its own limit, requests without a key (`public`), links in messages
+ * (`links`), or everything else together. Receipts have no limit: a provider sends as many as there are messages.
  */
 export type LimitedResource =
   | 'requests'
@@ -12,36 +11,33 @@ export type LimitedResource =
   | 'receipts'
   | 'links'
 
-/** One limit as it stands: what the X-RateLimit headers say. */
+/** The state of a limit, as in the X-RateLimit headers. */
 export interface RateLimitState {
   /**
    * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
-   * `public`, `links`, `session` or `open_bodies`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are
-   * {@link NO_LIMIT}; `service` where nothing passes at all.
+   * `public`, `links`, `session` or `open_bodies`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
+   * `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
-  /** Most units in the window. */
+  /** Maximum number of units in the window. */
   readonly limit: number
   readonly remaining: number
-  /** Unix seconds at which `remaining` next rises. */
+  /** Unix seconds of the next rise of `remaining`. */
   readonly resetAt: number
 }
 
-/**
- * What stands for "no limit" where a number must be: the
- * largest that a client which reads 32-bit integers can take.
- */
+/** A number for "no limit": the largest 32-bit integer. */
 export const NO_LIMIT = 2_147_483_647
 
-/** A request that was counted. */
+/** A counted request. */
 export interface Admission {
-  /** The limit that is nearest to a refusal. */
+  /** The limit closest to a refusal. */
   readonly state: RateLimitState
-  /** Gives the concurrency slot back. Harmless when repeated. */
+  /** Frees the concurrency slot. Idempotent. */
   release(): Promise<void>
 }
 
-/** The limits of an account; null where the plan has no limit. */
+/** The limits of an account. Null: no limit. */
 export interface AccountLimits {
   readonly organizationId: string
   /** Name of the plan. */
@@ -60,8 +56,8 @@ export interface LimitUsage {
   readonly limit: number
   readonly used: number
   readonly remaining: number
-  /** ISO 8601: when `remaining` next rises; now, where nothing is used. */
+  /** ISO 8601 time of the next rise of `remaining`; now if nothing is used. */
   readonly resetAt: string
-  /** Length of the window; null: a calendar month. */
+  /** Length of the window. Null: a calendar month. */
   readonly windowSeconds: number | null
 }

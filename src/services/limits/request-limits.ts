@@ -14,46 +14,46 @@ import { networkOf } from './network.ts'
 import type { PlanFinder } from './plan-of.ts'
 import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from './records.ts'
 
-/** Counts requests before anything of them is read. */
+/** Counts requests before any of their body is read. */
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
   admitSession(id: string): Promise<Admission>
   /** Counts nothing. */
   admitOperator(): Admission
-  /** Stops renewing the slots of requests that are under way. */
+  /** Stops renewing the slots of running requests. */
   close(): void
 }
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** The same on all plans. Both path families share them. */
+/** The same on all plans; both path families share them. */
 const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
   'templates.list': 1_000,
   'templates.create': 100,
   'logs.list': 500,
 }
 
-/** Requests of one address that show no key that is valid there, in a minute: enough for a mistake, too few for guessing. */
+/** Requests per minute from one address without a valid key: enough for a mistake, too few for guessing. */
 const PER_ADDRESS = 60
 
-/** Requests of one address that need no key, in a minute: several load balancers may look at the health each second. */
+/** Requests per minute from one address that need no key: several load balancers may check the health each second. */
 const PUBLIC_PER_ADDRESS = 600
 
-/** What links in messages lead to, of one address in a minute: a mail provider fetches the pictures of all its users. */
+/** Requests per minute from one address for links in messages: a mail provider fetches the images of all its users. */
 const LINKS_PER_ADDRESS = 6_000
 
-/** Requests of one session of the dashboard in a minute: several open pages, each of which asks every few seconds. */
+/** Requests per minute of one dashboard session: several open pages that refresh every few seconds. */
 const PER_SESSION = 1_200
 
-/** Sustained overuse: what restricts an organization, and for how long. */
+/** Sustained overuse: when to restrict an organization, and for how long. */
 export interface OverusePolicy {
-  /** Refusals above this many times the limit … */
+  /** Refusals above this multiple of the limit … */
   readonly factor: number
   /** … within this time … */
   readonly windowMs: number
-  /** … restrict the organization for so long. */
+  /** … restrict the organization for this time. */
   readonly restrictMs: number
 }
 
@@ -65,7 +65,7 @@ export function createRequestLimits(
   clock: Clock,
   overuse: OverusePolicy | null,
 ): RequestLimits {
-  // Slots are shared by all processes: no two may use one token.
+  // All processes share the slots, so tokens must be unique.
   const process = randomUUID()
   let requests = 0
   const held = createHeldSlots(limiter, clock)
@@ -76,7 +76,7 @@ export function createRequestLimits(
       stateOf(resource, limit, decision.states[index] as LimitState, clock),
     )
     if (!decision.allowed) {
-      // A restriction that is on is not prolonged by those who ask meanwhile: they were told when it ends.
+      // Further requests do not prolong a restriction, because clients know its end.
       const restricted = decision.states.some(
         ({ allowed }, index) => !allowed && named[index]?.check.kind === 'pause',
       )
@@ -94,12 +94,12 @@ export function createRequestLimits(
     return { state: unlimited(clock), release: done }
   }
 
-  /** Each limit has a count of its own: what a high one refuses would be far above a low one at once. */
+  /** Each limit has its own count: the refusals of a high limit would far exceed a low one at once. */
   async function refused(organizationId: string, name: string, limit: number): Promise<void> {
     if (overuse === null) return
     const units = Math.ceil(overuse.factor * limit)
     const key = `${organizationId}:refusals.${name}`
-    // The burst is for requests alone.
+    // Bursts apply to requests only.
     const check = { ...windowCheck(key, units, overuse.windowMs), burst: units }
     const { allowed } = await limiter.consume([check])
     if (!allowed) await limiter.pause(`${organizationId}:account`, overuse.restrictMs)
@@ -166,14 +166,14 @@ interface NamedCheck {
 
 const done = async (): Promise<void> => {}
 
-/** Only the per-minute form knows bursts: a limit per second has no room for one. */
+/** Only per-minute limits have bursts. */
 export function windowCheck(key: string, limit: number, windowMs: number): WindowCheck {
   const burst = windowMs === MINUTE ? burstOf(limit) : limit
-  // A plan with another window starts a count of its own: units of the old one would expire at the wrong time.
+  // A plan with another window needs a new count: units of the old one would expire at the wrong time.
   return { kind: 'window', key: `${key}:${windowMs}`, limit, windowMs, burst, burstMs: BURST_MS, cost: 1 }
 }
 
-/** The hourly limit has no bursts; a batch takes what is left. */
+/** The hourly limit has no bursts; a batch takes the rest. */
 export function hourlyCheck(organizationId: string, limit: number, cost: number): WindowCheck {
   return {
     kind: 'window',
@@ -201,15 +201,15 @@ function unlimited(clock: Clock): RateLimitState {
   return { resource: 'unlimited', limit: NO_LIMIT, remaining: NO_LIMIT, resetAt }
 }
 
-/** What is told while nothing passes. */
+/** The state while nothing is allowed. */
 export function closedLimit(retryAfterMs: number, clock: Clock): RateLimitState {
   const resetAt = Math.ceil((clock.now() + retryAfterMs) / 1000)
   return { resource: 'service', limit: 0, remaining: 0, resetAt }
 }
 
 /**
- * The limit that is closest to a refusal, by the share that is left. Slots come back with every answer, so they only
- * count when none is left: the headers speak of "requests in the window".
+ * The limit closest to a refusal, by its remaining share. Slots are freed with every answer, so they count only if none
+ * is left: the headers describe requests in the window.
  */
 function nearest(states: readonly RateLimitState[]): RateLimitState | null {
   let closest: RateLimitState | null = null
@@ -220,7 +220,7 @@ function nearest(states: readonly RateLimitState[]): RateLimitState | null {
   return closest
 }
 
-/** Of several refusals the one that lasts longest, so that waiting for it is enough. */
+/** The longest of several refusals, so that one wait suffices. */
 function refusal({ states }: LimitDecision, named: readonly RateLimitState[]): Error {
   let worst = 0
   for (const [index, { allowed, retryAfterMs }] of states.entries()) {

@@ -6,24 +6,24 @@ import { limitError } from './limit-error.ts'
 import type { PlanFinder } from './plan-of.ts'
 import { hourlyCheck, stateOf } from './request-limits.ts'
 
-/** What limits the notifications of an organization, however they are sent. */
+/** The limits on an organization's notifications. */
 export interface SendLimits {
-  /** Counts up to `cost` notifications against the hour. */
+  /** Counts up to `cost` notifications against the hourly limit. */
   take(organizationId: string, cost: number): Promise<Grant>
-  /** Answers as {@link take} would, and counts nothing. */
+  /** Like {@link take}, without counting. */
   peek(organizationId: string, cost: number): Promise<Grant>
-  /** The error of a notification that met the monthly quota. */
+  /** The error of a notification over the monthly quota. */
   quotaError(organizationId: string): Promise<NotifierError>
 }
 
 export interface Grant {
-  /** How many may go. */
+  /** Number of granted notifications. */
   readonly granted: number
-  /** The error of the others; null when all were granted. */
+  /** The error of the others. Null: all were granted. */
   readonly refusal: NotifierError | null
-  /** What the accept counts against the month. */
+  /** The monthly quota for the accept. */
   readonly quota: Pick<AcceptRequest, 'quota'>
-  /** Takes so many of the granted back from the hour: they were not stored. */
+  /** Returns granted units to the hourly limit, because they were not stored. */
   refund(units: number): Promise<void>
 }
 
@@ -44,11 +44,11 @@ export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock:
     const check = hourlyCheck(organizationId, limit, cost)
     const { states, uncounted } = await limiter[verb]([check])
     const counted = verb === 'consume' && uncounted !== true
-    // What cannot be taken back runs out by itself, and must not hide why it was not stored.
+    // A failed refund must not hide the original error; the units expire anyway.
     const refund = counted ? (units: number) => limiter.refund(check, units).catch(() => {}) : nothingCounted
     const state = states[0] as LimitState
     if (state.granted === cost) return { granted: cost, refusal: null, quota, refund }
-    // Some were granted, so nothing waits yet: the next one can go when the oldest unit of the hour comes back.
+    // Some were granted: the next may go when the oldest unit expires.
     const retryAfterMs = state.granted === 0 ? state.retryAfterMs : state.resetInMs
     const refusal = limitError(stateOf('hourly_notifications', limit, state, clock), retryAfterMs)
     return { granted: state.granted, refusal, quota, refund }
@@ -76,7 +76,7 @@ export function monthOf(time: number): string {
   return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`
 }
 
-/** When the next calendar month begins in UTC; epoch milliseconds. */
+/** Start of the next calendar month in UTC, in epoch milliseconds. */
 export function nextMonth(time: number): number {
   const date = new Date(time)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)

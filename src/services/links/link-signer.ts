@@ -1,24 +1,24 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 
-/** What a link in a message is for: a token for one purpose is none for another. */
+/** The purpose of a link in a message. A token is valid for one purpose only. */
 export type LinkPurpose = 'unsubscribe' | 'open' | 'click' | 'session' | 'sign-in'
 
-/** Signs what links in messages carry, so that a link means something only if it comes from here. */
+/** Signs the content of links in messages, so that only links from here are valid. */
 export interface LinkSigner {
-  /** A token that is safe in a URL. Whoever has it can read what it carries. */
+  /** Returns a URL-safe token. Its payload is readable. */
   sign(purpose: LinkPurpose, payload: string): string
-  /** What a token carries; null when it was not made here for this purpose. */
+  /** Returns the payload. Null: not signed here for this purpose. */
   verify(purpose: LinkPurpose, token: string): string | null
 }
 
-/** Half of SHA-256's output: RFC 2104 5 allows no less, and mails wrap long links. */
+/** Half of SHA-256's output, the minimum of RFC 2104 section 5: mails wrap long links. */
 const MAC_BYTES = 16
 const TOKEN = /^([\w-]+)\.([\w-]{22})$/
 
 /**
- * HMAC-SHA256 under a key derived for links alone. The first secret signs; older ones still verify, so that the links in
- * mails outlive a rotation.
+ * HMAC-SHA256 with a key derived for links only. The first secret signs; all verify, so that links in mails survive a
+ * rotation.
  */
 export function createLinkSigner(secrets: readonly string[]): LinkSigner {
   const keys = secrets.map(keyFor)
@@ -42,7 +42,7 @@ export function createLinkSigner(secrets: readonly string[]): LinkSigner {
   }
 }
 
-/** A key object: a Buffer is made one for each signature, which takes five times as long as the signature itself. */
+/** A key object: with a Buffer, each signature would create one, which takes five times as long as signing. */
 function keyFor(secret: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'carillon/links', 32)))
 }

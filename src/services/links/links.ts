@@ -4,22 +4,22 @@ import type { Steps } from '../../domain/steps.ts'
 import { type TrackedHtml, type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
 
-/** The links that messages carry to the public pages of the REST API. */
+/** The links in messages to the public pages of the REST API. */
 export interface Links {
-  /** False: there is no address that a mail provider would post an unsubscription to. */
+  /** False: there is no address for an unsubscription. */
   readonly canUnsubscribe: boolean
-  /** False: nothing can be counted, because there is no address that what is counted could lead to. */
+  /** False: there is no address for tracking. */
   readonly canTrack: boolean
-  /** Where one notification's recipient unsubscribes. */
+  /** The address at which a notification's recipient unsubscribes. */
   unsubscribe(notificationId: string): string
-  /** HTML with what is to be counted in it; the same for every attempt. */
+  /** The HTML with tracking; the same for every attempt. */
   track(notificationId: string, html: string, tracking: Tracking): Steps<TrackedHtml>
 }
 
-/** Pages of our own. */
+/** Own pages. */
 const OWN = ['/unsubscribe?', '/open?', '/click?']
 
-/** @param publicUrl where the REST API is mounted, without a slash at its end */
+/** @param publicUrl mount address of the REST API without a trailing slash */
 export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
   const base = publicUrl ?? ''
   return {
@@ -31,7 +31,7 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
       const { sign } = signer()
       return trackHtml(html, {
         pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,
-        // Links of our own (an unsubscription) stay as they are.
+        // Own links, such as an unsubscription, stay unchanged.
         click: (href) =>
           clicks && !OWN.some((page) => href.startsWith(`${base}${page}`))
             ? `${base}/click?t=${sign('click', `${id}\n${href}`)}`
@@ -41,7 +41,7 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
   }
 }
 
-/** @throws NotifierError `invalid_parameter` when a message wants a link that cannot be made */
+/** @throws NotifierError `invalid_parameter` if a message asks for a link that cannot be made */
 export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: Links): void {
   if (links.canUnsubscribe || kind.wantsUnsubscribe?.(parts) !== true) return
   const field = `${kind.name}.unsubscribe`
@@ -51,7 +51,7 @@ export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: L
   })
 }
 
-/** @throws NotifierError `invalid_parameter` when mails are to be counted, and nothing that is counted could lead anywhere */
+/** @throws NotifierError `invalid_parameter` if tracking is on without a public address */
 export function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canTrack'>): void {
   if (links.canTrack || !(tracking?.opens || tracking?.clicks)) return
   throw new NotifierError('invalid_parameter', {

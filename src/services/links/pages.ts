@@ -16,20 +16,20 @@ export interface PageParts {
   readonly storage: Storage
   readonly clock: Clock
   signer(): LinkSigner
-  /** False: links lead on, and nothing is counted. */
+  /** False: links still work, but are not counted. */
   counts(): boolean
   emit(event: NotificationEvent): void
-  /** Something was stored that may be due. */
+  /** Called when stored work may be due. */
   wake(): void
   onError(error: unknown): void
 }
 
-/** Visits that are being recorded; what comes while there are so many is not counted. */
+/** Maximum number of visits being recorded; visits beyond are not counted. */
 const MOST_UNDER_WAY = 1_000
-/** Visits that need not be recorded again, as far as is remembered. */
+/** Maximum number of remembered visits, which need no second record. */
 const MOST_KNOWN = 10_000
 
-/** What the links in messages lead to. */
+/** The pages behind the links in messages. */
 export function createPages(parts: PageParts): Pages {
   const { storage, kinds, clock, signer, counts, emit, wake, onError } = parts
   const known = new Set<string>()
@@ -52,7 +52,7 @@ export function createPages(parts: PageParts): Pages {
     return answer.kind
   }
 
-  /** Who opened or clicked does not wait for it, and does not hear of its faults. */
+  /** The visitor does not wait for the record and sees no error of it. */
   function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
     if (!visit.counts || !counts()) return
     if (underWay >= MOST_UNDER_WAY) {
@@ -78,7 +78,7 @@ export function createPages(parts: PageParts): Pages {
     if (known.has(visited)) return
     const now = clock.now()
     const timeline = await storage.notifications.timeline(id)
-    // What was removed with time has nothing to be added to.
+    // Retention has removed the notification.
     if (timeline.length === 0) return
     const arrived = timeline.findLast(({ type: event }) => event === 'sent' || event === 'delivered')
     const machine = isMachineVisit(visit, arrived === undefined ? null : now - arrived.at)
@@ -106,12 +106,12 @@ export function createPages(parts: PageParts): Pages {
     async unsubscribe(token) {
       const id = signer().verify('unsubscribe', token)
       const notification = id === null ? null : await storage.notifications.get(id)
-      // Where it was removed with time, nobody knows any more who it went to.
+      // Retention has removed the notification, and its recipient is unknown.
       if (notification === null) return false
       const { organizationId, channel, to } = notification
       const fact = { type: 'unsubscribed', suppress: 'unsubscribe' } as const
       if ((await store(notification.id, 'unsubscribe', fact)) === 'recorded') return true
-      // The same link once more, perhaps after the suppression was lifted: the recipient wants what it says now.
+      // A second visit, perhaps after the suppression was lifted: the recipient's latest wish counts.
       const key = suppressionKey(kinds.of(channel), organizationId, to)
       await storage.suppressions.add({ ...key, reason: 'unsubscribe', source: null })
       return true
@@ -119,5 +119,5 @@ export function createPages(parts: PageParts): Pages {
   }
 }
 
-/** No provider has an empty name, so that no report of one can be taken for ours. */
+/** No provider has an empty name, so no report of a provider can have this source. */
 const OURSELVES = ''

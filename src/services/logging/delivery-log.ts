@@ -5,7 +5,7 @@ import type { ProviderEvent } from '../../domain/provider-event.ts'
 import { throttledEach } from '../../domain/throttled.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 
-/** An event that listeners in this process hear. */
+/** An event for listeners in this process. */
 export type HeardEvent = NotificationEvent | ProcessEvent | ProviderEvent | EndpointEvent
 
 interface Line {
@@ -14,14 +14,13 @@ interface Line {
 }
 
 /**
- * Logs what goes wrong in deliveries: failed and ambiguous attempts, final failures, pauses of providers and their
- * recovery, and webhook endpoints that fail. Of each provider and code one line a minute; its `leftOut` counts those that
- * were not logged since the last.
+ * Logs problems of deliveries: failed and ambiguous attempts, final failures, pauses of providers and their end,
+ * failing webhook endpoints. At most one line per minute for each provider and code; `leftOut` counts the omitted ones.
  *
- * @param now milliseconds, never set back
+ * @param now monotonic milliseconds
  */
 export function createDeliveryLog(logger: Logger, now: () => number): (event: HeardEvent) => void {
-  /** Providers whose pause was logged, and whose recovery is to be. */
+  /** Providers with a logged pause, whose end is logged, too. */
   const paused = new Set<string>()
   const warn = throttledEach<Line>(({ message, fields }, leftOut) => {
     logger.warn(message, leftOut === 0 ? fields : { ...fields, leftOut })

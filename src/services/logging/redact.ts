@@ -1,4 +1,4 @@
-/** What is hidden from a log whatever it is called there, compared without case, hyphens and underscores. */
+/** Names of hidden fields, compared without case, hyphens and underscores. */
 const HIDDEN: ReadonlySet<string> = new Set([
   'authorization',
   'proxyauthorization',
@@ -24,7 +24,7 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'attachments',
 ])
 
-/** Names of secrets mostly end like this: `webhookSecret`, `access_token`. */
+/** Endings of most names of secrets: `webhookSecret`, `access_token`. */
 const HIDDEN_ENDINGS: readonly string[] = [
   'secret',
   'secrets',
@@ -37,38 +37,38 @@ const HIDDEN_ENDINGS: readonly string[] = [
   'privatekey',
 ]
 
-/** Where a recipient stands, in whichever form. */
+/** Names of fields that hold recipients. */
 const RECIPIENT_KEYS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'recipient', 'recipients'])
 
 const EMAIL = /([\p{L}\p{N}])[\p{L}\p{N}._%+-]{0,63}@([\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+)/gu
 const PHONE = /\+[1-9]\d{6,14}(?!\d)/g
-/** Credentials that give themselves away: of HTTP, of Standard Webhooks, our own keys, user and password of a URL. */
+/** Recognizable credentials: HTTP authentication, Standard Webhooks secrets, API keys, user and password of a URL. */
 const CREDENTIAL =
   /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl(?:op)?_[0-9A-Za-z]{20,}|(?<=:\/\/)[^\s/?#]+(?=@)/gi
 
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 50
-/** Of one line: what is full of references has far more of them on a few levels. */
+/** Maximum number of values per line. */
 const MAX_VALUES = 1_000
 const MAX_TEXT = 4_000
-/** Left away where a text is cut: the beginning of what would have been hidden, and is no longer recognized. */
+/** Removed where a text is cut, because the start of a cut credential is not recognizable. */
 const MARGIN = 200
 
 export interface RedactOptions {
-  /** Leaves recipients as they are. */
+  /** Do not mask recipients. */
   readonly showRecipients: boolean
 }
 
-/** One line on its way. */
+/** The state while one line is redacted. */
 interface Walk extends RedactOptions {
   readonly above: Set<object>
-  /** Values that may come yet. */
+  /** Number of values that may still follow. */
   left: number
 }
 
 /**
- * A copy of a log line's fields that is safe to keep: secrets and contents hidden, recipients masked, errors as plain
- * data with their causes, cycles cut, depth and size bounded. Never throws, whatever it is given.
+ * A safe copy of a log line's fields: secrets and contents hidden, recipients masked, errors as plain data with their
+ * causes, cycles cut, depth and size limited. Never throws.
  */
 export function redactFields(
   fields: Readonly<Record<string, unknown>>,
@@ -78,7 +78,7 @@ export function redactFields(
   return typeof redacted === 'object' && redacted !== null ? (redacted as Record<string, unknown>) : {}
 }
 
-/** Hides credentials in a text, and masks recipients. */
+/** Hides credentials and masks recipients in a text. */
 export function redactText(text: string, { showRecipients }: RedactOptions): string {
   const whole = text
     .slice(0, MAX_TEXT)
@@ -91,14 +91,14 @@ function maskEnds(text: string): string {
   return `${text.slice(0, 3)}…${text.slice(-2)}`
 }
 
-/** An e-mail address or a telephone number by its form; anything else (a device token, an id) by its beginning. */
+/** Masks an e-mail address or phone number by its form, and other text (a device token, an id) except its start. */
 function maskRecipient(to: string, options: RedactOptions): string {
   const masked = redactText(to, options)
   if (masked !== to || options.showRecipients) return masked
   return to.length <= 4 ? '***' : `${to.slice(0, 4)}…`
 }
 
-/** One or several, as far as they are text. */
+/** Masks one recipient or a list. */
 function maskRecipients(to: unknown, options: RedactOptions): unknown {
   const mask = (one: unknown): unknown => (typeof one === 'string' ? maskRecipient(one, options) : one)
   return Array.isArray(to) ? to.slice(0, MAX_ENTRIES).map(mask) : mask(to)
@@ -134,10 +134,10 @@ function redactObject(value: object, depth: number, walk: Walk): unknown {
   return redactEntries(value, Object.keys(value), depth, walk)
 }
 
-/** Errors have what matters in properties that are not enumerable: as plain data every logger shows them. */
+/** The important properties of errors are not enumerable; as plain data every logger shows them. */
 function redactError(error: Error, depth: number, walk: Walk): unknown {
   const own = Object.keys(error).filter((key) => !['name', 'message', 'stack', 'cause'].includes(key))
-  // Before the others: they may use up what a line may have.
+  // First, because the others may use up the limit of the line.
   const cause = error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1, walk) }
   return {
     name: String(error.name),

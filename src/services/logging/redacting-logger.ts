@@ -6,10 +6,9 @@ type Level = keyof Logger
 type FieldsFirst = (fields: object, message: string) => unknown
 
 /**
- * Puts everything through one redaction before it reaches the application's logger, whose faults it swallows: a log that
- * cannot be written never stops a delivery.
+ * Redacts all arguments of the application's logger and ignores its errors: a failed log line never stops a delivery.
  *
- * pino, Fastify's log and bunyan take the fields first; they are known by methods that others do not have.
+ * pino, Fastify's log and bunyan take the fields first; they are recognized by methods that other loggers lack.
  */
 export function redactingLogger(logger: Logger, options: RedactOptions): Logger {
   const fieldsFirst = takesFieldsFirst(logger)
@@ -21,7 +20,7 @@ export function redactingLogger(logger: Logger, options: RedactOptions): Logger 
       if (fieldsFirst) return (logger[level] as unknown as FieldsFirst).call(logger, context ?? {}, text)
       return context === undefined ? logger[level](text) : logger[level](text, context)
     }
-    // There is nowhere left to report it.
+    // There is no other place to report it.
     safely(put, () => {})
   }
 

@@ -31,7 +31,7 @@ export const readLogs: (query: unknown) => ListRequest<{
   notificationId?: string | undefined
 }> = listReader('logs', { ...of, notificationId: text(1, 128).optional() })
 
-/** A filter by template refers to it by name as well. */
+/** A filter accepts the name of a template as well as its id. */
 export async function templateId(
   storage: Storage,
   idOrName: string | undefined,
@@ -39,6 +39,6 @@ export async function templateId(
 ): Promise<NotificationFilter['templateId']> {
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
   const [template = null] = await storage.templates.find(organizationId, [idOrName])
-  // An unknown name is an empty result, not an error: the filter is right, and nothing was sent with it.
+  // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
   return template?.id ?? idOrName
 }

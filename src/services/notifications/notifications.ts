@@ -30,9 +30,9 @@ const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered:
 type Emit = (event: NotificationEvent) => void
 
 /**
- * The use cases that look at notifications, cancel, and retry one.
+ * The use cases for reading, cancelling and retrying notifications.
  *
- * @param wake something was stored that may be due
+ * @param wake called when stored work may be due
  */
 export function createNotifications(
   storage: Storage,
@@ -125,7 +125,7 @@ export function createLogs(storage: Storage, organizations: Organizations): Scop
   }
 }
 
-/** A page of notifications. Their contents, of which little is shown, are read with them, and may be a mebibyte each. */
+/** A page of notifications. Their contents are read with them and may have a mebibyte each. */
 export function listSummaries(
   list: 'notifications' | 'dead-letters',
   storage: Storage,
@@ -143,7 +143,7 @@ const NOT_CONFIGURED: NotificationFailure = {
   message: 'The channel has no provider here. The notification waits until it has one.',
 }
 
-/** A notification as lists show it. */
+/** A notification as an item of a list. */
 function summary(
   notification: Notification,
   { channels }: Pick<ProviderRegistry, 'channels'>,

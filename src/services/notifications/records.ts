@@ -9,9 +9,9 @@ export interface NotificationQuery extends ListQuery {
   readonly to?: string | undefined
   /** Template id or name. */
   readonly template?: string | undefined
-  /** Accepted at or after: ISO 8601 or a Date. */
+  /** Accepted at this time or later: ISO 8601 or a Date. */
   readonly from?: string | Date | undefined
-  /** Accepted before: ISO 8601 or a Date. */
+  /** Accepted before this time: ISO 8601 or a Date. */
   readonly until?: string | Date | undefined
 }
 
@@ -26,23 +26,23 @@ export interface NotificationSummary {
   readonly status: NotificationStatus
   readonly channel: string
   readonly to: string
-  /** Literal subject; null where a template gives it, and where the message is sensitive. */
+  /** The literal subject. Null: it comes from a template, or the message is sensitive. */
   readonly subject: string | null
-  /** Name of the template; null where the text was sent literally. */
+  /** Name of the template. Null: the text is literal. */
   readonly template: string | null
   readonly priority: Priority
   readonly sendAt: string | null
   readonly expiresAt: string | null
   readonly provider: string | null
-  /** Why it failed; while it is `queued` for another attempt, why the last one did. Else null. */
+  /** Reason for the failure; while `queued` for another attempt, the failure of the last one. Otherwise null. */
   readonly error: NotificationFailure | null
   readonly createdAt: string
-  /** The id of the notification that this one repeats. */
+  /** Id of the notification that this one resends. Null: none. */
   readonly resendOf: string | null
 }
 
 export interface GetNotificationOptions {
-  /** True: with the content as it was, or will be, rendered. Default false. */
+  /** True: include the rendered content. Default false. */
   readonly rendered?: boolean | undefined
 }
 
@@ -52,14 +52,14 @@ export interface WaitOptions {
 }
 
 export interface NotificationRecord extends NotificationSummary {
-  /** The content is never shown, and is removed when delivery has ended. */
+  /** The content is never shown, and is removed when the delivery has ended. */
   readonly sensitive: boolean
   /**
-   * Where it was asked for: the pinned version of the template, or the literal text, with its values and parts, rendered as for
-   * delivery but without tracking. Of attachments the size, never the content.
+   * On request: the pinned template version or the literal text, with its variables and parts, rendered as for delivery
+   * but without tracking. Attachments have their size but no content.
    */
   readonly rendered?: RenderedMessage | undefined
-  /** Everything that is known of it, in order. */
+  /** The history in order. */
   readonly timeline: readonly TimelineRecord[]
 }
 
@@ -74,16 +74,16 @@ export interface TimelineRecord {
   readonly provider: string | null
   readonly providerMessageId: string | null
   readonly error: NotificationFailure | null
-  /** The provider's own code or word for it. */
+  /** The provider's own code or text. */
   readonly providerCode: string | null
-  /** What was said of it, mostly by the provider. */
+  /** Details, mostly from the provider. */
   readonly message: string | null
   readonly durationMs: number | null
-  /** Of a text message that was handed over: the segments it is charged as. */
+  /** Charged segments of a text message that was handed over. Null: none. */
   readonly segments: number | null
-  /** True when the provider may have acted although no answer came. */
+  /** True: the result is unknown; the provider may have taken the message. */
   readonly ambiguous: boolean
-  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Changes no status. */
   readonly machine: boolean
 }
 
@@ -97,14 +97,14 @@ export interface LogRecord {
   readonly event: TimelineRecord['event']
   readonly provider: string | null
   readonly attempt: number | null
-  /** Of a text message that was handed over: the segments it is charged as. */
+  /** Charged segments of a text message that was handed over. Null: none. */
   readonly segments: number | null
-  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Changes no status. */
   readonly machine: boolean
   readonly error: NotificationFailure | null
-  /** The provider's own code or word for it. */
+  /** The provider's own code or text. */
   readonly providerCode: string | null
-  /** What was said of it, mostly by the provider. */
+  /** Details, mostly from the provider. */
   readonly message: string | null
   readonly template: string | null
   readonly createdAt: string

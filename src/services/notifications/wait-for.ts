@@ -6,7 +6,7 @@ import { parseOptions } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { NotificationRecord, WaitOptions } from './records.ts'
 
-/** Pause between two looks, which find the work of other processes. */
+/** Interval of polls, which find the work of other processes. */
 const POLL_MS = 500
 const DEFAULT_TIMEOUT_MS = 30_000
 /** Longest delay of a timer. */
@@ -25,9 +25,9 @@ interface Wait {
 
 /** The callers of `waitFor`. */
 export interface Waits extends Pick<Scoped<Tenant>, 'waitFor'> {
-  /** This process has recorded something of a notification. */
+  /** This process has recorded an event of a notification. */
   heard(id: string): void
-  /** Ends all of them with an error. */
+  /** Rejects all waits with an error. */
   end(error: NotifierError): void
 }
 
@@ -38,7 +38,7 @@ export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['
   function enter(id: string, wait: Wait): void {
     const others = waits.get(id) ?? new Set()
     waits.set(id, others.add(wait))
-    // A process that waits is alive, also where another one delivers.
+    // Keeps the process alive while a caller waits, even if another process delivers.
     keepAlive ??= setInterval(() => {}, MOST_MS)
   }
 

@@ -16,14 +16,14 @@ import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecor
 
 const readList = listReader('organizations', {})
 
-/** The organization use cases, and what the other services need of them. */
+/** The use cases of organizations, and the lookups of other services. */
 export interface Organizations {
   readonly api: MultiTenantNotifier['organizations']
   /**
-   * Resolves where the organization exists. Remembered for a few seconds, along with its plan.
+   * Resolves if the organization exists. Cached for a few seconds with its plan.
    *
-   * @param inside where it and its plan are looked up, so that what follows finds both without a look-up of its own
-   * @throws NotifierError `not_found`, also while it is being deleted
+   * @param inside reads inside a transaction, so that later lookups find both in the cache
+   * @throws NotifierError `not_found`, also during a deletion
    */
   existing(id: string, inside?: AcceptReads): Promise<void>
 }
@@ -32,7 +32,7 @@ const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
 })
 
-/** @param closeProviders lets an organization's own providers close: when they are next asked for, or idle */
+/** @param closeProviders closes an organization's own providers on their next use or when idle */
 export function createOrganizations(
   storage: Storage,
   ids: IdGenerator,

@@ -3,14 +3,14 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PurgeAnswer } from '../../ports/storage/organizations.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 
-/** Rows of one commit. SQLite works synchronously: so many keep the process from everything else for some milliseconds. */
+/** Rows per commit: SQLite blocks the process for some milliseconds. */
 export const STEP = 100
 
-/** How long transactions are waited for that were open when the deletion began. */
+/** Longest wait for transactions that were open when the deletion began. */
 export const PATIENCE_MS = 30_000
 const ASK_EVERY_MS = 100
 
-/** Takes a deletion that has begun to its end, or to where it can go no further now. */
+/** Continues a deletion as far as possible now. */
 export async function purge(
   storage: Pick<Storage, 'organizations'>,
   id: string,

@@ -2,25 +2,25 @@ export interface OrganizationRecord {
   readonly id: string
   readonly name: string
   readonly plan: string | null
-  /** Calling codes that text messages may go to; null: all. */
+  /** Permitted calling codes of text messages. Null: all. */
   readonly smsCountries: readonly string[] | null
-  /** Days after which what has ended is removed; null: as the option `retention` says. */
+  /** Days until ended notifications are removed. Null: as in the option `retention`. */
   readonly retentionDays: number | null
-  /** What is counted of HTML mails. */
+  /** Tracking of HTML mails. */
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string
-  /** Its deletion has begun, and is not finished yet. */
+  /** A deletion has begun and not finished. */
   readonly deleting: boolean
 }
 
 export interface DeleteOrganizationOptions {
-  /** Removes notifications and webhook events that wait, too; they are never delivered. Default false. */
+  /** Also removes waiting notifications and webhook events, which are then never delivered. Default false. */
   readonly force?: boolean | undefined
 }
 
-/** What a deletion removed. */
+/** Result of a deletion. */
 export interface OrganizationDeletion {
   readonly id: string
-  /** Notifications that this call removed; a deletion that goes on has removed others before. */
+  /** Notifications removed by this call, not by earlier calls of the same deletion. */
   readonly notifications: number
 }

@@ -1,20 +1,20 @@
 import type { Clock } from '../../ports/clock.ts'
 
 /**
- * Lets sends go before receipts where both want the storage: providers are patient and come again, users are not. Receipts
- * go in sets; after each they wait until enough of the others was stored, or some times as long as the set took. While
- * nobody else stores anything, they do not wait.
+ * Gives sends priority over receipts at the storage: providers repeat their requests, users do not. Receipts go in
+ * sets; after each set they wait until enough other items are stored, or for a multiple of the set's duration. Without
+ * other work they do not wait.
  */
 export interface Backpressure {
-  /** Sends, or ends of attempts, were stored: so many. */
+  /** Records the number of stored sends or ended attempts. */
   stored(items: number): void
-  /** Resolves when the next set of receipts may go. */
+  /** Resolves when the next set may go. */
   turn(): Promise<void> | null
-  /** A set of receipts has gone. */
+  /** Records a stored set. */
   gone(items: number, tookMs: number): void
 }
 
-/** So many sends for each receipt: over HTTP one costs about as much as three of them. */
+/** Sends per receipt: over HTTP a receipt costs about as much as three sends. */
 const SENDS_EACH = 10
 const WAIT_FACTOR = 8
 const LONGEST_WAIT_MS = 500
@@ -22,7 +22,7 @@ const LONGEST_WAIT_MS = 500
 export function createBackpressure(clock: Pick<Clock, 'timer'>): Backpressure {
   let wait: Promise<void> | null = null
   let endWait = (): void => {}
-  /** Of the others, since the last set of receipts. */
+  /** Other items since the last set. */
   let stored = 0
   let wanted = 0
 

@@ -22,31 +22,29 @@ export interface ReceiptParts {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
-  /** Where the API is mounted, as the public sees it; undefined: the Host header says so. */
+  /** Public mount address of the API. Undefined: from the Host header. */
   readonly publicUrl: string | undefined
   readonly registry: Pick<ProviderRegistry, 'withInstance'>
   emit(event: NotificationEvent): void
-  /** Something was stored that may be due. */
+  /** Called when stored work may be due. */
   wake(): void
   readonly backpressure: Backpressure
 }
 
-/** Proofs of one instance that are checked at one time: some ask a server for a certificate. */
+/** Concurrent verifications per instance: some fetch a certificate. */
 const AT_ONCE = 32
-/** Requests that are not answered yet; those above it are told to come again. */
+/** Maximum number of waiting requests; further ones must be repeated. */
 const MOST_WAITING = 1_000
-/** When a provider is told to come again. */
+/** Value of Retry-After. */
 const LATER_MS = 30_000
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
-/**
- * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
- */
+/** Takes reports of providers: verifies, stores, then answers. */
 export function createReceipts(parts: ReceiptParts): Receipts {
   const { storage, registry, clock, logger, publicUrl, emit, wake, backpressure } = parts
-  /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
+  /** One queue per instance: slow verification delays only that provider. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
-  /** Reports that have come and are not answered. */
+  /** Requests without an answer. */
   let waiting = 0
 
   const record = coalesce<ReceiptRecord, ReceiptAnswer>(async (receipts) => {
@@ -59,7 +57,6 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     }
   })
 
-  /** A report about a message. */
   async function storeFact(fact: Fact, source: ReceiptSource, receipt: Receipt) {
     const { dedupeKey, notificationId } = receipt
     const organizationId = source.organizationId ?? null
@@ -72,7 +69,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     wake()
   }
 
-  /** A recipient's own word, which names no message. Told once more it changes nothing: others may have followed. */
+  /** Stores a consent, which names no message. A repetition changes nothing, because later ones may exist. */
   async function storeConsent(
     { name: provider, kind }: ConfiguredProvider,
     source: ReceiptSource,
@@ -107,7 +104,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   ): Promise<ReceiptReply> {
     const parse = provider.plugin.parseReceipts?.bind(provider.plugin)
     if (parse === undefined) throw unknownSource(source)
-    // Its place goes to the next before anything is stored: what arrives meanwhile shares a commit.
+    // Leaves the queue before storing, so that receipts arriving meanwhile share a commit.
     const parsed = await queueOf(provider).add(() => parse(requestOf(arrival)))
     if (parsed.kind === 'later') {
       throw new NotifierError('service_unavailable', { message: parsed.message, retryAfterMs: LATER_MS })
@@ -134,13 +131,13 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     return known
   }
 
-  /** Works with the instance that a source names. */
+  /** Runs `work` with the instance of a source. */
   async function withInstance<Answer>(
     source: ReceiptSource,
     work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer> {
     const { organizationId = null, channel, provider: name } = source
-    // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
+    // The request is not verified yet: the application is not asked for providers of unknown organizations.
     if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
       throw unknownSource(source)
     }
@@ -183,8 +180,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 function consentOf(
   { suppress, unsuppress }: Receipt,
   kind: ChannelKind,
-  // An instance that serves all organizations speaks for the application itself; the others learn of it from the
-  // provider when they send.
+  // A shared instance belongs to the default organization; the others learn of it from the provider's refusals.
   { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
   provider: string,
 ): ConsentReport['consent'] | null {

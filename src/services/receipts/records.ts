@@ -1,23 +1,23 @@
 import type { ReceiptRequest } from '../../ports/receipts.ts'
 
-/** Whose provider reports. */
+/** The provider of a report. */
 export interface ReceiptSource {
-  /** Left out: the instance that serves all organizations. */
+  /** Absent: the shared instance. */
   readonly organizationId?: string | undefined
   readonly channel: string
   /** The instance's name. */
   readonly provider: string
 }
 
-/** A provider's request, as it arrived; see `ReceiptRequest`. */
+/** A provider's request; see `ReceiptRequest`. */
 export interface ReceiptArrival extends Omit<ReceiptRequest, 'url' | 'receivedAt'> {
-  /** Path below the mount, and the query with its question mark. */
+  /** Path below the mount, with the query. */
   readonly target: string
   /** The Host header. */
   readonly host: string | undefined
 }
 
-/** What a provider is answered with, with status 200. */
+/** The answer to a provider, with status 200. */
 export interface ReceiptReply {
   readonly contentType: string
   readonly body: string

@@ -6,11 +6,11 @@ import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { STEP } from '../organizations/purge.ts'
 
-/** Removes what is past its retention, now and then, while the notifier delivers. */
+/** Removes expired data periodically while the notifier delivers. */
 export interface Retention {
-  /** The first run follows some minutes later, so that a restart is not burdened with it. */
+  /** The first run is some minutes after the start, to keep restarts fast. */
   start(): void
-  /** Begins no further step; resolves when the one that runs has ended. */
+  /** Starts no further step; resolves when the current one has ended. */
   stop(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export interface RetentionParts {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
-  /** Of organizations without one of their own, and of the keys that receipts are deduplicated by; null: for ever. */
+  /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
   readonly days: number | null
   onError(error: unknown): void
 }
@@ -27,13 +27,13 @@ const DAY_MS = 86_400_000
 const FIRST_RUN_MS = 5 * 60_000
 const EVERY_MS = 60 * 60_000
 
-/** Receipts that nothing matched: a provider reports within seconds, and its hand-over is settled long before. */
+/** For unmatched receipts: a hand-over is settled within seconds. */
 const UNMATCHED_MS = DAY_MS
 
-/** Between two steps everything else has its turn. */
+/** Pause between steps, for other work. */
 const PAUSE_MS = 25
 
-/** Organizations of one look. */
+/** Organizations per query. */
 const ORGANIZATIONS = 100
 
 interface Removed {
@@ -44,7 +44,7 @@ interface Removed {
   organizations: number
 }
 
-/** Several processes may run this at once: what one has removed the others do not find. */
+/** Safe in several processes at once: each finds only what is left. */
 export function createRetention({ storage, clock, logger, days, onError }: RetentionParts): Retention {
   let running: Promise<void> = Promise.resolve()
   let stopped = false
@@ -86,12 +86,12 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
       const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
       for (const organization of page.items) await sweepSurely(organization, removed)
       cursor = page.nextCursor ?? undefined
-      // A look that finds nothing is short, but there may be as many as there are organizations.
+      // An empty query is cheap, but there is one for each organization.
       await pause()
     } while (cursor !== undefined && !stopped)
   }
 
-  /** What one organization's rows do to the storage is no reason to keep all others' for ever. */
+  /** An error for one organization must not stop the retention of the others. */
   async function sweepSurely(organization: Organization, removed: Removed): Promise<void> {
     const { id, retentionDays, deleting } = organization
     const keptDays = retentionDays ?? days
@@ -105,7 +105,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
     }
   }
 
-  /** One that its process has left, or that waits for what was accepted just before. */
+  /** Continues a deletion whose process has gone, or that waits for earlier accepts. */
   async function finishDeletion(id: string, removed: Removed): Promise<void> {
     let left = 'more'
     while (left === 'more' && !stopped) {
@@ -167,7 +167,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
   }
 }
 
-/** One line for each provider, organization and type, with their number. */
+/** One line with a count for each provider, organization and type. */
 function byKind(
   expired: readonly ExpiredReceipt[],
 ): readonly (Omit<ExpiredReceipt, 'receivedAt'> & { readonly count: number })[] {

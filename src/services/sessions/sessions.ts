@@ -5,7 +5,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { KeyRecord } from '../api-keys/records.ts'
 import type { LinkSigner } from '../links/link-signer.ts'
 
-/** Sessions of people who signed in to the dashboard with an API key or operator key. */
+/** Sessions of users who signed in to the dashboard with an API key or operator key. */
 export interface Sessions {
   /**
    * Begins a session.
@@ -15,24 +15,24 @@ export interface Sessions {
    */
   begin(secret: string): Promise<string>
   /**
-   * Begins the session that a link of {@link Sessions.invite} is for. A link works once.
+   * Begins the session of a link made by {@link Sessions.invite}. A link works once.
    *
-   * @throws NotifierError `session_required`, and those of the key
+   * @throws NotifierError `session_required`, and the errors of the key
    */
   accept(invitation: string): Promise<string>
   /**
-   * Makes the token of a link that signs its reader in with the key. It works once, within ten minutes.
+   * Makes the token of a sign-in link for the key. It works once, within ten minutes.
    *
    * @throws NotifierError `not_found`
    */
   invite(keyId: string): Promise<string>
   /**
-   * The session and its key as they are now: deleting the key, or its expiry, ends the session.
+   * The session with its current key: deleting or expiring the key ends the session.
    *
    * @throws NotifierError `session_required`
    */
   find(token: string): Promise<Session>
-  /** Ends a session for good, wherever its token is known. A token of none is ignored. */
+  /** Ends a session permanently, in every process. Ignores unknown tokens. */
   end(token: string): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export interface SessionParts {
   readonly clock: Clock
   readonly keys: {
     verify(secret: string): Promise<KeyRecord>
-    /** Null: there is none, or it has expired. */
+    /** Null: unknown or expired. */
     current(id: string): Promise<KeyRecord | null>
   }
   signer(): LinkSigner
@@ -56,7 +56,7 @@ export const SESSION_MS: number = 8 * 60 * 60_000
 const INVITATION_MS = 10 * 60_000
 const ended = (id: string): string => `ended-session:${id}`
 
-/** A token carries the id of the key, not the key, so that it is worth nothing without this service. */
+/** A token contains the id of the key, not the key, so that it is useless without this service. */
 export function createSessions({ storage, clock, keys, signer }: SessionParts): Sessions {
   const newToken = (purpose: 'session' | 'sign-in', keyId: string): string =>
     signer().sign(purpose, [keyId, randomBytes(16).toString('base64url'), clock.now()].join('\n'))

@@ -4,10 +4,10 @@ import type { SuppressionReason } from '../../domain/suppression.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
 
-/** Tells why an address is suppressed; null: it is not. Rejects when that is unknown: then nothing may be sent. */
+/** The reason why an address is suppressed. Null: it is not. Rejects if that is unknown: then nothing may be sent. */
 export type MatchSuppression = Coalesced<SuppressionKey, SuppressionReason | null>
 
-/** Asks the storage for many at a time. */
+/** Joins simultaneous lookups. */
 export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'>): MatchSuppression {
   return coalesce((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
 }
@@ -16,7 +16,7 @@ export function suppressionKey(kind: ChannelKind, organizationId: string, to: st
   return { organizationId, channel: kind.name, address: suppressedAddress(kind, to) }
 }
 
-/** The spelling under which an address is kept and looked for, so that another one does not get around the list. */
+/** The canonical form of an address in the suppression list, so that other spellings match. */
 export function suppressedAddress({ canonical }: ChannelKind, to: string): string {
   return canonical === undefined ? to : canonical(to)
 }

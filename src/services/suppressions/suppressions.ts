@@ -16,7 +16,7 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
   channel: channel.optional(),
 })
 
-/** The suppression list of a notifier. */
+/** The use cases of the suppression list. */
 export function createSuppressions(
   storage: Storage,
   organizations: Organizations,
@@ -25,7 +25,7 @@ export function createSuppressions(
   return {
     async add(organizationId, input) {
       const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
-      // A mistyped address would be kept for ever and never match.
+      // A mistyped address would never match.
       const kind = kinds.known.get(target.channel)
       if (kind === undefined) throw unknownChannel(target.channel, kinds)
       assertRecipient(kind, target.to)

@@ -4,9 +4,10 @@ import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import { laneParts } from '../channels/provider-registry.ts'
 
 /**
- * Counts the lanes of single organizations with their channel's: metrics name no organization, and their number is bounded.
+ * Adds the lanes of organizations to those of their channels: metrics name no organizations, and their number is
+ * bounded.
  *
- * @param most where every count stops
+ * @param most the maximum of every count
  */
 export function foldLanes(backlog: Backlog, most: number): Backlog {
   const lanes = new Map<string | null, LaneBacklog>()
@@ -18,12 +19,12 @@ export function foldLanes(backlog: Backlog, most: number): Backlog {
   return { ...backlog, lanes: [...lanes.values()] }
 }
 
-/** The name under which metrics count a lane. */
+/** The name of a lane in metrics. */
 function metricLane<Name extends string | null>(lane: Name): Name | string {
   return lane === null ? lane : laneParts(lane).channel
 }
 
-/** The name under which metrics count a job. */
+/** The name of a job's lane in metrics. */
 export function metricLaneOf({ kind, lane }: ClaimedJob): string {
   return kind === 'event' ? EVENTS_LANE : metricLane(lane)
 }

@@ -10,7 +10,7 @@ import {
 import type { TelemetryFact } from '../../domain/telemetry.ts'
 import type { CountRecord, DistributionRecord } from './records.ts'
 
-/** Keeps what this process has done, in numbers. */
+/** Keeps the metrics of this process. */
 export interface Meter {
   record(fact: TelemetryFact): void
   read(): {
@@ -19,14 +19,14 @@ export interface Meter {
   }
 }
 
-/** Label values come from bounded sets; this bounds them once more, whatever a plug-in answers. */
+/** Label values come from bounded sets; this also limits those of plug-ins. */
 const MOST_SERIES = 1_000
 
 interface Series {
   readonly labels: LabelValues
-  /** The sum of what was measured. */
+  /** The sum of the values. */
   sum: number
-  /** How many measurements are in each bucket; none for a counter. */
+  /** Number of values per bucket; empty for a counter. */
   readonly buckets: number[]
 }
 

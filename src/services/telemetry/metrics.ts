@@ -9,12 +9,12 @@ import { foldLanes } from './fold-lanes.ts'
 import type { Meter } from './meter.ts'
 import type { MetricsSnapshot } from './records.ts'
 
-/** A storage that takes longer is left out: numbers that are asked for every few seconds must not pile up. */
+/** Timeout of the storage: frequent queries must not pile up. */
 const ANSWER_MS = 5_000
 
-/** What can be read of a notifier at any time. */
+/** Metrics of a notifier, available at any time. */
 export interface MetricsSource {
-  /** @throws NotifierError `service_unavailable`, after a few seconds too */
+  /** @throws NotifierError `service_unavailable`, also after a timeout */
   backlog(): Promise<Backlog>
   providers(): readonly ProviderHealth[]
 }
@@ -29,14 +29,14 @@ export function createMetricsSource(
     async backlog() {
       const asked = storage.backlog(MOST_COUNTED)
       if (await within(asked, ANSWER_MS, clock)) return foldLanes(await asked, MOST_COUNTED)
-      // Nobody waits for it any more.
+      // The caller has stopped waiting.
       asked.catch(() => {})
       throw new NotifierError('service_unavailable', { message: 'The storage does not answer in time.' })
     },
   }
 }
 
-/** Reads everything that can be counted. Never rejects. */
+/** Reads all metrics. Never rejects. */
 export async function readMetrics(
   meter: Meter,
   source: MetricsSource,

@@ -4,12 +4,12 @@ import { judged } from '../limits/decision.ts'
 import { inTime as answerInTime } from '../within.ts'
 import type { Observer } from './observer.ts'
 
-/** A limiter that takes longer has failed. */
+/** Timeout of the limiter. */
 const ANSWER_MS = 10_000
 
 /**
- * Counts the decisions that a rate limiter did not make, and waits for each no longer than ten seconds. An exception at once
- * is a rejection, as the port says, and so is an answer that is no decision.
+ * Counts decisions that a rate limiter did not make, and applies the timeout. A synchronous exception or an invalid
+ * decision becomes a rejection.
  */
 export function observedLimiter(limiter: RateLimiter, observer: Observer, clock: Clock): RateLimiter {
   const inTime = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>

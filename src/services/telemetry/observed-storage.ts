@@ -8,12 +8,12 @@ import { inTime } from '../within.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
 
-/** A storage that takes longer with what a send waits for has failed; whether it stored an accept, nobody knows then. */
+/** Timeout of the calls a send waits for. Afterwards it is unknown whether an accept was stored. */
 const ANSWER_MS = 60_000
 
 /**
- * The same storage; what its hot verbs did is recorded, once for each set. An accept and a look-up of idempotency records
- * are waited for no longer than a minute.
+ * The same storage with metrics of its hot verbs, one record per set. Accepts and lookups of idempotency records have a
+ * timeout of one minute.
  */
 export function observedStorage(
   storage: Storage<unknown>,
@@ -40,7 +40,7 @@ export function observedStorage(
     }
   }
 
-  /** Sends that share a commit are counted together. */
+  /** Counts sends of one commit together. */
   function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
     const counts = new Map<string, number>()
     for (const [index, { notifications, dryRun }] of requests.entries()) {
@@ -124,7 +124,7 @@ export function observedStorage(
     release: (refs) => storage.release(refs),
     async settle(settlements) {
       const answers = await timed('settle', settlements.length, () => storage.settle(settlements))
-      // A lease that was lost shows itself here or at the start of the attempt, once.
+      // A lost lease appears here or at the start of the attempt, once.
       for (const { kind } of answers) if (kind === 'stale') recordLost()
       return answers
     },

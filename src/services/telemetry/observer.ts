@@ -2,13 +2,13 @@ import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { SpanEnd, SpanStart, TelemetryFact } from '../../domain/telemetry.ts'
 import type { Span, Telemetry } from '../../ports/telemetry.ts'
 
-/** What the services report to; whatever a plug-in does, it neither throws nor rejects by itself. */
+/** Receives the facts of all services. Never throws or rejects because of a plug-in. */
 export interface Observer {
   record(fact: TelemetryFact): void
   /**
-   * Runs `work` inside a span, which ends with it; without one where nobody traces, at no cost.
+   * Runs `work` inside a span; without a tracing plug-in at no cost.
    *
-   * @param endOf what an answer says about the span
+   * @param endOf the attributes of the span's end
    */
   span<Answer>(
     start: SpanStart,
@@ -18,8 +18,8 @@ export interface Observer {
 }
 
 /**
- * @param record keeps what always is kept
- * @param faulty is told once for each plug-in that throws
+ * @param record stores the metrics
+ * @param faulty called once for each plug-in that throws
  */
 export function createObserver(
   record: (fact: TelemetryFact) => void,
@@ -38,7 +38,7 @@ export function createObserver(
   function guarded<Answer>(plugin: Telemetry, call: () => Answer): Answer | null {
     try {
       const answer = call()
-      // An async method: what it rejects with must not end the process.
+      // A rejection must not end the process.
       if (answer instanceof Promise) answer.catch((error: unknown) => threw(plugin, error))
       return answer
     } catch (error) {
@@ -58,10 +58,10 @@ export function createObserver(
     let begun: Promise<Answer> | undefined
     guarded(plugin, () =>
       span.run(() => {
-        // Work is a hand-over to a provider: done once, however often and whenever this is called.
+        // Work is a hand-over to a provider: it must run once, however often a plug-in calls this.
         if (begun !== undefined) return
         begun = work(span)
-        // It is waited for below; until then nothing else would.
+        // Awaited below; an earlier rejection must not be unhandled.
         begun.catch(() => {})
       }),
     )

@@ -3,11 +3,11 @@ import type { Telemetry, TelemetrySource } from '../../ports/telemetry.ts'
 import { faultsOf } from '../faults-of.ts'
 import { inTime, OPEN_MS } from '../within.ts'
 
-/** The plug-ins' beginning and end. */
+/** Starts and stops the telemetry plug-ins. */
 export interface Plugins {
-  /** Starts those that have not been; a start that failed is tried again by the next. */
+  /** Starts those that are not started; the next call repeats a failed start. */
   start(): Promise<void>
-  /** Stops those that were started; a fault of one keeps no other running. */
+  /** Stops the started ones, even if one fails. */
   stop(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function createPlugins(
         if (started.has(plugin)) continue
         const start = async (): Promise<void> => {
           await plugin.start?.(source)
-          // Also one that came too late for its start is stopped.
+          // One that started too late is stopped, too.
           started.add(plugin)
         }
         await inTime(`telemetry plug-in "${plugin.name}"`, start, OPEN_MS, clock)

@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Reporting } from '../service.ts'
 import type { Observer } from './observer.ts'
 
-/** @param logger null: the application gave none */
+/** @param logger null: the application has none */
 export function createReporting(logger: Logger | null, observer: Observer, clock: Clock): Reporting {
   return {
     logger,

@@ -7,17 +7,17 @@ import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 
-/** Template versions, compiled once each. Versions never change, so nothing here can be stale. */
+/** A cache of compiled template versions. Versions never change, so no entry is stale. */
 export interface CompiledTemplates {
-  /** Compiles a version in its organization's share of the processor; null where that fails, as {@link of} then tells. */
+  /** Compiles a version in its organization's share of the processor. Null: failed; {@link of} throws the reason. */
   prepare(template: Template): Promise<CompiledTemplate | null>
-  /** The compiled version; after {@link prepare} it is there already. */
+  /** The compiled version; cached after {@link prepare}. */
   of(template: Template): CompiledTemplate
-  /** As {@link prepare}, of a version that may have to be read first. @throws NotifierError `template_error` when there is none */
+  /** Like {@link prepare}, but reads the version if needed. @throws NotifierError `template_error` if there is none */
   load(reference: TemplateVersion): Promise<CompiledTemplate>
 }
 
-/** Of all that are kept: anybody may have many, and large ones. What was used longest ago goes first. */
+/** Size of the cache. The least recently used entry goes first. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 export function createCompiledTemplates(
@@ -45,7 +45,7 @@ export function createCompiledTemplates(
     entries.delete(key)
   }
 
-  /** What was used last is forgotten last. */
+  /** Marks the entry as the most recently used. */
   function recall(key: string): CompiledTemplate | undefined {
     const compiled = entries.get(key)
     if (compiled === undefined) return undefined

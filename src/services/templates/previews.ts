@@ -16,10 +16,10 @@ import type { Scoped, Tenant } from '../tenant.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
 import type { TemplatePreview } from './records.ts'
 
-/** Most placeholders that are told. */
+/** Maximum number of placeholders to report. */
 const MOST_PLACEHOLDERS = 200
 
-/** Renders templates, stored and not stored, with example values. */
+/** Renders templates and drafts with example values. */
 export function createPreviews(
   compiled: CompiledTemplates,
   kinds: Kinds,

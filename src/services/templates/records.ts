@@ -1,31 +1,31 @@
 import type { Placeholder } from '../../domain/template/compile.ts'
 import type { RenderedMessage } from '../render.ts'
 
-/** A template, as it is answered; given back as an update, it means the same. */
+/** A template. It is also valid as an update, and then changes nothing. */
 export interface TemplateRecord {
   readonly id: string
   readonly name: string
   readonly channel: string
   readonly subject: string | null
-  /** Null where `html` or `text` say what they are. */
+  /** Null if `html` or `text` is given. */
   readonly body: string | null
   readonly html: string | null
-  /** Beside `html` its text alternative. */
+  /** The text alternative of `html`. */
   readonly text: string | null
   readonly description: string | null
   readonly version: number
   readonly createdAt: string
 }
 
-/** One version of a template. Name and description belong to no version. */
+/** A version of a template. Name and description are not versioned. */
 export interface TemplateVersionRecord
   extends Pick<TemplateRecord, 'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text'> {
-  /** When the version was made: ISO 8601 UTC. */
+  /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string
 }
 
-/** A template as a send with the example values would render it. */
+/** A template rendered with example values as a send would. */
 export interface TemplatePreview extends RenderedMessage {
-  /** The names that the template looks up, at most 200; names inside of sections are not among them. */
+  /** The variables of the template, at most 200, without those inside sections. */
   readonly placeholders: readonly Placeholder[]
 }

@@ -21,7 +21,7 @@ import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
 
 const readList = listReader('templates', {})
 const readVersions = listReader('template-versions', {})
-/** Each may be a mebibyte. */
+/** A template may have a mebibyte. */
 const portions = { rows: 4, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
 
 /** The template use cases of a notifier. */
@@ -54,7 +54,7 @@ export function createTemplates(
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)
       const text = storedText(parsed)
-      // The schema wants one.
+      // The schema requires one.
       if (text === null) throw new NotifierError('missing_required_field')
       const template = {
         id: ids.random('tpl'),

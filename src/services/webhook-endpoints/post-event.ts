@@ -8,23 +8,23 @@ import type { SecretBox } from '../secrets.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { WebhookRequestRecord } from './records.ts'
 
-/** What signs and posts events. */
+/** Dependencies for signing and posting events. */
 export interface EventPost {
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
   readonly clock: Clock
   readonly observer: Observer
-  /** Known once the notifier has started. */
+  /** Available after the start of the notifier. */
   box(): SecretBox
 }
 
-/** How long an endpoint may take to answer. */
+/** Timeout of a post. */
 const TIMEOUT_MS = 5_000
 
-/** Kept of an answer, for the delivery log: enough to see what went wrong. */
+/** Stored part of an answer, for the delivery log. */
 const MAX_RESPONSE_BYTES = 2_048
 
-/** An event as it is posted. */
+/** An event to post. */
 export interface PostedEvent {
   /** The `webhook-id`. */
   readonly eventId: string
@@ -32,12 +32,12 @@ export interface PostedEvent {
   readonly payload: string
 }
 
-/** The end of a post. */
+/** Result of a post. */
 export interface Posted {
   readonly result: PostResult
   /** Absent: nothing was sent. */
   readonly request?: SentRequest
-  /** What it could not be signed for; absent: it was. */
+  /** The reason why the event could not be signed. Absent: signed. */
   readonly unsigned?: unknown
 }
 
@@ -76,7 +76,7 @@ async function post(
     const secrets = endpoint.secrets.map((sealed) => box().open(sealed))
     signature = signer.headers(event.eventId, timestamp, event.payload, secrets)
   } catch (error) {
-    // Tried again by the schedule, so that a wrong "secret" can be put right, and ends visibly if it is not.
+    // Repeated by the schedule, so that a wrong "secret" can be corrected, and finally a visible failure.
     const message = error instanceof Error ? error.message : 'The event could not be signed.'
     const result = { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 } as const
     return { result, unsigned: error }
@@ -94,8 +94,8 @@ async function post(
 }
 
 /**
- * The headers that are not secret. The log makes them anew when it is read: a change of them needs a mark in
- * {@link SentRequest}, or it would be told of requests before it.
+ * The headers that are not secret. The log derives them again when it is read: a change of them needs a version in
+ * {@link SentRequest}, or older requests would be shown wrong.
  */
 function headersOf(eventId: string, timestamp: number): Record<string, string> {
   return {
@@ -118,7 +118,7 @@ function spanEnd({ result }: Posted): SpanEnd {
   return status < 400 ? { status } : { status, failure: String(status) }
 }
 
-/** What a log keeps of a post. */
+/** The log entry of a post. */
 export function attemptOf(attempt: number, { result, request }: Posted, succeeded: boolean): DeliveryAttempt {
   return {
     attempt,
@@ -130,7 +130,7 @@ export function attemptOf(attempt: number, { result, request }: Posted, succeede
   }
 }
 
-/** What a log says was sent. */
+/** The logged request. */
 export function requestOf(eventId: string, request: SentRequest | undefined): WebhookRequestRecord | null {
   if (request === undefined) return null
   const { url, timestamp } = request

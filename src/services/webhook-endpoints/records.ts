@@ -7,9 +7,12 @@ export interface WebhookEndpointRecord {
   readonly events: readonly WebhookEventType[]
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
-  /** `gone`: it answered 410. `failing`: for five days. `manual`: by an update. Null: it is not disabled. */
+  /**
+   * `gone`: the endpoint answered 410. `failing`: all attempts failed for five days. `manual`: by an update. Null: not
+   * disabled.
+   */
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
-  /** ISO 8601; since when every attempt has failed. Null: the last one succeeded, or there was none. */
+  /** Start of the current series of failed attempts, ISO 8601. Null: the last attempt succeeded, or there was none. */
   readonly failingSince: string | null
   readonly createdAt: string
 }
@@ -19,50 +22,49 @@ export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   readonly secret: string
 }
 
-/** The end of one post to an endpoint. */
+/** Result of one post to an endpoint. */
 export interface WebhookPostRecord {
   readonly succeeded: boolean
   /** Null: no answer. */
   readonly status: number | null
-  /** The beginning of the answer's body, or why there was none. */
+  /** The start of the answer's body, or the reason why there is no answer. */
   readonly response: string
   readonly durationMs: number
   /**
-   * What was sent; null: nothing, because the event could not be signed, the address was refused or no connection was
-   * made. Null, too, where nobody knows: the process ended before it could say, or an earlier version recorded it.
+   * The request. Null: none was made, because the event could not be signed, the address was refused or no connection
+   * was made; or it is unknown, because the process ended, or an earlier version made it.
    */
   readonly request: WebhookRequestRecord | null
 }
 
-/** A request as it went to an endpoint, but for its body. */
+/** A request to an endpoint without its body. */
 export interface WebhookRequestRecord {
-  /** The endpoint's address as it was. */
+  /** The endpoint's address at that time. */
   readonly url: string
   /**
-   * By lower-case name. Left out are `webhook-signature`, which is a credential while its timestamp is fresh: who holds
-   * it can pass the request off as new; trace context; and what HTTP adds to every request (`host`, `content-length`).
+   * By lower-case name. Without `webhook-signature`, a credential with which the request could be repeated while its
+   * timestamp is fresh, without trace context, and without headers of every HTTP request (`host`, `content-length`).
    */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface WebhookAttemptRecord extends WebhookPostRecord {
-  /** From 1; a redelivery begins anew. */
+  /** From 1; a redelivery starts again at 1. */
   readonly attempt: number
-  /** When it was recorded: ISO 8601 UTC. */
+  /** Time of recording: ISO 8601 UTC. */
   readonly timestamp: string
 }
 
-/** One event on its way to one endpoint, or arrived. */
+/** The delivery of one event to one endpoint. */
 export interface WebhookDeliveryRecord {
-  /** The `webhook-id` that the receiver sees. */
+  /** The `webhook-id`. */
   readonly eventId: string
   readonly event: WebhookEventType
-  /** `held`: the endpoint was disabled; it waits for a redelivery. */
+  /** `held`: the endpoint is disabled; the delivery waits for a redelivery. */
   readonly status: 'pending' | 'delivered' | 'failed' | 'held'
   /** The exact body. */
   readonly payload: string
   readonly createdAt: string
-  /** In order. */
   readonly attempts: readonly WebhookAttemptRecord[]
 }
 

@@ -20,13 +20,13 @@ import type { Scoped, Tenant } from '../tenant.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
 import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
-/** Most endpoints of an organization: what its every send stores, and each of its events posts, grows with them. */
+/** Endpoints per organization: the cost of each send and event grows with them. */
 const MAX_ENDPOINTS = 50
 
-/** Most secrets that sign: each makes every request's signature header longer. */
+/** Signing secrets per endpoint: each lengthens the signature header. */
 const MAX_SECRETS = 5
 
-/** Deliveries that one commit makes due, or removes. */
+/** Deliveries per commit. */
 const STEP = 1_000
 
 const readList = listReader('webhooks', {})
@@ -39,11 +39,11 @@ export interface WebhookParts extends EventPost {
   readonly storage: Storage
   readonly ids: IdGenerator
   readonly organizations: Organizations
-  /** Something of this lane is due. */
+  /** Called when work of the lane is due. */
   wake(lane: string): void
 }
 
-/** The webhook endpoint use cases of a notifier. */
+/** The use cases of webhook endpoints. */
 export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webhooks']> {
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
@@ -55,7 +55,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
     )
   }
 
-  /** The address as it is judged and called; as it was given where only the slash after the host is left out. */
+  /** The normalized address; unchanged if only the slash after the host is missing. */
   function allowed(given: string): string {
     const message = outgoing.refuses(given)
     if (message !== null) throw new NotifierError('blocked_address', { message, details: { field: 'url' } })
@@ -137,7 +137,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
         if (count > 0) wake(id)
         redelivered += count
         if (count < STEP) return { redelivered }
-        // A storage that works synchronously would otherwise keep the process from everything else until the last step.
+        // A synchronous storage would block the process until the last step.
         await nextTurn()
       }
     },
@@ -179,7 +179,7 @@ function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint
 }
 
-/** What `test` posts: the usual payload under a type of its own, about a notification that never was. */
+/** The body of `test`: the usual payload with a type of its own, about a made-up notification. */
 function exampleEvent(organizationId: string, now: number): object {
   return {
     event: 'webhook.test',
