@@ -5,7 +5,7 @@ import { Page } from '../ui/page.tsx'
 import { Loading } from '../ui/states.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
-import { findPage, PAGES } from './pages.tsx'
+import { findPage } from './pages.tsx'
 import { followLink, hrefOf, navigate, place } from './router.ts'
 import { inOrganization, isOperator, openSession, organization, state } from './session.ts'
 import { SignInAgain, SignInPage } from './sign-in.tsx'
@@ -32,12 +32,9 @@ export function App() {
   )
 }
 
-/** Where an address without a page leads on to. */
+/** Where the root leads people who have no page of operators. */
 function startOf(path: string): string | null {
-  if (path === '/' && !isOperator.value) return inOrganization('/')
-  if (path === '/' && !PAGES.some((page) => page.scope === 'operator' && page.path === '/'))
-    return '/organizations'
-  return null
+  return path === '/' && !isOperator.value ? inOrganization('/') : null
 }
 
 function CurrentPage() {

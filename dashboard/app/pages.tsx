@@ -3,6 +3,7 @@ import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { LimitsPage } from '../pages/limits/limits-page.tsx'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
+import { OperationsPage } from '../pages/operations/operations-page.tsx'
 import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
 import { NewTemplatePage, TemplatePage } from '../pages/templates/template-page.tsx'
@@ -58,6 +59,12 @@ export const PAGES: readonly PageEntry[] = [
     scope: 'organization',
     component: LimitsPage,
     menu: { title: 'limits', icon: 'limits' },
+  },
+  {
+    path: '/',
+    scope: 'operator',
+    component: OperationsPage,
+    menu: { title: 'operations', icon: 'operations' },
   },
   {
     path: '/organizations',

@@ -258,6 +258,41 @@ export const en = {
     resets: 'Rises again',
     restricted: 'This organization is restricted for sustained overuse until',
   },
+  operations: {
+    title: 'Operations',
+    intro: 'The health of the service, and the messages that wait in it.',
+    status: 'Status',
+    statuses: { ok: 'OK', degraded: 'Degraded', unavailable: 'Unavailable' },
+    storage: 'Storage',
+    volatile: 'loses everything when the process ends',
+    silent: 'does not answer',
+    queue: 'Queue',
+    builtIn: 'Built in',
+    oldest: 'Oldest due',
+    noneDue: 'None due',
+    age: (seconds: number) =>
+      seconds < 120
+        ? `${Math.round(seconds)} s`
+        : seconds < 7_200
+          ? `${Math.round(seconds / 60)} min`
+          : `${Math.round(seconds / 3_600)} h`,
+    backlog: 'Backlog',
+    nothingWaits: 'Nothing waits.',
+    channel: 'Channel',
+    events: 'Webhook events',
+    due: 'Due',
+    scheduled: 'Scheduled',
+    leased: 'Under way',
+    providers: 'Providers',
+    providersHint: 'As the process that answered sees them.',
+    provider: 'Provider',
+    organization: 'Organization',
+    all: 'All',
+    state: 'State',
+    states: { ready: 'Ready', paused: 'Paused', probing: 'Probing' },
+    until: 'until',
+    running: 'Under way',
+  },
   organizations: {
     title: 'Organizations',
     intro: 'The tenants of this service.',
