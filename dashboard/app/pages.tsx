@@ -1,10 +1,12 @@
 import type { ComponentType } from 'preact'
+import { FailuresPage } from '../pages/failures/failures-page.tsx'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { LimitsPage } from '../pages/limits/limits-page.tsx'
 import { NotificationPage } from '../pages/notifications/notification-page.tsx'
 import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OperationsPage } from '../pages/operations/operations-page.tsx'
 import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
+import { OverviewPage } from '../pages/overview/overview-page.tsx'
 import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
 import { NewTemplatePage, TemplatePage } from '../pages/templates/template-page.tsx'
 import { TemplatesPage } from '../pages/templates/templates-page.tsx'
@@ -26,12 +28,24 @@ export interface PageEntry {
 /** Every page, in the order of the menu. */
 export const PAGES: readonly PageEntry[] = [
   {
+    path: '/',
+    scope: 'organization',
+    component: OverviewPage,
+    menu: { title: 'overview', icon: 'overview' },
+  },
+  {
     path: '/notifications',
     scope: 'organization',
     component: NotificationsPage,
     menu: { title: 'notifications', icon: 'notifications' },
   },
   { path: '/notifications/:id', scope: 'organization', component: NotificationPage },
+  {
+    path: '/failures',
+    scope: 'organization',
+    component: FailuresPage,
+    menu: { title: 'failures', icon: 'failures' },
+  },
   {
     path: '/templates',
     scope: 'organization',

@@ -1,4 +1,6 @@
+import { failures } from './en/failures.ts'
 import { notifications, sending } from './en/notifications.ts'
+import { overview } from './en/overview.ts'
 import { templates } from './en/templates.ts'
 
 /** Every text of the dashboard. A second language is one more file of this shape. */
@@ -98,9 +100,15 @@ export const en = {
     scheme: 'Colours of the reader',
     schemes: { light: 'Light', dark: 'Dark' },
   },
+  overview,
   notifications,
   sending,
   templates,
+  failures,
+  chart: {
+    most: (count: string) => `Highest: ${count}`,
+    table: 'Show as a table',
+  },
   keys: {
     title: 'API keys',
     intro: 'Applications and people call the API with a key. Rotate keys every 90 days.',

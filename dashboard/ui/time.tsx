@@ -1,7 +1,8 @@
 import { texts } from '../texts/index.ts'
 
 /** The reader's region decides on the form of times, where it is of the language of the texts. */
-const locale = navigator.languages.find((name) => name.startsWith(texts.language)) ?? texts.language
+export const locale: string =
+  navigator.languages.find((name) => name.startsWith(texts.language)) ?? texts.language
 
 const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
 const short = new Intl.DateTimeFormat(locale, {
@@ -26,6 +27,20 @@ export function ago(at: number, now: number = Date.now()): string {
     if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit)
   }
   return relative.format(0, 'second')
+}
+
+const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+
+/** The beginning of an hour in the reader's zone. */
+export function hourOf(at: string, style: 'hour' | 'day and hour'): string {
+  return (style === 'hour' ? hour : short).format(new Date(at))
+}
+
+/** How long something takes or has taken, in its largest unit. */
+export function duration(ms: number): string {
+  const [unit, length] = UNITS.find(([, least]) => ms >= least) ?? UNITS[3]
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const
+  return new Intl.NumberFormat(locale, style).format(Math.floor(ms / length))
 }
 
 /** A time in the reader's zone; the title says it in full, and in UTC. */

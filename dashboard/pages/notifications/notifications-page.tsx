@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { hrefOf } from '../../app/router.ts'
+import { hrefOf, place, setQuery } from '../../app/router.ts'
 import { inOrganization, may, session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
@@ -51,19 +51,14 @@ export function NotificationsPage() {
   const failed = filters.status === 'failed' || OF_FAILURES.some((name) => filters[name] !== undefined)
   const { status, ...others } = filters
   const paused = useSignal(false)
-  const sending = useSignal(false)
+  // A link may open the form: the overview has one.
+  const sending = place.value.query.send === 'test'
   const list = useList<Summary>(failed ? '/v1/dead-letters' : '/v1/notifications', {
     query: failed ? others : { ...others, ...(status === undefined ? {} : { status }) },
     paused: paused.value,
   })
   const send = may('Write') ? (
-    <Button
-      kind="primary"
-      icon="send"
-      onClick={() => {
-        sending.value = true
-      }}
-    >
+    <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
       {texts.sending.open}
     </Button>
   ) : null
@@ -128,13 +123,7 @@ export function NotificationsPage() {
           </Empty>
         }
       />
-      {sending.value ? (
-        <SendForm
-          onClose={() => {
-            sending.value = false
-          }}
-        />
-      ) : null}
+      {sending && send !== null ? <SendForm onClose={() => setQuery({ send: '' })} /> : null}
     </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { ApiError, ask } from '../../app/api.ts'
+import { ask } from '../../app/api.ts'
 import { randomKey } from '../../app/random-key.ts'
 import { navigate } from '../../app/router.ts'
 import { inOrganization, organization, session } from '../../app/session.ts'
@@ -11,12 +11,11 @@ import { Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { tell } from '../../ui/toast.tsx'
-import { TemplateFields } from './template-fields.tsx'
+import { kindOf } from '../templates/template.ts'
+import { NONE, TemplateFields } from './template-fields.tsx'
 
 const said = texts.sending
 const KINDS = ['text', 'template'] as const
-/** Channels whose messages have no subject. */
-const PLAIN: readonly string[] = ['sms', 'whatsapp', 'telegram', 'discord', 'slack']
 
 /** Sends one message, to see how it travels. */
 export function SendForm({ onClose }: { readonly onClose: () => void }) {
@@ -26,10 +25,9 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
   const kind = useSignal<(typeof KINDS)[number]>('text')
   const subject = useSignal<string>(said.subjectStart)
   const body = useSignal<string>(said.bodyStart)
-  const template = useSignal('')
-  const variables = useSignal('{}')
+  const template = useSignal(NONE)
   const keyFor = useRef({ body: '', key: '' })
-  const withSubject = !PLAIN.includes(channel.value)
+  const withSubject = kindOf(channel.value).subject
 
   /** One key for one message: pressed again after a lost answer, it sends nothing twice. */
   function idempotencyKey(message: unknown): string {
@@ -43,7 +41,7 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
       channel: channel.value,
       to: to.value.trim(),
       ...(kind.value === 'template'
-        ? { template: template.value, variables: parsed(variables.value) }
+        ? { template: template.value.name, variables: template.value.variables }
         : {
             ...(withSubject && subject.value !== '' ? { subject: subject.value } : {}),
             body: body.value,
@@ -62,7 +60,7 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={said.open} onClose={onClose}>
       <p class="muted">{said.hint}</p>
-      <Form state={form} fields={['channel', 'to', 'subject', 'body', 'template', 'variables']}>
+      <Form state={form} fields={['channel', 'to', 'subject', 'body', 'template']}>
         <Select
           label={said.channel}
           error={form.errorOf('channel')}
@@ -70,7 +68,7 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
           choices={channels.map((value) => ({ value, label: value }))}
           onValue={(value) => {
             channel.value = value
-            template.value = ''
+            template.value = NONE
           }}
         />
         <TextField
@@ -95,15 +93,10 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
         {kind.value === 'template' ? (
           <TemplateFields
             channel={channel.value}
-            template={template.value}
-            variables={variables.value}
+            chosen={template.value}
             form={form}
-            onTemplate={(name, example) => {
-              template.value = name
-              variables.value = example
-            }}
-            onVariables={(value) => {
-              variables.value = value
+            onChosen={(chosen) => {
+              template.value = chosen
             }}
           />
         ) : (
@@ -138,17 +131,4 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
       </Form>
     </Dialog>
   )
-}
-
-/** @throws ApiError that names the field, as the server's would */
-function parsed(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {
-    // Told below.
-  }
-  throw new ApiError(422, {
-    error: { code: 'invalid_json', message: said.variablesWrong, details: { field: 'variables' } },
-  })
 }

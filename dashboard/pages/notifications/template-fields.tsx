@@ -1,37 +1,36 @@
-import { placeholdersOf } from '../../app/placeholders.ts'
+import { useEffect } from 'preact/hooks'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
-import { Select, TextArea } from '../../ui/field.tsx'
+import { Select } from '../../ui/field.tsx'
 import type { FormState } from '../../ui/form.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
+import { draftOf, type Template } from '../templates/template.ts'
+import { usePreview } from '../templates/use-preview.ts'
+import { type Typed, variablesOf } from '../templates/variables.ts'
+import { VariablesForm } from '../templates/variables-form.tsx'
 
 const said = texts.sending
 
-interface Template {
+/** A template, and what was typed for its placeholders. */
+export interface Chosen {
   readonly name: string
-  readonly channel: string
-  readonly subject: string | null
-  readonly body: string | null
-  readonly html: string | null
-  readonly text: string | null
+  readonly typed: Typed
+  readonly variables: object
 }
+
+export const NONE: Chosen = { name: '', typed: {}, variables: {} }
 
 /** The choice of a template, and the values for its placeholders. */
 export function TemplateFields({
   channel,
-  template,
-  variables,
+  chosen,
   form,
-  onTemplate,
-  onVariables,
+  onChosen,
 }: {
   readonly channel: string
-  readonly template: string
-  readonly variables: string
+  readonly chosen: Chosen
   readonly form: FormState
-  /** The name of one, and a JSON object that names its placeholders. */
-  readonly onTemplate: (name: string, example: string) => void
-  readonly onVariables: (json: string) => void
+  readonly onChosen: (chosen: Chosen) => void
 }) {
   const { value, error, reload } = useData<{ readonly items: readonly Template[] }>('/v1/templates', {
     query: { limit: '100' },
@@ -40,32 +39,49 @@ export function TemplateFields({
   if (value === null) return error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />
   const fitting = value.items.filter((each) => each.channel === channel)
   if (fitting.length === 0) return <p class="note warn">{said.noTemplates}</p>
+  const template = fitting.find(({ name }) => name === chosen.name)
   return (
     <>
       <Select
         label={said.template}
         error={form.errorOf('template')}
-        value={template}
+        value={chosen.name}
         choices={[
           { value: '', label: said.chooseTemplate },
           ...fitting.map(({ name }) => ({ value: name, label: name })),
         ]}
-        onValue={(name) => {
-          const chosen = fitting.find((each) => each.name === name)
-          onTemplate(name, JSON.stringify(placeholdersOf(chosen ?? {}), null, 2))
-        }}
+        onValue={(name) => onChosen({ ...NONE, name })}
       />
-      {template === '' ? null : (
-        <TextArea
-          label={said.variables}
-          hint={said.variablesHint}
-          error={form.errorOf('variables')}
-          value={variables}
-          rows={Math.min(12, variables.split('\n').length + 1)}
-          mono
-          onValue={onVariables}
+      {template === undefined ? null : (
+        <Variables
+          key={template.id}
+          of={template}
+          typed={chosen.typed}
+          onTyped={(typed, variables) => onChosen({ name: template.name, typed, variables })}
         />
       )}
     </>
+  )
+}
+
+function Variables({
+  of: template,
+  typed,
+  onTyped,
+}: {
+  readonly of: Template
+  readonly typed: Typed
+  readonly onTyped: (typed: Typed, variables: object) => void
+}) {
+  const { placeholders, error } = usePreview(draftOf(template), typed)
+  // The values that fields begin with are sent as well.
+  useEffect(() => onTyped(typed, variablesOf(placeholders, typed)), [placeholders])
+  return (
+    <VariablesForm
+      placeholders={placeholders}
+      typed={typed}
+      error={error}
+      onTyped={(changed) => onTyped(changed, variablesOf(placeholders, changed))}
+    />
   )
 }

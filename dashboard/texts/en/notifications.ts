@@ -149,9 +149,6 @@ export const sending = {
   template: 'Template',
   chooseTemplate: 'Choose a template',
   noTemplates: 'There is no template for this channel yet.',
-  variables: 'Variables',
-  variablesHint: 'A JSON object with a value for each placeholder of the template.',
-  variablesWrong: 'This is no JSON object.',
   submit: 'Send now',
   sent: 'The message was accepted. Its way is shown here.',
 }

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact'
+import { hrefOf, type Query } from '../../app/router.ts'
+import { inOrganization } from '../../app/session.ts'
+import { texts } from '../../texts/index.ts'
+import { count } from '../../ui/number.ts'
+import { duration } from '../../ui/time.tsx'
+import type { Statistics } from './statistics.ts'
+
+const said = texts.overview
+
+/** What waits and what failed; each number leads to the list behind it. */
+export function Numbers({ of: { waiting, hours, most } }: { readonly of: Statistics }) {
+  const { due, retrying, running, scheduled, oldestDueMs } = waiting
+  const failed = hours.reduce((total, hour) => total + hour.failed, 0)
+  return (
+    <ul class="cards small">
+      <NumberCard name={said.due} value={due} most={most} path="/notifications" query={{ status: 'queued' }}>
+        {oldestDueMs === null ? said.noneDue : `${said.dueSince} ${duration(oldestDueMs)}.`}
+      </NumberCard>
+      <NumberCard
+        name={said.retrying}
+        value={retrying}
+        most={most}
+        path="/notifications"
+        query={{ status: 'queued' }}
+      />
+      <NumberCard
+        name={said.running}
+        value={running}
+        most={most}
+        path="/notifications"
+        query={{ status: 'queued' }}
+      />
+      <NumberCard
+        name={said.scheduled}
+        value={scheduled}
+        most={most}
+        path="/notifications"
+        query={{ status: 'scheduled' }}
+      />
+      <NumberCard name={said.failed} value={failed} path="/failures" query={{ from: hours[0]?.from }} />
+    </ul>
+  )
+}
+
+function NumberCard({
+  name,
+  value,
+  most = Number.POSITIVE_INFINITY,
+  path,
+  query,
+  children,
+}: {
+  readonly name: string
+  readonly value: number
+  /** Where counting ends. */
+  readonly most?: number
+  readonly path: string
+  readonly query: Query
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <li>
+      <a class="card" href={hrefOf(inOrganization(path), query)}>
+        <span class="name">{name}</span>
+        <span class="number">{value >= most ? texts.failures.atLeast(count(value)) : count(value)}</span>
+        {children === undefined ? null : <span class="hint">{children}</span>}
+      </a>
+    </li>
+  )
+}

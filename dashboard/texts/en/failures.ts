@@ -1,0 +1,37 @@
+/** Texts of the page that groups failures, and of the retry of many. */
+export const failures = {
+  title: 'Failures',
+  intro: 'Notifications that were not delivered, by cause. The most frequent one stands first.',
+  code: 'Cause',
+  provider: 'Provider',
+  noProvider: 'No provider was asked',
+  channel: 'Channel',
+  count: 'Notifications',
+  newest: 'Newest',
+  from: 'Accepted from',
+  until: 'Accepted before',
+  atLeast: (count: string) => `${count} or more`,
+  empty: 'No failures',
+  emptyHint: 'Everything that was accepted has been delivered, or still waits.',
+  retry: 'Retry',
+  retryLabel: (code: string) => `Retry: ${code}`,
+  retryTitle: 'Retry failed notifications',
+  retryWhich: (code: string, provider: string | null) =>
+    provider === null ? `Those that failed with ${code}.` : `Those that failed with ${code} at ${provider}.`,
+  willRetry: (count: string) =>
+    count === '1'
+      ? '1 notification will be delivered again.'
+      : `${count} notifications will be delivered again.`,
+  nothing: 'There is nothing to retry.',
+  skipped: {
+    expired: (count: string) => `${count} have expired and stay as they are.`,
+    unroutable: (count: string) => `${count} are for a channel without a provider and stay as they are.`,
+    contentRemoved: (count: string) =>
+      `${count} were sensitive, their text is removed, and they stay as they are.`,
+  },
+  fixFirst: 'Retry when the cause is gone. What fails again is listed here again.',
+  start: (count: string) => `Retry ${count}`,
+  progress: 'Progress of the retry',
+  done: (count: string, all: string) => `${count} of ${all} are being delivered again.`,
+  stopped: (count: string) => `Stopped. ${count} are being delivered again; the others stay as they are.`,
+}

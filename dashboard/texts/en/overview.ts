@@ -1,0 +1,28 @@
+/** Texts of the first page of an organization. */
+export const overview = {
+  title: 'Overview',
+  intro: 'What waits, what fails and what was sent in the last 24 hours.',
+  due: 'Due now',
+  dueSince: 'The oldest has waited',
+  noneDue: 'Nothing waits.',
+  retrying: 'To be tried again',
+  running: 'In delivery',
+  scheduled: 'Scheduled',
+  failed: 'Failed in 24 hours',
+  throughput: 'The last 24 hours',
+  throughputOf: (sent: string, failed: string) =>
+    `In the last 24 hours ${sent} were sent and ${failed} failed.`,
+  hour: 'Hour',
+  sent: 'Sent',
+  failures: 'Failures by cause',
+  noFailures: 'Nothing that was accepted in the last 24 hours has failed.',
+  allFailures: 'All failures',
+  cause: 'Cause',
+  count: 'Notifications',
+  least: 'There were more than the server counts for a chart: the numbers are least values.',
+  start: 'Nothing was sent in the last 24 hours',
+  startHint: 'Send a test message from here, or create an API key for your application.',
+  startReader: 'Messages appear here as soon as an application sends some.',
+  key: 'Create an API key',
+  send: 'Send a test message',
+}

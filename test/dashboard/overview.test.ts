@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { assertAccessible } from './support/browser.ts'
+import { signIn } from './support/sign-in.ts'
+import { describeDashboard } from './support/suite.ts'
+
+describeDashboard('the overview of an organization', {}, (suite) => {
+  it('leads a newcomer to the first test message', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key('Write'), '/')
+    await page.getByRole('heading', { name: 'Nothing was sent in the last 24 hours' }).waitFor()
+    await assertAccessible(page)
+    await page.getByRole('link', { name: 'Send a test message' }).click()
+    await page.getByRole('dialog').getByLabel('Recipient').fill('ada@example.com')
+    await page.getByRole('button', { name: 'Send now' }).click()
+    await page.getByRole('heading', { name: 'The provider has accepted it.' }).waitFor()
+    expect(host.sent).toHaveLength(1)
+  })
+
+  it('shows what waits, what was sent and what failed, and leads to the lists behind it', async () => {
+    const { page, host } = suite
+    const { notifier } = host
+    const send = (to: string, more = {}) =>
+      notifier.send({ channel: 'email', to, subject: 'Hi', body: 'Hi', ...more })
+    await send('bounce@example.com')
+    await send('later@example.com', { sendAt: new Date(Date.now() + 86_400_000) })
+    await signIn(page, host, await host.key('Read Only'), '/')
+    await page.getByRole('img', { name: 'In the last 24 hours 1 were sent and 1 failed.' }).waitFor()
+    await page.getByRole('link', { name: 'Scheduled 1' }).waitFor()
+    await page.getByText('Show as a table').click()
+    const hours = page.getByRole('table', { name: /In the last 24 hours/ })
+    expect(await hours.getByRole('row').count()).toBe(25)
+    await hours.getByRole('row', { name: / 1 1$/ }).waitFor()
+    await assertAccessible(page)
+    await page.getByRole('link', { name: 'provider_error' }).click()
+    await page.getByRole('row', { name: /bounce@example.com/ }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Failed in 24 hours 1' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Failures' }).waitFor()
+    await page.getByRole('row', { name: /provider_error/ }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Scheduled 1' }).click()
+    await page.getByRole('row', { name: /later@example.com/ }).waitFor()
+    expect(page.url()).toContain('status=scheduled')
+  })
+})
