@@ -8,11 +8,13 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks, links } from './markdown.ts'
+import { anchors, codeBlocks, links } from './markdown.ts'
 
 const files = [
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'examples/production/README.md',
   ...(await readdir(fromRoot('docs'))).map((name) => `docs/${name}`),
 ]
@@ -53,9 +55,13 @@ test('the tables that come from the code are up to date', () => {
   expect(status, stderr).toBe(0)
 })
 
-test.each(files)('every relative link of %s leads to a file', async (file) => {
-  const dead = (await links(file)).filter((target) => !existsSync(fromRoot(join(dirname(file), target))))
-  expect(dead).toEqual([])
+test.each(files)('every relative link of %s leads to a file and a heading', async (file) => {
+  for (const link of await links(file)) {
+    const [path = '', fragment] = link.split('#')
+    const target = path === '' ? file : join(dirname(file), path)
+    expect(existsSync(fromRoot(target)), link).toBe(true)
+    if (fragment !== undefined) expect(await anchors(target), link).toContain(fragment)
+  }
 })
 
 test('every TypeScript block of the documentation compiles against the built package', async () => {

@@ -15,11 +15,23 @@ export async function codeBlocks(file: string, language: string): Promise<CodeBl
     .map(({ 2: code = '', index }) => ({ code, at: `${file}:${text.slice(0, index).split('\n').length}` }))
 }
 
-/** The relative links of a Markdown file, without their fragments. */
+/** The relative links of a Markdown file, with their fragments. */
 export async function links(file: string): Promise<string[]> {
-  const text = await readFile(fromRoot(file), 'utf8')
-  const prose = text.replace(/^```[\s\S]*?^```$/gm, '')
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target.replace(/#.*$/, ''))
-    .filter((target) => target !== '' && !/^[a-z]+:/.test(target))
+  const found = [...(await prose(file)).matchAll(/\]\(([^)\s]+)\)/g)]
+  return found.map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target))
+}
+
+/** The fragments under which GitHub shows the headings of a Markdown file. */
+export async function anchors(file: string): Promise<string[]> {
+  const headings = [...(await prose(file)).matchAll(/^#+ (.*)$/gm)]
+  return headings.map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+async function prose(file: string): Promise<string> {
+  return (await readFile(fromRoot(file), 'utf8')).replace(/^```[\s\S]*?^```$/gm, '')
 }
