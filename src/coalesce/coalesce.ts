@@ -1,15 +1,14 @@
 import { afterTurns, atEndOfTurn, endingTurn } from './end-of-turn.ts'
 
-/** Hands items to a set-based operation, many at a time. */
+/** Passes items to a set-based operation, many at a time. */
 export type Coalesced<Item, Answer> = (item: Item) => Promise<Answer>
 
-/** How sets are made. */
 export interface GroupOptions<Item> {
-  /** The most weight of one set; a single heavier item still goes, alone. @default 1000 */
+  /** Maximum weight of a set. A heavier item goes alone. @default 1000 */
   readonly maxWeight?: number
-  /** @default 1 for each item */
+  /** @default 1 per item */
   readonly weigh?: (item: Item) => number
-  /** How many more turns of the loop to gather for, see {@link afterTurns}. @default 0 */
+  /** Further turns of the event loop to gather for, see {@link afterTurns}. @default 0 */
   readonly turns?: number
 }
 
@@ -20,12 +19,11 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Lets concurrent callers share one call of a set-based operation: what is asked for in one turn of
- * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
- * delay beyond the end of the turn.
+ * Joins concurrent calls of a set-based operation: calls of one turn of the event loop share a set, and calls during a
+ * run share the next. An idle group adds no delay beyond the end of the turn.
  *
- * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set. An
- *   answer that is a promise is waited for by its caller alone, not by the next set
+ * @param run gets at least one item and must return an answer for each, in order; a rejection reaches every caller of
+ *   the set. A promise as an answer delays only its own caller.
  */
 export function coalesce<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,

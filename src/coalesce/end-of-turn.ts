@@ -1,9 +1,8 @@
 /**
- * The end of a turn of the event loop: everything that arrived with this turn has been read by then, so that what it asks
- * for can go together.
+ * The end of a turn of the event loop: all input of the turn has been read, so its operations can go together.
  *
- * What the end of a turn sets free (requests whose key was looked up) asks for the next thing together as well. That
- * need not wait for another turn, in which others would come between: it is done within the same end.
+ * Operations that follow from them (requests whose key was found) go together, too, within the same end of the turn.
+ * Waiting for another turn would let new input come between.
  */
 let tasks: (() => unknown)[] = []
 let turn = 0
@@ -12,30 +11,30 @@ let ending = false
 /**
  * Runs `task` at the end of this turn.
  *
- * @param lastTurn the turn in which the caller's last task ran: at most one of a caller runs in a turn, so that callers
- *   that wait for each other let the sockets in between
+ * @param lastTurn the turn of the caller's last task: a caller runs at most once per turn, so that callers waiting for
+ *   each other do not block the sockets
  */
 export function atEndOfTurn(task: () => unknown, lastTurn: number): void {
   if (ending && lastTurn !== turn) {
-    // After all that the end of the turn has set free by now.
+    // After all work that the end of the turn has started.
     process.nextTick(task)
     return
   }
   tasks.push(task)
   if (tasks.length > 1) return
   setImmediate(end)
-  // Runs when everything is done that `end` sets free without waiting for anything outside.
+  // Runs after all work that `end` starts without I/O.
   setImmediate(ended)
 }
 
-/** The number of the turn that ends; for `lastTurn`. */
+/** The number of the current turn, for `lastTurn`. */
 export function endingTurn(): number {
   return turn
 }
 
 /**
- * Runs `task` after so many turns of the loop: at once for none. A loop with nothing else to do turns in microseconds, and
- * one with much to do gathers more for `task` meanwhile; so a wait costs time only where it saves work.
+ * Runs `task` after this many turns of the event loop; 0: at once. Turns of an idle loop take microseconds, and in a
+ * busy one more items gather: the wait costs time only where it saves work.
  */
 export function afterTurns(turns: number, task: () => void): void {
   if (turns === 0) task()

@@ -13,7 +13,7 @@ import { createJob } from './jobs.ts'
 import { isOpen } from './organizations.ts'
 import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
 
-/** Stores one request, or says why not. */
+/** Stores one request, or returns its error. */
 export function acceptRequest(state: MemoryState, request: AcceptRequest): AcceptAnswer {
   const { organizationId, notifications, idempotency, quota, dryRun } = request
   const createdAt = state.now()
@@ -46,7 +46,7 @@ export function acceptRequest(state: MemoryState, request: AcceptRequest): Accep
   return answer
 }
 
-/** The record under a key that has not expired. */
+/** The unexpired record of a key. */
 export function findIdempotent(state: MemoryState, name: IdempotencyKey): IdempotencyRecord | null {
   const key = keyOf(name.organizationId, name.operation, name.key)
   const stored = state.idempotency.get(key)
@@ -57,7 +57,7 @@ export function findIdempotent(state: MemoryState, name: IdempotencyKey): Idempo
   return null
 }
 
-/** Records are mostly kept for the same time, so the oldest ones expire first. */
+/** Most records have the same lifetime, so the oldest expire first. */
 function forgetExpired(state: MemoryState): void {
   for (const [key, { expiresAt }] of state.idempotency) {
     if (expiresAt > state.now()) return
@@ -65,7 +65,7 @@ function forgetExpired(state: MemoryState): void {
   }
 }
 
-/** Looks before anything is stored, so that a request is stored whole or not at all. */
+/** Checks first, so that a request is stored completely or not at all. */
 function problemOf(
   state: MemoryState,
   organizationId: string,
@@ -120,7 +120,6 @@ function store(
   })
 }
 
-/** How much of a quota is used. */
 export function quotaUsed(state: MemoryState, organizationId: string, period: string): number {
   return state.usage.get(keyOf(organizationId, period)) ?? 0
 }

@@ -4,7 +4,7 @@ import type { Job, MemoryState } from './state.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** Looks at every job: a storage in memory holds few. */
+/** Scans all jobs: a storage in memory holds few. */
 export function backlog(state: MemoryState, most: number): Backlog {
   const now = state.now()
   const lanes = new Map<string | null, Mutable<LaneBacklog>>()
@@ -47,7 +47,7 @@ function heldOf(state: MemoryState, most: number): number {
   return Math.min(held, most)
 }
 
-/** The same of one organization's notifications. */
+/** The same for one organization's notifications. */
 export function waiting(
   state: MemoryState,
   organizationId: string,

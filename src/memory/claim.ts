@@ -28,10 +28,9 @@ import type { Job, MemoryState } from './state.ts'
 import { toEndpoint } from './webhook-endpoints.ts'
 
 const MAX_LANES = 1_000
-/** Of an attempt that its claim has begun. */
+/** For an attempt begun by its claim. */
 const NO_PROVIDER = ''
 
-/** Leases jobs and says what else is due. */
 export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
   recoverExpired(state)
   for (let job = takeDue(state); job !== undefined; job = takeDue(state)) makeDue(state, job, job.dueAt)
@@ -75,7 +74,7 @@ function chooseFromLane(state: MemoryState, { lane: name, free }: LaneDemand): J
   return [...takeFairly(lane.high, share.high), ...takeFairly(lane.normal, share.normal)]
 }
 
-/** What the engine is told about a job; undefined when its endpoint no longer takes deliveries. */
+/** The claimed job for the engine. Undefined: its endpoint takes no deliveries any more. */
 function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
   const now = state.now()
   const about = {
@@ -142,13 +141,13 @@ function claimableLanes(state: MemoryState): string[] {
   for (const name of shown) {
     const lane = state.lanes.get(name)
     state.lanes.delete(name)
-    // Set anew it goes to the end: the others are shown next time.
+    // Moves it to the end: the next claim shows others.
     if (lane !== undefined) state.lanes.set(name, lane)
   }
   return shown
 }
 
-/** Takes back the leases that have expired. */
+/** Takes back expired leases. */
 function recoverExpired(state: MemoryState): void {
   const now = state.now()
   if (now < state.claimedAt) for (const job of tooLong(state, now)) takeBack(state, job, now)
@@ -158,7 +157,7 @@ function recoverExpired(state: MemoryState): void {
   }
 }
 
-/** The jobs whose lease comes from before the clock was set back. */
+/** Jobs leased before the clock was set back. */
 function tooLong(state: MemoryState, now: number): Job[] {
   return [...state.jobs.values()].filter(
     (job) => job.state === 'leased' && job.leaseUntil > now + LONGEST_LEASE_MS,
@@ -181,7 +180,7 @@ function recordLostAttempt(state: MemoryState, job: Job, provider: string): void
   addFacts(state, job.subject.notification, [lostAttempt(job.attempts, provider)], 'engine')
 }
 
-/** Counts the attempts that begin; refused without a lease that still lasts. */
+/** Counts an attempt. False: its lease has ended. */
 export function startAttempt(state: MemoryState, ref: StartRef): boolean {
   const job = underLease(state, ref)
   if (job === undefined || job.leaseUntil <= state.now()) return false
@@ -201,7 +200,7 @@ export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): 
   return true
 }
 
-/** Returns a claim whose attempt has not started, or was begun by the claim. */
+/** Returns a claim without an attempt. */
 export function releaseLease(state: MemoryState, ref: LeaseRef): void {
   const job = underLease(state, ref)
   if (job === undefined || (job.started !== undefined && job.started !== NO_PROVIDER)) return

@@ -2,7 +2,7 @@ import { COUNTED_AS } from '../domain/facts.ts'
 import type { LogCounts, LogSpan } from '../ports/storage/logs.ts'
 import type { MemoryState } from './state.ts'
 
-/** Looks at every entry: a storage in memory holds few. */
+/** Scans all entries: a storage in memory holds few. */
 export function countLog(
   state: MemoryState,
   { organizationId, from, until }: LogSpan,

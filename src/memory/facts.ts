@@ -18,9 +18,10 @@ import {
 import { addSuppression } from './suppressions.ts'
 
 /**
- * Adds facts to a notification: status, history, and a delivery for every endpoint that wants an announced event.
+ * Adds facts to a notification: status, history, and a delivery of each published event to every endpoint that chose
+ * it.
  *
- * @returns what was announced, in order
+ * @returns the published events, in order
  */
 export function addFacts(
   state: MemoryState,
@@ -76,7 +77,7 @@ function publish(state: MemoryState, event: NotificationEvent, trace: string | n
   })
 }
 
-/** Tells the organization's other endpoints, those that chose it, what became of one. */
+/** Publishes an event about an endpoint to the organization's other endpoints. */
 export function publishEndpointEvent(state: MemoryState, event: EndpointEvent): void {
   const { id, organizationId } = event.data
   const delivery = {
@@ -114,14 +115,14 @@ function store(
   }
 }
 
-/** The delivery alone; a job of it is its caller's to remove. */
+/** Without its job, which the caller removes. */
 export function removeDelivery(state: MemoryState, delivery: StoredDelivery): void {
   const { number, organizationId, notificationId } = delivery
   state.deliveries.delete(number)
   removeFrom(state.deliveriesOf, keyOf(organizationId, notificationId), delivery)
 }
 
-/** Creates the job of a pending delivery, due at once. */
+/** Creates the job of a pending delivery, due now. */
 export function createEventJob(state: MemoryState, delivery: StoredDelivery): void {
   const { organizationId, endpointId: lane } = delivery
   const subject = { kind: 'event', delivery } as const

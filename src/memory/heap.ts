@@ -1,10 +1,10 @@
-/** A binary heap: the entry with the smallest key first. */
+/** A binary heap with the smallest key first. */
 export interface Heap<Value> {
   push(key: number, value: Value): void
   peek(): { readonly key: number; readonly value: Value } | undefined
   pop(): { readonly key: number; readonly value: Value } | undefined
   size(): number
-  /** Removes every entry that is not `wanted`. */
+  /** Removes all other entries. */
   keep(wanted: (value: Value, key: number) => boolean): void
 }
 
@@ -32,7 +32,7 @@ export function createHeap<Value>(): Heap<Value> {
     peek: () => entries[0],
     size: () => entries.length,
     keep(wanted) {
-      // What is sorted is a heap.
+      // A sorted array is a heap.
       entries = entries.filter(({ key, value }) => wanted(value, key)).sort((a, b) => a.key - b.key)
     },
     pop() {

@@ -2,10 +2,10 @@ import { createHeap } from './heap.ts'
 import { addReady, createRoundRobin, type RoundRobin, takeReady } from './round-robin.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
 
-/** So many entries of jobs that wait no more are not worth a look at all. */
+/** Fewer stale entries are not worth a cleanup. */
 const FEW = 100
 
-/** Creates a job that is due at `dueAt`. @param job its `attempts` were before a retry */
+/** Creates a job due at `dueAt`. @param job `attempts`: those before a retry */
 export function createJob(
   state: MemoryState,
   job: Pick<Job, 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'> & { readonly attempts?: number },
@@ -29,7 +29,7 @@ export function createJob(
   return created
 }
 
-/** Puts a job that nothing holds where claims will find it at `dueAt`. */
+/** Makes an unleased job due at `dueAt`. */
 export function makeDue(state: MemoryState, job: Job, dueAt: number): void {
   leave(state, job)
   job.dueAt = dueAt
@@ -57,19 +57,18 @@ export function lease(state: MemoryState, job: Job, leaseMs: number): void {
   extend(state, job, leaseMs)
 }
 
-/** Sets the end of a lease. The earlier entry of the heap no longer matches, and is dropped when it is met. */
+/** Sets the end of a lease. The older heap entry is stale, and dropped when it is found. */
 export function extend(state: MemoryState, job: Job, leaseMs: number): void {
   job.leaseUntil = state.now() + leaseMs
   state.leased.push(job.leaseUntil, job)
 }
 
-/** Removes a job for good. */
 export function removeJob(state: MemoryState, job: Job): void {
   leave(state, job)
   job.state = 'done'
   state.jobs.delete(job.number)
   if (job.subject.kind === 'notification') job.subject.notification.job = undefined
-  // One that was cancelled would be kept, with its content, until it would have been due.
+  // A cancelled job would otherwise stay, with its content, until its due time.
   if (state.waiting.size() > 2 * state.jobs.size + FEW) state.waiting.keep(waits)
 }
 
@@ -77,7 +76,7 @@ function waits(job: Job, dueAt: number): boolean {
   return job.state === 'waiting' && job.dueAt === dueAt
 }
 
-/** The job under this lease; undefined: the lease was lost. */
+/** The job under this lease. Undefined: the lease was lost. */
 export function underLease(
   state: MemoryState,
   ref: { readonly jobId: string; readonly token: number },
@@ -93,7 +92,6 @@ export function takeDue(state: MemoryState): Job | undefined {
   return job
 }
 
-/** The waiting job that is due first. */
 export function nextWaiting(state: MemoryState): Job | undefined {
   for (let top = state.waiting.peek(); top !== undefined; top = state.waiting.peek()) {
     if (waits(top.value, top.key)) return top.value
@@ -102,7 +100,6 @@ export function nextWaiting(state: MemoryState): Job | undefined {
   return undefined
 }
 
-/** The leased job whose lease ends first. */
 export function nextLeased(state: MemoryState): Job | undefined {
   for (let top = state.leased.peek(); top !== undefined; top = state.leased.peek()) {
     if (top.value.state === 'leased' && top.value.leaseUntil === top.key) return top.value
@@ -111,7 +108,6 @@ export function nextLeased(state: MemoryState): Job | undefined {
   return undefined
 }
 
-/** The oldest recovered job of a lane. */
 export function nextRecovered(state: MemoryState, lane: string): Job | undefined {
   const heap = state.recovered.get(lane)
   for (let top = heap?.peek(); top !== undefined; top = heap?.peek()) {
@@ -122,13 +118,13 @@ export function nextRecovered(state: MemoryState, lane: string): Job | undefined
   return undefined
 }
 
-/** Takes `count` ready jobs. */
+/** Takes up to `count` ready jobs round-robin. */
 export function takeFairly(queue: RoundRobin<Job>, count: number): Job[] {
   const jobs: Job[] = []
   while (jobs.length < count) {
     const job = takeReady(queue)
     if (job === undefined) break
-    // It has left the count; `leave` must not count it again.
+    // It is no longer counted; `leave` must not subtract it again.
     job.state = 'done'
     jobs.push(job)
   }

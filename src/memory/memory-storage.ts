@@ -5,13 +5,11 @@ import { createState } from './state.ts'
 import { storageOf } from './storage-of.ts'
 
 export interface MemoryStorageOptions {
-  /** The storage's clock. Default: the system's. */
+  /** Source of the time. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
-/**
- * Keeps everything in this process' memory: for tests, and to try Carillon out. A crash loses it all.
- */
+/** Keeps everything in memory, for tests and first steps. The end of the process loses it. */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   assertOptionNames('memoryStorage', options, { clock: objectWith('now') })
   const { clock = { now: () => Date.now() } } = options

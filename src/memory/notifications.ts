@@ -69,7 +69,7 @@ export function memoryLogs(state: MemoryState): LogRepository {
   }
 }
 
-/** @param attachments null: without them */
+/** @param attachments null: omit them */
 function toNotification(stored: StoredNotification, attachments: string | null): Notification {
   const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = stored
   const { status, provider, providerMessageId, error } = stored.facts

@@ -41,13 +41,13 @@ export function createDefaultOrganization(state: MemoryState): void {
   createOrganization(state, { id: DEFAULT_ORGANIZATION, name: 'Default', plan: null, smsCountries: null })
 }
 
-/** @throws NotifierError `not_found` when the organization does not exist, or is being deleted. */
+/** @throws NotifierError `not_found` if the organization does not exist or is being deleted */
 export function requireOrganization(state: MemoryState, id: string): void {
   if (isOpen(state, id)) return
   throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
 }
 
-/** It exists, and is not being deleted. */
+/** True: it exists and is not being deleted. */
 export function isOpen(state: MemoryState, id: string): boolean {
   const stored = state.organizations.get(id)
   return stored !== undefined && stored.deleting === undefined

@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor } from '../domain/cursor.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
 
 /**
- * One page of rows that are numbered in the order of their creation, newest first.
+ * A page of rows with ascending numbers, newest first.
  *
  * @param rows oldest first; may be filtered lazily
  */

@@ -4,7 +4,7 @@ import { removeJob } from './jobs.ts'
 import { isOver, keepOthers, removeNotification } from './retention.ts'
 import { type Job, keyOf, type MemoryState, type StoredDelivery, type StoredNotification } from './state.ts'
 
-/** Jobs are counted so far. */
+/** Maximum count of jobs. */
 const MOST_COUNTED = 1_000
 
 export function memoryDeletions(state: MemoryState): Pick<OrganizationRepository, 'beginDeletion' | 'purge'> {
@@ -70,7 +70,7 @@ function removeEventJobs(state: MemoryState, deliveries: readonly StoredDelivery
   }
 }
 
-/** What belongs to no notification. */
+/** Removes data without a notification. */
 function removeRest(state: MemoryState, id: string): void {
   const ofEndpoints = deliveriesOf(state, id, null)
   removeEventJobs(state, ofEndpoints)

@@ -5,7 +5,7 @@ import { addFacts } from './facts.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
 import { addSuppression, removeOptOut } from './suppressions.ts'
 
-/** Records one report, unless it is a repetition. */
+/** Records a report unless it is a repetition. */
 export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
   const known = dedupeKey(receipt)
   if (state.receipts.has(known)) return { kind: 'duplicate' }
@@ -30,7 +30,7 @@ function apply(state: MemoryState, { consent }: ConsentReport): void {
   } else removeOptOut(state, consent.key)
 }
 
-/** Applies the receipts that came before the hand-over they speak of. */
+/** Applies receipts that arrived before their hand-over. */
 export function matchUnmatched(
   state: MemoryState,
   notification: StoredNotification,
@@ -60,12 +60,12 @@ function correlate(state: MemoryState, receipt: MessageReport): StoredNotificati
     .sort((a, b) => b.number - a.number)[0]
 }
 
-/** An organization's own instance reports about that organization's notifications only. */
+/** An organization's own instance reports about its notifications only. */
 function mayConcern(receipt: MessageReport, notification: StoredNotification): boolean {
   return receipt.organizationId === null || receipt.organizationId === notification.organizationId
 }
 
-/** The keys of different organizations' instances are apart, whatever they are called. */
+/** Separates instances of different organizations with the same name. */
 export function dedupeKey(receipt: ReceiptRecord): string {
   return keyOf(receipt.organizationId, receipt.provider, receipt.dedupeKey)
 }

@@ -51,7 +51,7 @@ export function isOver(state: MemoryState, row: StoredNotification, latest: numb
   return [...deliveries].every((delivery) => delivery.state !== 'pending')
 }
 
-/** @returns how many deliveries went with it */
+/** @returns number of removed deliveries */
 export function removeNotification(state: MemoryState, notification: StoredNotification): number {
   const { id, organizationId, timeline } = notification
   state.notifications.delete(id)
@@ -70,7 +70,6 @@ export function removeNotification(state: MemoryState, notification: StoredNotif
   return deliveries.length
 }
 
-/** Old events about endpoints. */
 function removeEndpointEvents(state: MemoryState, organizationId: string, latest: number): number {
   let removed = 0
   for (const delivery of state.deliveriesOf.get(keyOf(organizationId, null)) ?? []) {
@@ -93,7 +92,7 @@ function expire(state: MemoryState, request: ExpireRequest): ExpireAnswer {
   return { idempotency, receipts, unmatched, more }
 }
 
-/** Unmatched receipts with the keys that would make a repetition of them a duplicate. */
+/** Removes unmatched receipts with their keys, so that a repetition is no duplicate. */
 function expireUnmatched(state: MemoryState, most: number, latest: number): ExpiredReceipt[] {
   const expired: ExpiredReceipt[] = []
   for (const key of state.unmatched.keys()) {

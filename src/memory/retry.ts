@@ -6,7 +6,7 @@ import { addFacts } from './facts.ts'
 import { createJob } from './jobs.ts'
 import type { MemoryState, StoredNotification } from './state.ts'
 
-/** Takes up one step of an organization's dead letters again. @param matches judges all of a filter but its status */
+/** Retries one step of an organization's dead letters. @param matches the filter except the status */
 export function retry(
   state: MemoryState,
   request: RetryRequest,

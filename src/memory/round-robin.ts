@@ -1,6 +1,6 @@
 import { createHeap, type Heap } from './heap.ts'
 
-/** What taking turns needs to know of a job. */
+/** The fields of a job for the round-robin. */
 interface Waiting {
   readonly number: number
   readonly organizationId: string
@@ -8,14 +8,14 @@ interface Waiting {
 }
 
 /**
- * The ready jobs of one lane and priority: organizations take turns, and each hands out its oldest job.
- * A job that was claimed by id, cancelled or held stays in the heap; it is recognized by its state and dropped.
+ * The ready jobs of a lane and priority: round-robin over organizations, oldest job first. A job that was claimed by
+ * id, cancelled or held stays in the heap until its state shows that it is stale.
  */
 export interface RoundRobin<Item extends Waiting> {
-  /** Jobs that are ready. */
+  /** Number of ready jobs. */
   count: number
   readonly byOrganization: Map<string, Heap<Item>>
-  /** Organizations in the order of their turns; those before `next` have had theirs. */
+  /** Organizations in order; those before `next` are done. */
   order: string[]
   next: number
 }
@@ -35,7 +35,7 @@ export function addReady<Item extends Waiting>(queue: RoundRobin<Item>, job: Ite
   heap.push(job.number, job)
 }
 
-/** The job whose turn it is, removed; undefined: none is ready. */
+/** Removes and returns the next job. Undefined: none is ready. */
 export function takeReady<Item extends Waiting>(queue: RoundRobin<Item>): Item | undefined {
   for (;;) {
     const organization = queue.order[queue.next]

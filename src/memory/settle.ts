@@ -8,7 +8,7 @@ import { type Job, type MemoryState, type StoredDelivery, setContent } from './s
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 
-/** Ends one leased job's attempt. */
+/** Ends the attempt of a leased job. */
 export function settleOne(state: MemoryState, settlement: Settlement): SettleAnswer {
   const job = underLease(state, settlement)
   if (job === undefined || job.subject.kind !== settlement.kind) return { kind: 'stale' }
@@ -22,7 +22,7 @@ export function settleOne(state: MemoryState, settlement: Settlement): SettleAns
       if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))
     }
   }
-  // Settled, it no longer has to run alone, unless nobody was asked.
+  // After a settlement it need not run alone, unless no provider was asked.
   job.recovered &&= settlement.next.kind === 'retry' && settlement.next.unasked === true
   if (settlement.kind === 'event' && job.subject.kind === 'event') {
     endpointEvents = settleDelivery(state, job, job.subject.delivery, settlement)
@@ -66,7 +66,7 @@ function next(state: MemoryState, job: Job, settlement: Settlement): void {
   state.enqueue?.(job)
 }
 
-/** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */
+/** Disables an endpoint and holds its jobs; leased ones when they come back. */
 export function disable(state: MemoryState, endpointId: string, reason: 'gone' | 'failing' | 'manual'): void {
   const endpoint = state.endpoints.get(endpointId)
   if (endpoint === undefined) return

@@ -1,6 +1,6 @@
 import type { Logger } from '../ports/logger.ts'
 
-/** Reports nothing: a library does not write to the console of its host. */
+/** Logs nothing: a library does not write to its host's console. */
 export function silentLogger(): Logger {
   const ignore = (): void => {}
   return { debug: ignore, info: ignore, warn: ignore, error: ignore }

@@ -16,39 +16,39 @@ import type { RoundRobin } from './round-robin.ts'
 
 export interface StoredOrganization extends Organization {
   readonly number: number
-  /** In a deletion: jobs are removed, too. */
+  /** For a deletion: remove jobs, too. */
   readonly force?: boolean
 }
 
-/** A notification with what facts made of it. `content` is JSON, so that no caller shares it. */
+/** A notification with the results of its facts. `content` is JSON, so that callers do not share it. */
 export interface StoredNotification extends Omit<NewNotification, 'content'> {
-  /** Order of the accepts. */
+  /** Sequence of the accepts. */
   readonly number: number
   readonly organizationId: string
   readonly createdAt: number
   content: string
-  /** Of its content, apart. */
+  /** The attachments of the content. */
   attachments: string | null
   facts: FactState
-  /** The history, its accept first. */
+  /** The history, starting with the accept. */
   readonly timeline: TimelineEntry[]
-  /** Present until its delivery has ended. */
+  /** Undefined: the delivery has ended. */
   job: Job | undefined
 }
 
-/** One announced event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface StoredDelivery {
   readonly number: number
   readonly eventId: string
   readonly eventType: WebhookEventType
-  /** What it tells about; null: an endpoint. */
+  /** The notification of the event. Null: an event about an endpoint. */
   readonly notificationId: string | null
   readonly organizationId: string
   readonly endpointId: string
   readonly payload: string
   readonly createdAt: number
   readonly trace: string | null
-  /** Only a `pending` one has a job. */
+  /** Only `pending` deliveries have a job. */
   state: WebhookDelivery['state']
   readonly attempts: LoggedAttempt[]
 }
@@ -71,18 +71,18 @@ export interface Job {
   readonly subject:
     | { readonly kind: 'notification'; readonly notification: StoredNotification }
     | { readonly kind: 'event'; readonly delivery: StoredDelivery }
-  /** `done` jobs may linger in a queue; nothing else refers to them. */
+  /** `done` jobs may remain in a queue, and nowhere else. */
   state: 'ready' | 'waiting' | 'leased' | 'recovered' | 'done'
   dueAt: number
   attempts: number
   /** Attempts that met a fault of the provider. */
   outages: number
-  /** Those of `attempts` that were before the retry that made it. */
+  /** Attempts before the last retry, part of `attempts`. */
   readonly earlierAttempts: number
-  /** Of the newest lease. */
+  /** Token of the newest lease. */
   token: number
   leaseUntil: number
-  /** The provider of the attempt that has started under this lease. */
+  /** Provider of the attempt started under this lease. */
   started: string | undefined
   /** An attempt ended with its process: the job runs alone until it settles. */
   recovered: boolean
@@ -98,22 +98,22 @@ export interface Lane {
 
 export interface StoredTemplate {
   readonly number: number
-  /** Newest last; kept when the template is deleted. */
+  /** Newest last. Kept when the template is deleted. */
   readonly versions: Template[]
-  /** When each version was made; epoch milliseconds. */
+  /** Creation of each version, in epoch milliseconds. */
   readonly madeAt: number[]
   deleted: boolean
 }
 
-/** Everything that a memory storage knows. */
+/** The data of a memory storage. */
 export interface MemoryState {
   readonly now: () => number
   addressOf: AddressOf
-  /** Is told of every job that becomes due or will. */
+  /** Called for every job that becomes due, now or later. */
   enqueue?: (job: Job) => void
-  /** The time of the newest claim. */
+  /** Time of the newest claim. */
   claimedAt: number
-  /** The last number given to anything that is listed in order. */
+  /** The last number of a listed row. */
   number: number
   /** The last fencing token. */
   token: number
@@ -122,10 +122,10 @@ export interface MemoryState {
   readonly notifications: Map<string, StoredNotification>
   /** Per organization, oldest first. */
   readonly notificationsOf: Map<string, Set<StoredNotification>>
-  /** The log of each organization, oldest first. */
+  /** The log per organization, oldest first. */
   readonly logOf: Map<string, Map<TimelineEntry, LogRow>>
   readonly idempotency: Map<string, IdempotencyRecord & { readonly expiresAt: number }>
-  /** Notifications accepted, by organization and period. */
+  /** Number of accepted notifications by organization and period. */
   readonly usage: Map<string, number>
 
   readonly jobs: Map<number, Job>
@@ -136,11 +136,11 @@ export interface MemoryState {
   readonly recovered: Map<string, Heap<Job>>
 
   readonly deliveries: Map<number, StoredDelivery>
-  /** By organization and notification; those about endpoints by the organization alone. Oldest first. */
+  /** By organization and notification; those about endpoints by organization. Oldest first. */
   readonly deliveriesOf: Map<string, Set<StoredDelivery>>
   /** Notifications by provider and the provider's message id. */
   readonly handovers: Map<string, StoredNotification[]>
-  /** When each was received, by its key; oldest first. */
+  /** Time of receipt by key, oldest first. */
   readonly receipts: Map<string, number>
   /** By provider and the provider's message id. */
   readonly unmatched: Map<string, UnmatchedReceipt[]>
@@ -149,7 +149,7 @@ export interface MemoryState {
   /** Key ids by the hash of their secret, in hexadecimal. */
   readonly apiKeyHashes: Map<string, string>
   readonly templates: Map<string, StoredTemplate>
-  /** Template ids by organization and name; deleted ones left out. */
+  /** Template ids by organization and name, without deleted ones. */
   readonly templateNames: Map<string, string>
   readonly endpoints: Map<string, StoredEndpoint>
   /** By organization, channel and address. */
@@ -201,7 +201,7 @@ export function createState(now: () => number): MemoryState {
   }
 }
 
-/** Replaces the content of a notification, where another is given. */
+/** Replaces the content of a notification if one is given. */
 export function setContent(notification: StoredNotification, content: NotificationContent | undefined): void {
   if (content !== undefined) Object.assign(notification, storedContent(content))
 }
@@ -211,26 +211,24 @@ export function nextNumber(state: MemoryState): number {
   return state.number
 }
 
-/** A key of several parts; none of them contains a line break. */
+/** Joins the parts of a key; no part contains a line break. */
 export function keyOf(...parts: readonly (string | null | undefined)[]): string {
   return parts.map((part) => part ?? '').join('\n')
 }
 
-/** Adds to the set under `key`. */
 export function addTo<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
   const set = sets.get(key)
   if (set === undefined) sets.set(key, new Set([value]))
   else set.add(value)
 }
 
-/** Takes out of the set under `key`, which goes with its last value. */
+/** Removes a value, and the set if it is empty. */
 export function removeFrom<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
   const set = sets.get(key)
   set?.delete(value)
   if (set?.size === 0) sets.delete(key)
 }
 
-/** Appends to the list under `key`. */
 export function appendTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])

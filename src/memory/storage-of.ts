@@ -16,10 +16,10 @@ import { memoryTemplates } from './templates.ts'
 import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
 
 /**
- * The storage over a given state, which tests can look into.
+ * A storage with a given state, which tests can inspect.
  *
- * Every method does its work in one go before it returns its promise, and JavaScript runs one piece of code at a
- * time: that is what makes the verbs atomic here.
+ * Every method completes its work before it returns its promise, so the verbs are atomic: JavaScript is
+ * single-threaded.
  */
 export function storageOf(state: MemoryState): Storage {
   createDefaultOrganization(state)

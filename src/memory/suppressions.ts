@@ -25,7 +25,7 @@ export function memorySuppressions(state: MemoryState): SuppressionRepository {
   }
 }
 
-/** Adds an entry, unless there is one. */
+/** Adds an entry unless there is one. */
 export function addSuppression(state: MemoryState, entry: Omit<Suppression, 'createdAt'>): Suppression {
   const key = nameOf(entry)
   const before = state.suppressions.get(key)
@@ -38,13 +38,13 @@ export function addSuppression(state: MemoryState, entry: Omit<Suppression, 'cre
   return toSuppression(added)
 }
 
-/** Removes an entry, unless there is another reason for it. */
+/** Removes an entry whose reason is an opt-out. */
 export function removeOptOut(state: MemoryState, key: SuppressionKey): void {
   const name = nameOf(key)
   if (state.suppressions.get(name)?.reason === 'unsubscribe') state.suppressions.delete(name)
 }
 
-/** The address comes last: it is the only part that may hold anything. */
+/** The address comes last: only it may contain any character. */
 function nameOf({ organizationId, channel, address }: SuppressionKey): string {
   return keyOf(organizationId, channel, address)
 }

@@ -94,7 +94,6 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
   }
 }
 
-/** The endpoint as the port shows it. */
 export function toEndpoint(state: MemoryState, stored: StoredEndpoint): WebhookEndpoint {
   const { number, health, ...endpoint } = stored
   const now = state.now()
@@ -131,7 +130,7 @@ function rotateSecret(state: MemoryState, id: string, rotation: SecretRotation):
   return toEndpoint(state, after)
 }
 
-/** Held or failed, and of an event since then. */
+/** Held or failed, for an event since then. */
 function isOver(delivery: StoredDelivery, endpointId: string, since: number): boolean {
   const over = delivery.state === 'held' || delivery.state === 'failed'
   return over && delivery.endpointId === endpointId && delivery.createdAt >= since
@@ -142,7 +141,7 @@ function makePending(state: MemoryState, delivery: StoredDelivery): void {
   createEventJob(state, delivery)
 }
 
-/** Makes a delivery that waits for its next attempt due; one that is under way stays. */
+/** Makes a delivery that waits for its next attempt due now; leaves one under way alone. */
 function hurry(state: MemoryState, delivery: StoredDelivery): void {
   for (const job of state.jobs.values()) {
     const own = job.subject.kind === 'event' && job.subject.delivery === delivery

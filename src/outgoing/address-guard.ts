@@ -1,16 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** Judges addresses that users can choose. */
+/** Checks addresses that users choose. */
 export interface AddressGuard {
-  /** True for everything that is not an address on the public internet, and for what is no address at all. */
+  /** True: not an address on the public internet, or not an address at all. */
   blocks(address: string): boolean
 }
 
-/**
- * IANA special-purpose registry, as far as it is not global unicast for everyone, and what cloud providers
- * serve on public addresses.
- */
+/** The IANA special-purpose registry except for global unicast, and services of cloud providers on public addresses. */
 const DENIED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -34,12 +31,12 @@ const DENIED_IPV4 = [
   '168.63.129.16/32',
 ]
 
-/** Only global unicast is open; every form that embeds an IPv4 address, but for mapped ones, is outside or denied. */
+/** Global unicast only. All forms that embed an IPv4 address, except mapped ones, are outside or denied. */
 const OPEN_IPV6 = ['2000::/3']
 const DENIED_IPV6 = [
   '2001::/23',
   '2001:db8::/32',
-  // 6to4: carries any IPv4 address, private ones too.
+  // 6to4 embeds any IPv4 address, also private ones.
   '2002::/16',
   '2620:4f:8000::/48',
   '3fff::/20',
@@ -52,15 +49,15 @@ const openIpv6 = listOf(OPEN_IPV6)
 /**
  * Creates a guard.
  *
- * @param allow CIDR blocks that are open in spite of the list: receivers on this machine during development.
- * @throws NotifierError `invalid_configuration` when a block cannot be read.
+ * @param allow CIDR blocks to let through: receivers on this machine during development
+ * @throws NotifierError `invalid_configuration` for an invalid block
  */
 export function addressGuard(allow: readonly string[] = []): AddressGuard {
   const allowed = listOf(allow)
   return {
     blocks(address) {
       const plain = unmapped(address)
-      // A BlockList answers false for what it cannot read: a deny list of that kind fails open.
+      // A BlockList returns false for invalid addresses: a deny list alone would let them through.
       const family = isIP(plain)
       if (family === 4) return !allowed.check(plain, 'ipv4') && deniedIpv4.check(plain, 'ipv4')
       if (family !== 6 || plain.includes('%')) return true
@@ -70,7 +67,7 @@ export function addressGuard(allow: readonly string[] = []): AddressGuard {
   }
 }
 
-/** `::ffff:a.b.c.d` in any of its spellings is that IPv4 address, and is judged as such. */
+/** All spellings of `::ffff:a.b.c.d` are the IPv4 address. */
 function unmapped(address: string): string {
   if (isIP(address) !== 6 || address.includes('%')) return address
   const host = new URL(`http://[${address}]`).hostname

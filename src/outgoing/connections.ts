@@ -2,42 +2,42 @@ import type { Socket } from 'node:net'
 import type { Client, Dispatcher } from 'undici'
 import type { Dial } from './dial.ts'
 
-/** A connection that one request has for itself. It is opened when it is first used, and anew if it has ended meanwhile. */
+/** A connection for one request at a time. Opened on first use, and again if it has ended. */
 export interface Connection {
-  /** An answer has come over it: it may have ended since, before the next request was written. */
+  /** True: it has carried an answer, and may have ended before the next request. */
   readonly used: boolean
-  /** @param mostBytes of an answer, with all that frames its body; the connection ends when more comes */
+  /** @param mostBytes maximum size of an answer with its framing; more ends the connection */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, mostBytes: number): void
-  /** The answer has been read to its end: the next request may follow. */
+  /** The answer is complete: the next request may follow. */
   free(): void
-  /** Ends the connection, and what is under way on it. */
+  /** Ends the connection and its request. */
   cut(): void
 }
 
-/** Connections that are kept for the next request. */
+/** A pool of connections. */
 export interface Connections {
   /**
-   * Calls `use` with a connection, at once if one is free; those who must wait are served in order.
+   * Calls `use` with a connection, at once if one is free, otherwise in order.
    *
    * @param HttpClient see {@link loadClient}
-   * @returns gives up waiting
+   * @returns a function that stops waiting
    */
   take(HttpClient: typeof Client, origin: string, use: (connection: Connection) => void): () => void
-  /** Ends all connections, and what is under way on them. */
+  /** Ends all connections and their requests. */
   close(): void
 }
 
 export interface ConnectionsOptions {
-  /** Most connections, and so most requests under way, wherever they go. */
+  /** Maximum number of connections, and so of concurrent requests, to all origins. */
   readonly most: number
   readonly dial: Dial
-  /** None is open and nobody waits. */
+  /** Called when no connection is open and no caller waits. */
   emptied?(): void
 }
 
 interface Kept extends Connection {
   readonly origin: string
-  /** Cuts it, and gives its place to nobody yet. */
+  /** Ends the connection but keeps its place. */
   end(): void
 }
 
@@ -47,12 +47,12 @@ interface Waiting {
   use(connection: Connection): void
 }
 
-/** Receivers commonly close after 5 s of silence; Node's own server announces that in a header, which wins if it is sooner. */
+/** Receivers commonly close after 5 s of silence; an earlier end in a header of the answer takes precedence. */
 const IDLE_MS = 15_000
-/** An announced end is met so much earlier: a request must not cross it. */
+/** Margin before that end, so that no request meets it. */
 const IDLE_MARGIN_MS = 1_000
 
-/** More came than an answer may have: what frames a body, or comes before it, has no end of its own. */
+/** The answer is too long: headers and framing have no limit of their own. */
 class LongAnswerError extends Error {
   override readonly name = 'LongAnswerError'
 }
@@ -60,7 +60,7 @@ class LongAnswerError extends Error {
 let loading: Promise<typeof Client> | undefined
 let loaded: typeof Client | undefined
 
-/** Loaded with the first request: it costs a process 100 ms. Those after it need not wait. */
+/** Loaded on first use: it takes 100 ms. Synchronous afterwards. */
 export function loadClient(): Promise<typeof Client> | typeof Client {
   if (loaded !== undefined) return loaded
   loading ??= import('undici').then(({ Client }) => {
@@ -72,7 +72,7 @@ export function loadClient(): Promise<typeof Client> | typeof Client {
 
 export function createConnections({ most, dial, emptied = () => {} }: ConnectionsOptions): Connections {
   const open = new Set<Kept>()
-  /** Those without a request, the last used last. */
+  /** Idle connections, the last used last. */
   const idle: Kept[] = []
   const waiting = new Set<Waiting>()
 
@@ -84,7 +84,7 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
     const client = new HttpClient(origin, {
       connect: (to, callback) => {
         const opening = dial(to, (...how) => {
-          // What came before is the handshake.
+          // The handshake came before.
           mostRead = opening.bytesRead + allowed
           opening.on('readable', () => {
             if (opening.bytesRead > mostRead) opening.destroy(new LongAnswerError())
@@ -97,7 +97,7 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
-      // The deadline of an exchange holds for all of it.
+      // The exchange has a deadline of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -121,7 +121,7 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
         const at = idle.indexOf(kept)
         if (at >= 0) idle.splice(at, 1)
         void client.destroy()
-        // One that is still being opened is not yet the client's.
+        // The client does not own a connecting socket yet.
         socket?.destroy()
       },
       cut() {
@@ -140,7 +140,7 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
   function find(next: Waiting): Kept | undefined {
     const at = idle.findLastIndex(({ origin }) => origin === next.origin)
     if (at >= 0) return idle.splice(at, 1)[0]
-    // One that is of no use now gives its place to one that is.
+    // An idle connection makes room for a new one.
     if (open.size >= most) idle[0]?.end()
     return open.size < most ? keep(next) : undefined
   }

@@ -4,11 +4,11 @@ import type { AddressGuard } from './address-guard.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
 export interface DialOptions {
-  /** Judges the address that was connected to; null for addresses that no user chooses. */
+  /** Checks the connected address. Null: no user chose the address. */
   readonly guard: AddressGuard | null
-  /** Resolves names. Default: the system's resolver */
+  /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined
-  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca?: readonly string[] | undefined
 }
 
@@ -20,16 +20,16 @@ export interface Address {
 
 type Connected = (...how: [null, Socket] | [Error, null]) => void
 
-/** Opens a connection and calls back once, when a request's bytes may flow. A socket that is destroyed meanwhile calls nobody. */
+/** Opens a connection and calls back once, when it is ready. A destroyed socket does not call back. */
 export type Dial = (to: Address, callback: Connected) => Socket
 
-/** As many as the agent of Node.js keeps. */
+/** As in Node's agent. */
 const MOST_SESSIONS = 100
-/** Finds out that the other side is gone while nothing is sent. */
+/** Detects that the peer is gone while nothing is sent. */
 const PROBE_AFTER_MS = 1_000
 
 export function createDial({ guard, lookup, ca }: DialOptions): Dial {
-  /** By host and port, the oldest first: a handshake that goes on where another ended proves no certificate again. */
+  /** TLS sessions by host and port, oldest first: a resumed handshake verifies no certificate. */
   const sessions = new Map<string, Buffer>()
 
   function remember(key: string, session: Buffer): void {
@@ -52,7 +52,7 @@ export function createDial({ guard, lookup, ca }: DialOptions): Dial {
       ...(ca === undefined ? {} : { ca: [...ca] }),
       ...(session === undefined ? {} : { session }),
     })
-    // What a handshake went on with may be why it did not come to its end.
+    // The session may be the cause of a failed handshake.
     const forget = (): void => void sessions.delete(key)
     socket.once('error', forget).once('close', forget)
     socket.once('secureConnect', () => socket.off('error', forget).off('close', forget))
@@ -62,7 +62,7 @@ export function createDial({ guard, lookup, ca }: DialOptions): Dial {
   return function dial(to, callback) {
     const socket = open(to).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS)
     const failed = (error: Error): void => callback(error, null)
-    // Before all others: nothing is written to an address that is refused, no handshake either.
+    // Runs first: nothing, not even a handshake, is sent to a refused address.
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket
       if (remoteAddress !== undefined && guard?.blocks(remoteAddress) === true) {

@@ -2,16 +2,16 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { type LookupAll, systemLookup } from './guarded-lookup.ts'
 
-/** Each server is asked twice, the second time for longer: where there is one, less than the 5 s that a receiver has. */
+/** Two tries per server, the second longer; with one server less than a receiver's 5 s. */
 const ASKING = { timeout: 1_500, tries: 2 }
 
 /**
- * Resolves names by DNS alone. The system's resolver has two threads for all look-ups of a process: a few names whose
- * servers do not answer, which anybody can register, would keep them from everybody else's, providers and databases too.
+ * Resolves names by DNS only. The system's resolver has two threads for all lookups of a process: a few names with
+ * silent servers, which anyone can register, would block the lookups of providers and databases.
  *
- * A name without a dot is none of DNS: only the system knows this machine and its neighbours by theirs.
+ * A name without a dot is not in DNS: only the system knows this machine and its neighbours.
  *
- * @param servers to ask. Default: the system's, as they are configured at that moment
+ * @param servers to query. Default: the system's current configuration
  */
 export function dnsLookup(servers?: readonly string[]): LookupAll {
   return async (host) => {

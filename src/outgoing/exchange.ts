@@ -4,11 +4,11 @@ import type { PostSignal } from '../ports/outgoing.ts'
 import { type Connection, type Connections, loadClient } from './connections.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
-/** One request whose URL has been judged. */
+/** A request whose URL has been checked. */
 export interface Exchange {
   readonly method: string
   readonly url: URL
-  /** Where to find those to an origin. */
+  /** The connections to an origin. */
   connectionsTo(origin: string): Connections
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
@@ -19,7 +19,7 @@ export interface Exchange {
   readonly startedAt: number
 }
 
-/** Framing and routing belong to this module: a caller's value could split the request or name another host. */
+/** This module sets framing and routing: a caller's value could split the request or name another host. */
 const RESERVED: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -35,17 +35,17 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What may come beside a body: headers, answers before the answer, and what chunks are wrapped in. Well above what is read
- * ahead of the status line, which decides.
+ * Maximum size of an answer besides its body: headers, interim answers and chunk framing. Well above the read-ahead
+ * before the status line, which decides.
  */
 const FRAME_BYTES = 256 * 1024
 
-/** Of a request that was never begun. */
+/** For a request that never started. */
 const INVALID = 'UND_ERR_INVALID_ARG'
-/** Of one that waits on a connection that is cut here. */
+/** For a request on a connection that was cut. */
 const CUT = 'UND_ERR_DESTROYED'
 
-/** Carries one exchange out. Never rejects; settles within `timeoutMs`, whatever the receiver does. */
+/** Performs one exchange. Never rejects; settles within `timeoutMs` whatever the receiver does. */
 export function exchange(what: Exchange): Promise<PostResult> {
   const client = loadClient()
   return client instanceof Promise
@@ -64,7 +64,7 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
       clearTimeout(deadline)
       what.signal?.removeEventListener('abort', onAbort)
       const durationMs = Math.round(performance.now() - what.startedAt)
-      // The status line decides: whatever happens to the body after it cannot undo it.
+      // The status line decides; a failure of the body does not change the result.
       resolve(
         answer === undefined
           ? { kind: 'failed', reason, requestSent, message, durationMs }
@@ -77,13 +77,13 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
       else connection.cut()
     }
     const fail = (error: NodeJS.ErrnoException): void => {
-      // What breaks the protocol has no code.
+      // Protocol errors have no code.
       const code = error.code ?? error.name
       if (error instanceof BlockedAddressError) cut('blocked', error.message)
       else if (requestSent) cut('broken', `The connection ended without a valid answer (${code}).`)
       else if (code === INVALID) cut('unreachable', 'The request cannot be made: a header is invalid.')
       else if (connection?.used === true && code !== CUT) {
-        // It was reset while it was kept, and nothing was written to it.
+        // It was reset while idle, before anything was written.
         connection.cut()
         begin()
       } else cut('unreachable', `No connection could be made (${code}).`)
@@ -95,7 +95,7 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
     const use = (taken: Connection): void => {
       connection = taken
       const handler: Dispatcher.DispatchHandler = {
-        // The next that it does is to write.
+        // The next step is the write.
         onRequestStart() {
           requestSent = true
         },
@@ -115,7 +115,7 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
       taken.dispatch(requestOf(what), handler, FRAME_BYTES + 2 * what.maxResponseBytes)
     }
     const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
-    // Deadlines of I/O are real time: no other clock could hurry a socket.
+    // Deadlines of I/O use real time: no other clock affects a socket.
     const deadline = setTimeout(
       () => cut('timeout', `No answer within ${what.timeoutMs} ms.`),
       what.timeoutMs,
@@ -143,9 +143,9 @@ function requestOf({ method, url, headers, body }: Exchange): Dispatcher.Dispatc
   return { method, path: url.pathname + url.search, headers: list, body: method === 'GET' ? null : body }
 }
 
-/** An answer as far as it has come. */
+/** The part of an answer received so far. */
 interface Answer {
-  /** False: that was all that is kept. */
+  /** False: the maximum is reached. */
   add(chunk: Buffer): boolean
   end(): void
   read(): Omit<PostAnswer, 'durationMs'>

@@ -10,39 +10,39 @@ import { judgeUrl } from './url-guard.ts'
 /** Options of {@link guardedHttp}. */
 export interface GuardedHttpOptions {
   /**
-   * CIDR blocks that are open although they are not public, for receivers on this machine during development. Names are
-   * then those of the system, its hosts file included.
+   * CIDR blocks to let through although they are not public, for receivers on this machine during development. Names
+   * are then resolved by the system, including its hosts file.
    *
    * @default none
    */
   readonly allow?: readonly string[] | undefined
   /**
-   * Accepts `http:` URLs too, on port 80 and above 1023. For development.
+   * Accept `http:` URLs, too, on port 80 and above 1023. For development.
    *
    * @default false
    */
   readonly allowHttp?: boolean | undefined
   /**
-   * Begins the names of these options in errors: `webhooks.`
+   * Prefix of these options' names in errors: `webhooks.`
    *
    * @default none
    */
   readonly options?: string | undefined
   /**
-   * Certificates (PEM) to trust instead of the runtime's own list: receivers with a private authority.
+   * Certificates (PEM) to trust instead of the runtime's list, for receivers with a private authority.
    *
    * @default the runtime's list
    */
   readonly ca?: string | readonly string[] | undefined
   /**
-   * Most connections to one host and port, so that requests wait for one. Many receivers can share a host: where they must
-   * not wait for each other, what bounds the requests of each bounds their connections.
+   * Maximum number of connections to one host and port. Many receivers can share a host: if they must not wait for each
+   * other, limit the requests to each instead.
    *
-   * @default as many as requests are under way
+   * @default the number of concurrent requests
    */
   readonly maxConnections?: number | undefined
   /**
-   * Resolves names; whatever it answers is judged.
+   * Resolves names; every result is checked.
    *
    * @default DNS; with `allow` the system's resolver
    */
@@ -52,9 +52,9 @@ export interface GuardedHttpOptions {
 const DEFAULT_BODY_BYTES = 16_384
 
 /**
- * The one way out to addresses that users choose: see the port {@link OutgoingHttp}.
+ * The HTTP client for addresses that users choose: see the port {@link OutgoingHttp}.
  *
- * @throws NotifierError `invalid_configuration` when a block of `allow` cannot be read.
+ * @throws NotifierError `invalid_configuration` for an invalid block in `allow`
  */
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   const { allow = [], allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
@@ -62,7 +62,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   const guard = addressGuard(allow)
   const dial = createDial({
     guard,
-    // Connections are pinned to the address that was judged; names are judged again with every new one.
+    // Connections are pinned to the checked address; each new one is checked again.
     lookup: guardedLookup(guard, options.lookup ?? (allow.length === 0 ? dnsLookup() : systemLookup)),
     ca: ca === undefined ? undefined : [ca].flat(),
   })

@@ -5,7 +5,7 @@ import type { AddressGuard } from './address-guard.ts'
 /** Resolves a name to all of its addresses. */
 export type LookupAll = (host: string) => Promise<readonly LookupAddress[]>
 
-/** The guard refused an address; nothing was sent to it. */
+/** The guard refused an address. Nothing was sent. */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError'
 
@@ -15,10 +15,10 @@ export class BlockedAddressError extends Error {
 }
 
 /**
- * A connection's `lookup` hook: what was judged is what is dialled, so that a name cannot resolve to one address
- * for the judgement and to another for the connection. One forbidden address among several refuses the name.
+ * A connection's `lookup` hook: it connects to the addresses it has checked, so that a name cannot resolve to one
+ * address for the check and to another for the connection. One forbidden address refuses the name.
  *
- * Node calls no hook for literal addresses: those are judged by the URL, and again on the connected socket.
+ * Node calls no hook for literal addresses: those are checked in the URL and on the connected socket.
  */
 export function guardedLookup(guard: AddressGuard, resolve: LookupAll): LookupFunction {
   return function lookupGuarded(host, options, callback) {
@@ -30,7 +30,7 @@ export function guardedLookup(guard: AddressGuard, resolve: LookupAll): LookupFu
         } else if (addresses.some(({ address }) => guard.blocks(address))) {
           callback(new BlockedAddressError(), '')
         } else if (options.all === true) {
-          // Node asks for all since its connections try both families (autoSelectFamily, on by default).
+          // Node asks for all addresses, because connections try both families (autoSelectFamily, on by default).
           callback(null, [...addresses])
         } else {
           callback(null, first.address, first.family)
@@ -41,7 +41,7 @@ export function guardedLookup(guard: AddressGuard, resolve: LookupAll): LookupFu
   }
 }
 
-/** The system's resolver: the hosts file counts too. */
+/** The system's resolver, including the hosts file. */
 export function systemLookup(host: string): Promise<readonly LookupAddress[]> {
   return new Promise((resolve, reject) => {
     lookup(host, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))

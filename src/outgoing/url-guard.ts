@@ -1,18 +1,18 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 
-/** A URL that may be used, or what is wrong with it. */
+/** A valid URL, or its fault. */
 export type JudgedUrl =
   | { readonly kind: 'open'; readonly url: URL }
   | { readonly kind: 'refused'; readonly why: string }
 
 /**
- * Judges a URL by its text alone; what its name resolves to is judged when connecting.
+ * Checks a URL by its text; the address of its name is checked at the connection.
  *
- * The WHATWG parser has made every spelling of an IPv4 host canonical before it is looked at
- * (`0x7f.1`, `2130706433`, `0177.0.0.1`, full-width digits).
+ * The WHATWG parser has already normalized every spelling of an IPv4 host (`0x7f.1`, `2130706433`, `0177.0.0.1`,
+ * full-width digits).
  *
- * @param options begins the names of the options `allow` and `allowHttp` in errors
+ * @param options prefix of the options `allow` and `allowHttp` in errors
  */
 export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean, options: string): JudgedUrl {
   const url = parse(text)
@@ -42,17 +42,17 @@ function parse(text: string): URL | null {
   }
 }
 
-/** The host as `net` understands it: an IPv6 literal without brackets. */
+/** The host for `net`: an IPv6 literal without brackets. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 function isOpenPort(url: URL): boolean {
-  // The parser drops a scheme's default port, so that an empty one is 443, or 80 where http is open.
+  // The parser drops a scheme's default port, so an empty one means 443, or 80 if http is allowed.
   return url.port === '' || Number(url.port) === 443 || Number(url.port) > 1023
 }
 
-// RFC 6761 6.3: these names are the loopback address, whatever a resolver says.
+// RFC 6761 6.3: these names mean the loopback address, whatever a resolver returns.
 function isLoopbackName(host: string): boolean {
   return /(?:^|\.)localhost\.?$/.test(host)
 }

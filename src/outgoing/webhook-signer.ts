@@ -2,7 +2,7 @@ import { createHmac, type Hmac, randomBytes } from 'node:crypto'
 import type { WebhookSigner } from '../ports/signer.ts'
 
 const PREFIX = 'whsec_'
-/** Standard Webhooks 1.0.0 asks for 24 to 64. */
+/** Standard Webhooks 1.0.0 requires 24 to 64. */
 const SECRET_BYTES = 32
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
 
@@ -26,14 +26,14 @@ export function webhookSigner(): WebhookSigner {
   }
 }
 
-/** Tells whether a text is a secret of 24 to 64 bytes in the serialized form. */
+/** Whether a text is a serialized secret of 24 to 64 bytes. */
 export function isWebhookSecret(value: unknown): value is string {
   if (typeof value !== 'string' || !SECRET.test(value)) return false
   const size = keyOf(value).length
   return size >= 24 && size <= 64
 }
 
-/** The key as text: as a Buffer it is first made a key object, which takes ten times as long as the signature. */
+/** The key as text: a Buffer is converted to a key object first, which takes ten times as long as signing. */
 function hmac(secret: string): Hmac {
   return createHmac('sha256', secret.slice(PREFIX.length), { encoding: 'base64' })
 }

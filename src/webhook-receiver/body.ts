@@ -1,10 +1,10 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** What is beyond the limit is read on so far and thrown away, so that the sender is there to hear the answer. */
+/** Bytes to read and discard beyond the limit, so that the sender can receive the answer. */
 const DRAIN_BYTES = 1024 * 1024
 
 /**
- * Puts a body together.
+ * Collects a body.
  *
  * @param declared the header `content-length`
  * @throws NotifierError `payload_too_large` above `limit` bytes
@@ -28,7 +28,7 @@ export async function collectBody(
   return Buffer.concat(kept)
 }
 
-/** A body that somebody else has read, within the limit. */
+/** Checks the size of a body that was already read. */
 export function boundedBody(body: string | Uint8Array, limit: number): string | Uint8Array {
   const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   if (size > limit) throw tooLarge(limit)
@@ -39,7 +39,7 @@ export function isRaw(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array
 }
 
-/** @param remedy what to change in this framework */
+/** @param remedy the change to make in this framework */
 export function alreadyRead(remedy: string): NotifierError {
   return new NotifierError('invalid_configuration', {
     message: `The signature is over the bytes of the body, and a body parser has consumed them. ${remedy}`,

@@ -1,19 +1,22 @@
 import type { EndpointEvent } from '../domain/endpoint-health.ts'
 import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
 
-/** What `notifier.webhooks.test(id)` posts: shaped like any event, about a notification that never was. */
+/** The event of `notifier.webhooks.test(id)`: the usual form, about a made-up notification. */
 export interface WebhookTestEvent {
   readonly event: 'webhook.test'
   readonly data: NotificationEventData
 }
 
-/** The body of a webhook; about endpoints only where the endpoint chose those events. A later version of the sender may add types: leave unknown ones alone. */
+/**
+ * The body of a webhook. Events about endpoints come only if the endpoint chose them. A later version of the sender may
+ * add types: ignore unknown ones.
+ */
 export type WebhookEvent = NotificationEvent | EndpointEvent | WebhookTestEvent
 
-/** What the headers of a verified webhook say. */
+/** The headers of a verified webhook. */
 export interface WebhookDelivery {
-  /** `webhook-id`: the same for every delivery of one event. What was handled under it before is a repetition. */
+  /** `webhook-id`: the same for every delivery of an event. Use it to skip repetitions. */
   readonly id: string
-  /** `webhook-timestamp`: when this attempt was made, to the second. */
+  /** `webhook-timestamp`: time of this attempt, to the second. */
   readonly timestamp: Date
 }

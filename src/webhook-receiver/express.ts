@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ParsedBody, readNodeBody } from './node-body.ts'
 import { createReceiver, type ReceiverOptions } from './receive.ts'
 
-/** A handler of Express 4 and 5. Typed by what it needs, so that neither version's types are. */
+/** A handler for Express 4 and 5, typed without Express's own types. */
 export type ExpressReceiver = (
   req: IncomingMessage & ParsedBody,
   res: ServerResponse,
@@ -13,8 +13,8 @@ const REMEDY =
   "Register this route before app.use(express.json()), or give it express.raw({ type: '*/*' }) instead."
 
 /**
- * Receives webhooks in Express 4 and 5, and in whatever calls a handler like Express does. It reads the body itself;
- * behind a parser that keeps the bytes (`express.raw`, or one that sets `req.rawBody`) it takes those.
+ * Receives webhooks in Express 4 and 5 and compatible frameworks. Reads the body itself, or takes the bytes of an
+ * earlier parser (`express.raw`, or one that sets `req.rawBody`).
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -2,19 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { type ParsedBody, readNodeBody } from './node-body.ts'
 import { createReceiver, type ReceiverOptions } from './receive.ts'
 
-/** What is used of a request of Fastify 5. */
+/** The part of a Fastify 5 request in use. */
 export interface FastifyWebhookRequest {
   readonly raw: IncomingMessage
 }
 
-/** What is used of a reply of Fastify 5. */
+/** The part of a Fastify 5 reply in use. */
 export interface FastifyWebhookReply {
   code(status: number): unknown
   headers(values: Record<string, string>): unknown
   send(payload: string): unknown
 }
 
-/** What is used of an instance of Fastify 5. */
+/** The part of a Fastify 5 instance in use. */
 export interface FastifyWebhookScope {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -27,14 +27,14 @@ export interface FastifyWebhookScope {
   ): unknown
 }
 
-/** A plugin of Fastify 5. Typed by what it needs, so that Fastify's types are not. */
+/** A plugin for Fastify 5, typed without Fastify's own types. */
 export type FastifyReceiver = (scope: FastifyWebhookScope, options: object) => Promise<void>
 
 const REMEDY = 'A hook of the application reads the stream before the handler: leave this route out of it.'
 
 /**
- * Receives webhooks in Fastify 5, as a plugin with one route, `POST` at its prefix. Encapsulated: it reads the body
- * itself and leaves the parsers of the application as they are.
+ * Receives webhooks in Fastify 5: a plugin with one route, `POST` at its prefix. Encapsulated: it reads the body itself
+ * and does not change the application's parsers.
  *
  * @throws NotifierError `invalid_configuration`
  *

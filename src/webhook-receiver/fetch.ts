@@ -8,7 +8,7 @@ const REMEDY =
   'Hand the request over before anything calls its json() or text(), or hand over a clone() made before.'
 
 /**
- * Receives webhooks in whatever speaks `Request` and `Response`: Hono, Next.js route handlers, Bun, Deno.
+ * Receives webhooks in anything that uses `Request` and `Response`: Hono, Next.js route handlers, Bun, Deno.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -3,7 +3,7 @@ import { invalidSignature } from './errors.ts'
 /** Headers as `Headers`, as Node's `IncomingHttpHeaders`, or as a plain object with names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The three headers of Standard Webhooks 1.0.0, as they came. */
+/** The three raw headers of Standard Webhooks 1.0.0. */
 export interface SignatureHeaders {
   readonly id: string
   readonly timestamp: string
@@ -13,7 +13,7 @@ export interface SignatureHeaders {
 /**
  * Finds the three headers.
  *
- * @throws NotifierError `invalid_webhook_signature` when one is missing, empty or there several times
+ * @throws NotifierError `invalid_webhook_signature` if one is missing, empty or repeated
  */
 export function signatureHeaders(headers: WebhookHeaders): SignatureHeaders {
   const read = isWebHeaders(headers) ? (name: string) => headers.get(name) : plainReader(headers)
@@ -34,7 +34,7 @@ function isWebHeaders(headers: WebhookHeaders): headers is Headers {
 }
 
 function plainReader(headers: Exclude<WebhookHeaders, Headers>): (name: string) => unknown {
-  // Of names that differ in case the last counts, as in the reference library.
+  // Of names that differ in case the last one counts, as in the reference library.
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => byName.get(name)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type ParsedBody, readNodeBody } from './node-body.ts'
 import { createReceiver, type ReceiverOptions } from './receive.ts'
 
-/** What is used of a context of Koa 2 and 3. */
+/** The part of a Koa 2 or 3 context in use. */
 export interface KoaWebhookContext {
   readonly req: IncomingMessage
   readonly request: object
@@ -11,14 +11,14 @@ export interface KoaWebhookContext {
   set(headers: Record<string, string>): unknown
 }
 
-/** A middleware of Koa 2 and 3. Typed by what it needs, so that neither version's types are. */
+/** A middleware for Koa 2 and 3, typed without Koa's own types. */
 export type KoaReceiver = (context: KoaWebhookContext) => Promise<void>
 
 const REMEDY = 'Use this middleware before the body parser, or a parser that keeps ctx.request.rawBody.'
 
 /**
- * Receives webhooks in Koa 2 and 3: every request that reaches it, so give it a path with a router or `koa-mount`. It
- * reads the body itself; behind a parser that keeps `ctx.request.rawBody` it takes that.
+ * Receives webhooks in Koa 2 and 3: every request that reaches it, so mount it at a path with a router or `koa-mount`.
+ * Reads the body itself, or takes `ctx.request.rawBody` of an earlier parser.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { alreadyRead, boundedBody, collectBody, isRaw } from './body.ts'
 
-/** What parsers of the host application have left of a body, wherever the framework keeps it. */
+/** The results of the application's body parsers, in any framework. */
 export interface ParsedBody {
   readonly body?: unknown
-  /** The body as it came, kept beside the parsed one by some parsers and hosts. */
+  /** The raw body, which some parsers and hosts keep with the parsed one. */
   readonly rawBody?: unknown
 }
 
 /**
- * The body of a request of node:http as it came.
+ * The raw body of a node:http request.
  *
- * @throws NotifierError `invalid_configuration` when a parser has consumed it
+ * @throws NotifierError `invalid_configuration` if a parser has consumed it
  */
 export async function readNodeBody(
   req: IncomingMessage,

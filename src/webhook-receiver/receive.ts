@@ -7,32 +7,32 @@ import { createVerifier, VERIFY_OPTIONS, type Verified, type VerifyOptions } fro
 
 /** Options of the receivers. */
 export interface ReceiverOptions extends VerifyOptions {
-  /** The endpoint's signing secret (`whsec_…`); several while one rotates. */
+  /** The endpoint's signing secret (`whsec_…`), or several during a rotation. */
   readonly secret: string | readonly string[]
   /**
-   * Does what the event asks for. 200 is answered when it has resolved, and 500 when it has failed: then the sender
-   * repeats the event. The sender waits 5 seconds, so store the event here and work afterwards.
+   * Processes an event. The answer is 200 once it resolves, and 500 if it rejects; the sender then repeats the event.
+   * The sender waits 5 seconds, so store the event here and process it later.
    */
   readonly handle: (event: WebhookEvent, delivery: WebhookDelivery) => Promise<void> | void
-  /** Hears why `handle` failed. @default a process warning */
+  /** Receives errors of `handle`. @default a process warning */
   readonly onError?: ((error: unknown, delivery: WebhookDelivery) => void) | undefined
-  /** Largest body that is accepted, in bytes; a larger one gets 413. @default 1_048_576 (1 MiB) */
+  /** Maximum size of a body in bytes; a larger one is answered with 413. @default 1_048_576 (1 MiB) */
   readonly maxBytes?: number | undefined
 }
 
-/** What is to be answered. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: string
 }
 
-/** One receiver, whatever the framework. */
+/** A receiver, independent of the framework. */
 export interface Receiver {
   readonly maxBytes: number
   /**
-   * @param read gives the body as it came
-   * @throws NotifierError `invalid_configuration` from `read`; everything else becomes an answer
+   * @param read returns the raw body
+   * @throws NotifierError `invalid_configuration` from `read`; other errors become an answer
    */
   receive(headers: WebhookHeaders, read: () => Promise<string | Uint8Array>): Promise<Answer>
 }
@@ -70,7 +70,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         await handle(event, { id, timestamp })
       } catch (error) {
         const delivery = { id, timestamp }
-        // What it throws, or rejects with where it is async, must neither be the answer nor end the process.
+        // An exception or rejection of it must neither become the answer nor end the process.
         new Promise<void>((resolve) => resolve(onError(error, delivery))).catch(() => warn(error, delivery))
         return answerOf(new NotifierError('internal_server_error', { message: 'The event was not handled.' }))
       }
@@ -90,7 +90,7 @@ function refusal(error: unknown): Answer {
 
 function answerOf({ code, message, status }: NotifierError): Answer {
   const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' }
-  // What is left of the body is not read any more, so nothing else can come over this connection.
+  // The rest of the body is not read, so the connection cannot be reused.
   if (code === 'payload_too_large') headers.connection = 'close'
   return { status, headers, body: JSON.stringify({ error: { code, message } }) }
 }

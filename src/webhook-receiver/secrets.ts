@@ -5,8 +5,8 @@ const PREFIX = 'whsec_'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 /**
- * The keys of serialized secrets (Standard Webhooks 1.0.0: `whsec_` and base64; the prefix may be left out). As a Buffer, a
- * key is made an object for each signature, which takes five times as long as the signature itself.
+ * The keys of serialized secrets (Standard Webhooks 1.0.0: `whsec_` and base64; the prefix is optional). As key
+ * objects: with a Buffer each signature would create one, which takes five times as long as signing.
  *
  * @throws NotifierError `invalid_configuration`
  */
@@ -19,7 +19,7 @@ export function keysOf(secrets: string | readonly string[]): KeyObject[] {
 function keyOf(secret: unknown): KeyObject {
   if (typeof secret !== 'string') throw invalidSecret()
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
-  // One character beyond a multiple of four holds no byte: the secret was cut when it was copied.
+  // A single character beyond a multiple of four encodes no byte: the secret was cut when it was copied.
   const cut = text.replace(/=+$/, '').length % 4 === 1
   if (text.length < 4 || !BASE64.test(text) || cut) throw invalidSecret()
   return createSecretKey(text, 'base64')

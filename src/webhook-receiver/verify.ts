@@ -8,35 +8,37 @@ import { keysOf } from './secrets.ts'
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** How far `webhook-timestamp` may be from now, into the past and into the future. @default 300_000 (5 min) */
+  /**
+   * Maximum difference of `webhook-timestamp` from now, in both directions, in milliseconds. @default 300_000 (5 min)
+   */
   readonly toleranceMs?: number | undefined
-  /** Milliseconds since 1970 now. @default Date.now */
+  /** Returns the time in epoch milliseconds. @default Date.now */
   readonly now?: (() => number) | undefined
 }
 
 export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { toleranceMs: true, now: FUNCTION }
 
-/** A webhook that was verified. */
+/** A verified webhook. */
 export interface Verified extends WebhookDelivery {
   readonly event: WebhookEvent
 }
 
 const TOLERANCE_MS = 5 * 60_000
 
-/** Of one request: one is there, and more while secrets rotate. Strangers can send thousands in one header. */
+/** Signatures per request: usually one, more during a rotation. Strangers can send thousands in one header. */
 const MAX_SIGNATURES = 10
-/** Of the base64 of 32 bytes. */
+/** Length of 32 bytes in base64. */
 const DIGEST_LENGTH = 44
 
 /**
- * Verifies a webhook by Standard Webhooks 1.0.0, scheme `v1`, and gives the event in it.
+ * Verifies a webhook by Standard Webhooks 1.0.0, scheme `v1`, and returns its event.
  *
- * @param rawBody the body as it came, before any parser
- * @param secret the endpoint's signing secret; several while one rotates: any of them will do
- * @throws NotifierError `invalid_webhook_signature` when a header is missing or no signature is right
- * @throws NotifierError `webhook_timestamp_out_of_range` when it is too old, or from too far in the future
- * @throws NotifierError `invalid_json` when the signature is right and the body holds no event all the same
- * @throws NotifierError `invalid_configuration` when a secret or an option is wrong, or the body already parsed
+ * @param rawBody the raw body, before any parser
+ * @param secret the endpoint's signing secret; during a rotation several, of which one must match
+ * @throws NotifierError `invalid_webhook_signature` if a header is missing or no signature matches
+ * @throws NotifierError `webhook_timestamp_out_of_range` if the timestamp is too old or too far in the future
+ * @throws NotifierError `invalid_json` if the signature matches but the body contains no event
+ * @throws NotifierError `invalid_configuration` for a wrong secret or option, or an already parsed body
  *
  * @example
  * const event = verifyWebhook(rawBody, request.headers, secret)
@@ -54,7 +56,7 @@ export function verifyWebhook(
 }
 
 /**
- * {@link verifyWebhook} for many webhooks: secrets and options are judged once.
+ * {@link verifyWebhook} for many webhooks: checks secrets and options once.
  *
  * @throws NotifierError `invalid_configuration`
  */
@@ -81,7 +83,7 @@ export function createVerifier(
 }
 
 function timestampWithin(text: string, toleranceMs: number, now: number): number {
-  // Read as the reference library reads it; what is signed is this number, so text behind it changes nothing.
+  // Parsed as in the reference library. The signature covers this number, so text after it has no effect.
   const seconds = Number.parseInt(text, 10)
   if (Number.isNaN(seconds)) throw invalidSignature('The header webhook-timestamp is no number.')
   const off = Math.floor(now / 1000) - seconds
@@ -126,7 +128,7 @@ function parseEvent(body: string | Uint8Array): WebhookEvent {
 
 const UNCHANGED = { fatal: true, ignoreBOM: true } as const
 
-/** Only what tells an event from something else: fields and types may be added to it later. */
+/** Checks only what identifies an event: later versions may add fields and types. */
 function isEvent(value: unknown): value is WebhookEvent {
   if (typeof value !== 'object' || value === null) return false
   const { event, data } = value as { event?: unknown; data?: unknown }

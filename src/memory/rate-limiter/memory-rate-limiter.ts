@@ -7,24 +7,24 @@ import { Window } from './window.ts'
 
 /** Options of {@link memoryRateLimiter}. */
 export interface MemoryRateLimiterOptions {
-  /** Default: the runtime's. Its monotonic time is used, so that a step of the wall clock changes no limit. */
+  /** Default: the runtime's. Uses the monotonic time, so that a step of the wall clock changes no limit. */
   readonly clock?: Clock | undefined
 }
 
-/** Keys are looked through for idle ones whenever their number has doubled; so many are always kept. */
+/** Idle keys are removed whenever the number of keys has doubled; this many are always kept. */
 const SWEEP_FLOOR = 1_024
 
-/** … and when more than that are kept, so often: an attack by many addresses must not be remembered for long. */
+/** … and above that at this interval, to forget an attack from many addresses soon. */
 const SWEEP_MS = 10_000
 
 /**
- * So many windows of keys that strangers choose are kept; those of organizations are beside them and not bounded.
+ * Maximum number of windows for keys that strangers choose. Those of organizations are separate and unlimited.
  *
  * @internal for tests
  */
 export const MAX_STRANGERS = 100_000
 
-/** A rate limiter in this process. Exact; nothing is awaited between judging and counting, so it is atomic. */
+/** A rate limiter in this process. Exact, and atomic because it awaits nothing between judging and counting. */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
   assertOptionNames('memoryRateLimiter', options, { clock: objectWith('now', 'monotonic', 'timer') })
   const { clock = systemClock() } = options
@@ -33,7 +33,7 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
   const slots = createKeyed<Slots>()
   const pauses = createKeyed<Pause>()
 
-  /** Where a check is counted, if anything of it is. */
+  /** The window of a check. Undefined: nothing is counted. */
   function knownWindow({ key, overflow }: WindowCheck): Window | undefined {
     if (overflow === undefined) return windows.peek(key)
     return strangers.peek(key) ?? windows.peek(overflow)
@@ -50,7 +50,7 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
     return windows.peek(name) ?? windows.add(name, now, new Window(check))
   }
 
-  /** What a check is about, found once for judging and counting. */
+  /** The state that a check concerns, found once for judging and counting. */
   function subjectOf(check: LimitCheck, now: number): Subject {
     switch (check.kind) {
       case 'window':
@@ -82,7 +82,7 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
     else if (check.kind === 'slots') (subject as Slots).take(check, now)
   }
 
-  /** What a check says when another one refused: it would have allowed, and counted nothing. */
+  /** The state of an allowed check in a refused call: nothing is counted. */
   function uncounted(check: LimitCheck, subject: Subject, state: LimitState, now: number): LimitState {
     const left = check.kind === 'window' ? (subject as Window).unused(check, now) : {}
     return { ...state, ...left, granted: 0 }
@@ -94,7 +94,7 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
       const subjects: Subject[] = []
       const states: LimitState[] = []
       let allowed = true
-      // Nothing is counted in this loop: every check is judged before any takes.
+      // Every check is judged before any is counted.
       for (let index = 0; index < checks.length; index += 1) {
         const check = checks[index] as LimitCheck
         const subject = subjectOf(check, now)
@@ -152,11 +152,10 @@ const NOT_PAUSED: LimitState = { allowed: true, granted: 0, remaining: 0, resetI
 interface Keyed<Value> {
   peek(key: string): Value | undefined
   hasRoom(now: number): boolean
-  /** Keeps a new value. */
   add(key: string, now: number, value: Value): Value
 }
 
-/** Values by key; idle ones are dropped so throttled that looking through them is cheap. */
+/** Values by key. Idle ones are dropped at intervals that keep the scan cheap. */
 function createKeyed<Value extends { idle(now: number): boolean }>(
   most = Number.POSITIVE_INFINITY,
 ): Keyed<Value> {

@@ -1,6 +1,6 @@
 import type { LimitState, SlotCheck } from '../../ports/rate-limiter.ts'
 
-/** One key's slots: who holds one, and until when. */
+/** The holders of a key's slots with their expiry. */
 export interface Slots {
   judge(check: SlotCheck, now: number): LimitState
   take(check: SlotCheck, now: number): void
@@ -10,8 +10,8 @@ export interface Slots {
 }
 
 /**
- * Few are held at one time, and every request takes and returns one: two short lists are cheaper than a `Map`, which makes
- * its table anew after every few deletions.
+ * Few slots are held at a time, and every request takes one: two short lists are cheaper than a `Map`, which is rebuilt
+ * after a few deletions.
  */
 export function createSlots(): Slots {
   const tokens: string[] = []
@@ -33,7 +33,7 @@ export function createSlots(): Slots {
 
   return {
     judge({ limit, token }, now) {
-      // Expired holders only matter when slots are short.
+      // Expired holders matter only if no slot is free.
       if (tokens.length >= limit) expire(now)
       const mine = tokens.length > 0 && tokens.includes(token)
       const used = tokens.length + (mine ? 0 : 1)

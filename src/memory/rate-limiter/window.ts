@@ -1,18 +1,18 @@
 import type { LimitState, WindowCheck } from '../../ports/rate-limiter.ts'
 
 /**
- * Below this limit every unit keeps its own millisecond, so the window is exact. Above it units of one short
- * interval share an entry that expires with its youngest: never too many, at most a 6000th of the window too late.
+ * Below this limit every unit has its own millisecond, so the window is exact. Above it, units of a short interval
+ * share an entry that expires with its newest unit: never too many, and at most a 6000th of the window late.
  */
 const EXACT_UP_TO = 1024
 const INTERVALS = 6000
 const NONE = new Float64Array()
 
 /**
- * One key's sliding window: a log of entries (when, how many) in a ring; the sum of those that have not expired is the
- * window's count. Times are those of a clock that never steps back.
+ * The sliding window of a key: entries (time, count) in a ring, with the sum of unexpired units. Uses a monotonic
+ * clock.
  *
- * A class, so that a window costs no closures: strangers can cause as many as they have addresses.
+ * A class, so that a window needs no closures: strangers can create as many as they have addresses.
  */
 export class Window {
   readonly #windowMs: number
@@ -27,7 +27,7 @@ export class Window {
     this.#windowMs = windowMs
   }
 
-  /** What a check says now. Counts nothing. */
+  /** Evaluates a check without counting. */
   judge(check: WindowCheck, now: number): LimitState {
     this.#expire(now)
     const { cost, limit: sustained, partial } = check
@@ -42,7 +42,7 @@ export class Window {
     }
   }
 
-  /** What is left when nothing more is counted. */
+  /** The state if nothing more is counted. */
   unused({ limit: sustained }: WindowCheck, now: number): Pick<LimitState, 'remaining' | 'resetInMs'> {
     return {
       remaining: Math.max(0, sustained - this.#count),
@@ -50,14 +50,14 @@ export class Window {
     }
   }
 
-  /** Counts what a {@link judge} at the same time allowed. */
+  /** Counts units that {@link judge} allowed at the same time. */
   take(check: WindowCheck, units: number, now: number): void {
-    // The unit that goes above the limit opens an episode, unless one is open.
+    // The first unit above the limit opens an episode.
     if (this.#count + units > check.limit && now - this.#episode >= check.windowMs) this.#episode = now
     this.#add(this.#stamp(now, check.limit), units)
   }
 
-  /** Takes back the youngest units. */
+  /** Takes back the newest units. */
   refund(units: number, now: number): void {
     this.#expire(now)
     for (let left = Math.min(units, this.#count); left > 0; ) {
@@ -71,7 +71,7 @@ export class Window {
     }
   }
 
-  /** True when nothing is remembered any more. */
+  /** True: nothing is counted. */
   idle(now: number): boolean {
     this.#expire(now)
     return this.#length === 0 && now - this.#episode >= this.#windowMs
@@ -93,7 +93,7 @@ export class Window {
     }
   }
 
-  /** By the limit of each call: that of a window changes with the plan. Entries stay in order even so. */
+  /** By the limit of each call, which changes with the plan. Entries stay in order. */
   #stamp(now: number, limit: number): number {
     const grain = limit <= EXACT_UP_TO ? 0 : this.#windowMs / INTERVALS
     const time = grain === 0 ? now : Math.ceil(now / grain) * grain
@@ -114,7 +114,7 @@ export class Window {
     this.#length += 1
   }
 
-  /** The length of the ring is a power of two. */
+  /** The ring's length is a power of two. */
   #grow(): void {
     const [oldTimes, oldUnits] = [this.#times, this.#units]
     const size = Math.max(1, oldTimes.length * 2)
@@ -130,7 +130,7 @@ export class Window {
     this.#head = 0
   }
 
-  /** When the count will have fallen to `target`; now, if it has. */
+  /** The time when the count falls to `target`, or now. */
   #fallsTo(target: number, now: number): number {
     let left = this.#count
     for (let index = 0; left > target; index += 1) {
@@ -141,7 +141,7 @@ export class Window {
     return now
   }
 
-  /** How long until `remaining` rises, with `granted` new units: those expire last. */
+  /** Time until `remaining` rises, with `granted` new units, which expire last. */
   #resetIn(sustained: number, granted: number, now: number): number {
     const target = Math.min(this.#count + granted, sustained) - 1
     if (target < 0) return 0
@@ -149,14 +149,14 @@ export class Window {
     return this.#fallsTo(target - granted, now) - now
   }
 
-  /** How many units are allowed at `now`. */
+  /** Number of units allowed at `now`. */
   #room({ limit: sustained, burst, burstMs, windowMs: width }: WindowCheck, now: number): number {
     const sinceEpisode = now - this.#episode
     const open = sinceEpisode >= width || sinceEpisode < burstMs
     return Math.max(0, (open ? burst : sustained) - this.#count)
   }
 
-  /** When `cost` units will be allowed. */
+  /** The time when `cost` units are allowed. */
   #allowsAt(
     { limit: sustained, burst, burstMs, windowMs: width }: WindowCheck,
     cost: number,
