@@ -1,26 +1,26 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only on demand. */
 export interface FakeClock extends Clock {
   /**
-   * Lets time go by: timers fire in order, each at its own time, and what they start asynchronously may go on
-   * before the next one fires.
+   * Advances the time. Timers fire in order, each at its own time; the asynchronous work they start continues before
+   * the next one fires.
    */
   advance(ms: number): Promise<void>
   /**
-   * Lets time go by, from timer to timer, until `done` answers something true, which it resolves with.
+   * Advances the time from timer to timer until `done` returns a truthy value, and resolves with that.
    *
-   * @param limitMs how long at most. Default: 30 days.
-   * @param withinMs how long at most in real time. Default 30 000.
-   * @throws Error when it is not reached within a limit, or nothing is left to wait for; it tells how far time has gone
+   * @param limitMs maximum time to advance, in milliseconds. Default: 30 days.
+   * @param withinMs maximum real time in milliseconds. Default 30 000.
+   * @throws Error if a limit is reached or no timer is left; contains the time advanced
    */
   until<Value>(
     done: () => Value | Promise<Value>,
     limitMs?: number,
     withinMs?: number,
   ): Promise<NonNullable<Value>>
-  /** Moves `now` alone, as a correction of the system's clock does; negative: back. */
+  /** Moves `now` only, like a correction of the system's clock. Negative: back. */
   correct(ms: number): void
 }
 
@@ -33,10 +33,10 @@ const THIRTY_DAYS_MS = 30 * 24 * 3_600_000
 const REAL_MS = 30_000
 
 /**
- * @param start epoch milliseconds at the beginning. Default: an arbitrary time in 2026.
- * @param quiet resolves when nothing is under way that the next timer must wait for. Default: some turns of the event loop,
- *   which is enough in memory; where sockets or files take part, only the test knows.
- * @throws NotifierError `invalid_configuration` for a start that is no such number
+ * @param start epoch milliseconds. Default: a fixed time in 2026.
+ * @param quiet resolves when the next timer may fire. Default: after some turns of the event loop, which suffices in
+ *   memory; with sockets or files only the test knows.
+ * @throws NotifierError `invalid_configuration` if `start` is not such a number
  */
 export function fakeClock(
   start: number = Date.UTC(2026, 0, 15, 12),
@@ -58,7 +58,7 @@ export function fakeClock(
     elapsed = time
   }
 
-  /** Of those that are due at the same time the one that was set first. */
+  /** Of timers due at the same time, the one that was set first. */
   function first(): Timer | undefined {
     let found: Timer | undefined
     for (const timer of timers) if (found === undefined || timer.at < found.at) found = timer
@@ -113,10 +113,13 @@ export function fakeClock(
   }
 }
 
-/** The engine gathers work over some turns of the loop: a claim, a start, a hand-over and an outcome, twice over, take fewer. */
+/**
+ * The engine gathers work over several turns of the event loop: this exceeds a claim, start, hand-over and outcome,
+ * twice over.
+ */
 const TURNS = 120
 
-/** Lets promises, and what I/O has finished, go on. @internal */
+/** Lets promises and finished I/O continue. @internal */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -16,14 +16,14 @@ export type {
   TakenMessage,
 } from './channel/harness.ts'
 
-/** Bodies of requests that nobody has signed. */
+/** Bodies without a valid signature. */
 const UNPROVEN = ['', '{}', '[]', 'null', '{"id":', 'id=1', '\u0000']
 
 /**
- * Every channel passes this: see docs/custom-provider.md.
+ * The contract of all providers: see docs/custom-provider.md.
  *
- * @param create makes a fresh channel and provider for one test
- * @param rows the provider's errors
+ * @param create makes a new provider and service for one test
+ * @param rows the service's error table
  */
 export function providerContract(
   test: TestApi,

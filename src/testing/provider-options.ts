@@ -4,7 +4,7 @@ import type { Provider } from '../ports/provider.ts'
 export const TEXT: OptionRule = ofType('string', 'a text')
 const NUMBER = ofType('number', 'a number')
 
-/** Those of every provider; which of their values are possible is judged by `createNotifier`. */
+/** The options of every provider; `createNotifier` checks their values. */
 export const COMMON_RULES: OptionNames<
   Pick<Provider, 'name' | 'maxConcurrent' | 'maxPerSecond' | 'timeoutMs' | 'retry' | 'onAmbiguous'>
 > = {

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '../ports/logger.ts'
 
-/** A logger that keeps everything it is given, errors with their stacks and causes. */
+/** A logger that records all arguments, errors with stacks and causes. */
 export function recordingLogger(): { readonly logger: Logger; lines(): readonly string[] } {
   const lines: string[] = []
   const log = (message: string, fields: LogFields = {}): void => {

@@ -3,53 +3,52 @@ import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
 import type { Message, Provider, SendContext } from '../ports/provider.ts'
 import { COMMON_RULES } from './provider-options.ts'
 
-/** What a recording provider does with one message; not typed by its answer, because plug-ins may answer anything. */
+/** The reaction to one message. Its result has no type, because plug-ins may return anything. */
 export type Behaviour = (message: Message, context: SendContext) => unknown
 
-/** Options of {@link recordingProvider}: everything that a provider may have. */
+/** Options of {@link recordingProvider}: all members of a provider. */
 export interface RecordingProviderOptions extends Partial<Omit<Provider, 'name' | 'kind' | 'send'>> {
   /** Instance id. @default 'recorder' */
   readonly name?: string | undefined
-  /** What it does with a message. @default it accepts */
+  /** The reaction to a message. @default accepts */
   readonly send?: Behaviour | undefined
 }
 
-/** A provider that keeps what it was given. */
+/** A provider that records its messages. */
 export interface RecordingProvider extends Omit<Provider, 'kind'> {
-  /** None: it serves whichever channel it is configured for. */
+  /** None: it takes the channel it is configured for. */
   readonly kind?: undefined
-  /** Every hand-over, in order: repeated attempts of one notification too. */
+  /** All hand-overs in order, repeated attempts included. */
   readonly calls: { readonly message: Message; readonly context: SendContext }[]
   /** The messages of all hand-overs, in order. */
   readonly messages: readonly Message[]
   /** The latest message to a recipient. */
   lastTo(address: string): Message | undefined
   /**
-   * The first message that fits, of those that came before and of those that are still to come. A predicate is a
-   * function, or fields that the message must have.
+   * Resolves with the first matching message, past or future. A predicate is a function, or fields of the message.
    *
-   * Rejects after `withinMs` of real time, and says what has come instead. Default 4 000: test runners mostly end a test
-   * after 5 000.
+   * Rejects after `withinMs` milliseconds of real time with a list of the received messages. Default 4 000: most test
+   * runners end a test after 5 000.
    */
   waitFor(
     predicate: Partial<Message> | ((message: Message) => boolean),
     options?: { readonly withinMs?: number | undefined },
   ): Promise<Message>
-  /** Forgets what has come so far. */
+  /** Removes all recorded messages. */
   clear(): void
-  /** Replaces what it does from now on. */
+  /** Replaces the reaction from now on. */
   behave(behaviour: Behaviour): void
 }
 
 /**
- * A provider of any channel, for tests of applications: it accepts unless told otherwise, and remembers what it was asked.
+ * A provider for any channel in tests of applications: accepts by default, and records its messages.
  *
  * @example
  * const email = recordingProvider()
  * const notifier = createNotifier({ channels: { email } })
  * await email.waitFor({ to: 'ada@example.com' })
  *
- * @throws NotifierError `invalid_configuration` for an option that nobody knows or of a wrong type
+ * @throws NotifierError `invalid_configuration` for an unknown option or one of a wrong type
  */
 export function recordingProvider(options: RecordingProviderOptions = {}): RecordingProvider {
   assertOptionNames('recordingProvider', options, {
@@ -109,7 +108,7 @@ export function recordingProvider(options: RecordingProviderOptions = {}): Recor
   }
 }
 
-/** The id is the notification's, so that a repeated hand-over is recognized. */
+/** The notification's id, so that repeated hand-overs are recognizable. */
 const accept: Behaviour = (_message, { notificationId }) => ({
   kind: 'accepted',
   providerMessageId: `m-${notificationId}`,

@@ -32,7 +32,7 @@ import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
 
 /**
- * Every storage passes this: see docs/custom-storage.md.
+ * The contract of all storages: see docs/custom-storage.md.
  *
  * @param create makes a started, empty storage for one test; the contract stops it
  */

@@ -7,26 +7,26 @@ import { Absent } from '../test-api.ts'
 import type { HttpAct, ProviderHarness } from './harness.ts'
 
 /**
- * So long a channel and its provider may take for one thing: less than runners give a test, so that the contract says what did
- * not come. node:test would wait for ever.
+ * Timeout of one step: below the test timeout of runners, so that the contract says what is missing. node:test would
+ * wait forever.
  */
 const PATIENCE_MS = 4_000
 
-/** So long each close of a failed check may take: with the above still less than runners give a test. */
+/** Timeout of each close after a failed check; together with the above still below the test timeout of runners. */
 const LEAVING_MS = 250
 
-/** Text that survives only where it is encoded well. */
+/** Text that only a correct encoding preserves. */
 export const TEXT = 'Grüße 🎉 an Ada'
 
 export type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
 
 export interface Bench extends ProviderHarness {
   actHttp(how: HttpAct): void
-  /** Sends the harness' message, or another, and remembers the outcome. */
+  /** Sends the harness' message or a changed one, and records the outcome. */
   send(notification?: string, more?: Partial<Message>, context?: Partial<SendContext>): Promise<Outcome>
-  /** The same, through a channel whose provider is elsewhere. */
+  /** The same through a provider with another address. */
   sendTo(host: string, port: number, context: Partial<SendContext>): Promise<Outcome>
-  /** Once, however often it is called, as a notifier does. */
+  /** Closes once, however often it is called. */
   closeChannel(): Promise<void>
   assertSecretsKept(): void
 }
@@ -82,14 +82,16 @@ export function benchOf(harness: ProviderHarness): Bench {
   }
 }
 
-/** Closes what can be closed: what keeps a send from its end often keeps a close from its own, and the error is about the send. */
+/**
+ * Closes parts after an error, with a timeout: a hanging send often blocks its close, and the error concerns the send.
+ */
 export async function leave(...closes: (() => Promise<void>)[]): Promise<void> {
   for (const close of closes) {
     await inTime((async () => close())(), 'it is not closed', LEAVING_MS).catch(() => {})
   }
 }
 
-/** Rejects where something does not come. */
+/** Rejects after a timeout. */
 async function inTime<Value>(
   coming: Promise<Value>,
   otherwise: string,
@@ -126,7 +128,7 @@ function contextOf(
   }
 }
 
-/** As on a busy machine: others have a turn after each step. */
+/** Simulates a busy machine: yields after each step. */
 async function runInSlices<Result>(steps: Iterator<undefined, Result>, signal: AbortSignal): Promise<Result> {
   for (;;) {
     const step = steps.next()
@@ -136,11 +138,11 @@ async function runInSlices<Result>(steps: Iterator<undefined, Result>, signal: A
   }
 }
 
-/** Of a provider that hangs. */
+/** Checks the end of a hanging provider. */
 export async function endsBySignal(bench: Bench): Promise<void> {
   const abort = new AbortController()
   const sending = bench.send('1', {}, { signal: abort.signal })
-  // A send that fails before says itself why.
+  // A send that fails before explains itself.
   await Promise.race([bench.hanging(), sending])
   abort.abort(new Error('The time is over.'))
   assert.equal((await sending).kind, 'ambiguous')

@@ -1,45 +1,44 @@
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Message, Provider } from '../../ports/provider.ts'
 
-/** A channel before a provider that the harness plays. */
+/** A provider under test with a simulated service. */
 export interface ProviderHarness {
   readonly channel: Provider
-  /** A message that the channel can deliver; the contract puts its own text into the body. */
+  /** A message that the provider can deliver; the contract replaces its body. */
   readonly message: Message
-  /** Credentials and the like, which must appear in no outcome and no log line. */
+  /** Credentials and other secrets that must appear in no outcome and no log line. */
   readonly secrets: readonly string[]
-  /** What the provider does from now on. */
+  /** Sets the behaviour of the service from now on. */
   act(how: ProviderAct): void
-  /** The same, with what only HTTP can do; for `traits.http`. */
+  /** The same for behaviour over HTTP only, with `traits.http`. */
   actHttp?(how: HttpAct): void
-  /** Messages that the provider has taken responsibility for, oldest first: the second door. */
+  /** Messages that the service has accepted, oldest first, read independently of the provider. */
   taken(): Promise<readonly TakenMessage[]>
-  /** Resolves when the provider, told to hang, has one whole message and stays silent. */
+  /** Resolves when the service hangs after a complete message. */
   hanging(): Promise<void>
-  /** Most connections that were open to the provider at one time. */
+  /** Maximum number of concurrent connections so far. */
   mostConnections(): number
-  /** Resolves when no connection to the provider is open. */
+  /** Resolves when no connection is open. */
   drained(): Promise<void>
   /**
-   * Makes another channel like this one, whose provider is at this address, and a message for it. Nothing answers there:
-   * the contract names a closed port of this machine, and a host that does not exist. Null: the channel has no provider
-   * at such an address.
+   * Makes the same provider with another address of its service, and a message for it. No service answers there: the
+   * contract uses a closed port of this machine and an unknown host. Null: the service has no such address.
    */
   elsewhere(host: string, port: number): Pick<ProviderHarness, 'channel' | 'message'> | null
-  /** Ends the provider. The contract has closed the channel before. */
+  /** Ends the service, after the contract has closed the provider. */
   close(): Promise<void>
 }
 
-/** `hang`: takes a whole message and never answers. `break`: takes one and ends the connection. */
+/** `hang`: receives a complete message and never answers. `break`: receives it and closes the connection. */
 export type ProviderAct =
   | { readonly kind: 'accept' | 'hang' | 'break' }
   | { readonly kind: 'answer'; readonly row: string }
 
 /**
- * What only HTTP can do, all after a whole message was taken. `hang-in-body`, `truncate`, `endless`: begins its answer of
- * success and falls silent, ends the connection, or never ends the answer. `html`: a page with the status of success.
- * `empty`: that status and nothing. `fault`: a page with this status. `redirect`: 307 to this address. `overloaded`: the
- * provider's answer to too many requests, with this `Retry-After`; null: without one.
+ * Behaviour over HTTP, after a complete message. `hang-in-body`, `truncate`, `endless`: starts a successful answer,
+ * then hangs, closes the connection, or never ends. `html`: a page with the status of success. `empty`: that status
+ * without a body. `fault`: a page with this status. `redirect`: 307 to this address. `overloaded`: the service's answer
+ * to too many requests, with this `Retry-After`; null: without.
  */
 export type HttpAct =
   | { readonly kind: 'hang-in-body' | 'truncate' | 'endless' | 'html' | 'empty' }
@@ -47,28 +46,25 @@ export type HttpAct =
   | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'overloaded'; readonly retryAfter: string | null }
 
-/** What a provider does beyond the rest: more is checked. */
+/** Properties of a provider that add checks. */
 export interface ProviderTraits {
-  /** It is called over HTTP, and only an answer that can be read counts as its word, see `statusAlone`. Default false. */
+  /** Uses HTTP, and only a readable answer counts, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
-  /**
-   * With `http`: a status of success is its whole word, whatever stands below it; `'empty'`: where nothing does. Default
-   * false.
-   */
+  /** With `http`: a status of success suffices whatever the body; `'empty'`: only with an empty body. Default false. */
   readonly statusAlone?: boolean | 'empty' | undefined
-  /** Its answers over HTTP may carry `Retry-After`. Default true. */
+  /** Its answers may have `Retry-After`. Default true. */
   readonly retryAfter?: boolean | undefined
 }
 
-/** One message as the provider understood it. */
+/** A message as the service understood it. */
 export interface TakenMessage {
   readonly to: string
   readonly body: string
-  /** What tells the provider or the recipient that two attempts are one notification; null: nothing does. */
+  /** Identifies two attempts of one notification to the service or the recipient. Null: impossible. */
   readonly id: string | null
 }
 
-/** One row of the provider's table of errors: the harness plays it, the channel must answer with the outcome. */
+/** An entry of the service's error table: the harness plays it, and the provider must return the outcome. */
 export interface OutcomeRow {
   readonly row: string
   readonly outcome: { readonly kind: Outcome['kind'] } & Readonly<Record<string, unknown>>

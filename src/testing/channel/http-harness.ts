@@ -3,21 +3,21 @@ import type { ProviderHarness, TakenMessage } from './harness.ts'
 import { type ProviderServerOptions, providerServer } from './provider-server.ts'
 import type { ReceivedRequest } from './receiver.ts'
 
-/** A provider that is called over HTTP, and the API that the harness plays for it. */
+/** A provider that uses HTTP, with the simulated API of its service. */
 export interface HttpProviderHarnessOptions extends ProviderServerOptions {
-  /** Makes the provider, given the address of its API. At most four connections make the contract quick. */
+  /** Makes the provider for the address of its API. At most four connections keep the contract fast. */
   provider(url: string): Provider
-  /** A message that the provider can deliver, or a function of that address; the contract puts its own text into the body. */
+  /** A message that the provider can deliver, or a function of that address; the contract replaces its body. */
   readonly message: Message | ((url: string) => Message)
-  /** Credentials in every form in which they travel: no outcome and no log line may hold them. */
+  /** Credentials in all encodings: no outcome and no log line may contain them. */
   readonly secrets: readonly string[]
-  /** Reads the message out of a request as the provider would. */
+  /** Reads the message in a request as the service would. */
   take(request: ReceivedRequest): TakenMessage | Promise<TakenMessage>
 }
 
 /**
- * What `providerContract` needs of a provider over HTTP, with a real server of its own:
- * `providerContract(test, () => httpProviderHarness({ …, rows: ROWS }), ROWS, { http: true })`.
+ * A harness of `providerContract` for a provider over HTTP, with a real server: `providerContract(test, () =>
+ * httpProviderHarness({ …, rows: ROWS }), ROWS, { http: true })`.
  */
 export async function httpProviderHarness(options: HttpProviderHarnessOptions): Promise<ProviderHarness> {
   const { provider, message, secrets, take } = options

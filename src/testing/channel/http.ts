@@ -5,10 +5,10 @@ import { type Check, endsBySignal } from './bench.ts'
 import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
 
 const HOUR_MS = 3_600_000
-/** More than an hour, at most a day: the longest that an engine waits for a provider. */
+/** More than an hour, at most a day: the longest wait for a provider. */
 const ABSURD: Range = [HOUR_MS, LONGEST_HINT_MS]
 
-/** What `Retry-After` may hold, and the range in which the hint must lie; null: there is none. */
+/** Values of `Retry-After` with the valid range of the hint; null: none. */
 const RETRY_AFTER: readonly (readonly [what: string, header: () => string | null, ms: Range | null])[] = [
   ['seconds', () => '9', [9_000, 9_000]],
   ['a part of a second', () => '0.5', [500, 500]],

@@ -2,49 +2,49 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { HttpAct, OutcomeRow, ProviderAct } from './harness.ts'
 import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
 
-/** One answer of a provider's API. */
+/** An answer of the API. */
 export interface ProviderReply {
   readonly status: number
-  /** A text goes as it is; anything else as JSON; absent: nothing. */
+  /** Text is sent unchanged, other values as JSON. Absent: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * One row of the provider's table of errors, and how it says it. `$credentials` in the body becomes what the request
- * carried as such: no outcome may repeat it.
+ * An entry of the service's error table with its answer. `$credentials` in the body becomes the request's credentials:
+ * no outcome may repeat them.
  */
 export interface ProviderRow extends OutcomeRow {
   readonly reply: ProviderReply
 }
 
-/** What a {@link providerServer} answers. */
+/** Answers of a {@link providerServer}. */
 export interface ProviderServerOptions {
-  /** The answer to a message that is taken; `number` counts them from 1. */
+  /** The answer to an accepted message; `number` counts from 1. */
   accept(request: ReceivedRequest, number: number): ProviderReply
   /** @default none */
   readonly rows?: readonly ProviderRow[] | undefined
-  /** The provider's answer to too many requests. @default 429 with an empty object */
+  /** The answer to too many requests. @default 429 with an empty object */
   readonly overloaded?: ProviderReply | undefined
-  /** Answers what is no message (tokens, checks), whatever the server acts; undefined: it is a message. */
+  /** Answers requests without a message (tokens, checks) in every behaviour. Undefined: the request is a message. */
   aside?(request: ReceivedRequest): ProviderReply | undefined
 }
 
-/** A provider's API on a free port of this machine, over plain HTTP. */
+/** A simulated API on a free port of this machine, over plain HTTP. */
 export interface ProviderServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
-  /** What the server does with messages from now on. */
+  /** Sets the behaviour for messages from now on. */
   act(how: ProviderAct | HttpAct): void
-  /** Requests with a message that were answered with success, oldest first. */
+  /** Successfully answered messages, oldest first. */
   readonly taken: readonly ReceivedRequest[]
-  /** All requests that arrived whole. */
+  /** All complete requests. */
   readonly requests: readonly ReceivedRequest[]
-  /** Connections so far. */
+  /** Number of connections so far. */
   connections(): number
-  /** Most connections open at one time. */
+  /** Maximum number of concurrent connections so far. */
   mostConnections(): number
-  /** Resolves when a message has arrived to which the server is silent, or stopped in the middle of its answer. */
+  /** Resolves when the server hangs after a message, or within its answer. */
   hanging(): Promise<void>
   /** Resolves when no connection is open. */
   drained(): Promise<void>
@@ -56,7 +56,7 @@ const PAGE = {
   body: '<!doctype html><title>Gateway</title><p>All is well.</p>',
 } as const
 
-/** Plays a provider's API: it takes messages until `act` says what goes wrong. */
+/** Simulates a service's API: it accepts messages until `act` changes its behaviour. */
 export async function providerServer(options: ProviderServerOptions): Promise<ProviderServer> {
   const { rows = [], overloaded = { status: 429, body: {} } } = options
   const taken: ReceivedRequest[] = []
@@ -67,7 +67,7 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
   })
 
   const requests: ReceivedRequest[] = []
-  /** What the server says as a whole; null: it does not. */
+  /** The complete answer. Null: none. */
   function replyTo(request: ReceivedRequest): ProviderReply | null {
     switch (how.kind) {
       case 'accept':
@@ -164,7 +164,7 @@ function answer(response: ServerResponse, request: ReceivedRequest, reply: Provi
   response.end(text)
 }
 
-/** Slowly: a client that keeps all of it shall fail its check, not exhaust the memory of the machine. */
+/** Slowly: a client without a limit should fail its check, not exhaust the memory. */
 function writeForEver(response: ServerResponse): void {
   const chunk = Buffer.alloc(65_536, ' ')
   const timer = setInterval(() => response.write(chunk), 10)

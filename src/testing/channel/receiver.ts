@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** One request that arrived whole. */
+/** A complete request. */
 export interface ReceivedRequest {
   readonly method: string
   /** With the query. */
@@ -14,18 +14,18 @@ export interface ReceivedRequest {
 /** A server on a free port of this machine. */
 export interface Receiver {
   readonly port: number
-  /** Connections so far. */
+  /** Number of connections so far. */
   readonly connections: number
-  /** Most connections open at one time. */
+  /** Maximum number of concurrent connections so far. */
   readonly mostOpen: number
-  /** Requests that arrived whole. */
+  /** Complete requests. */
   readonly requests: ReceivedRequest[]
-  /** Resolves when no connection is open any more. */
+  /** Resolves when no connection is open. */
   drained(): Promise<void>
   close(): Promise<void>
 }
 
-/** Notes each request that arrives whole, and then answers it. */
+/** Records each complete request, then answers it. */
 export function receive(
   requests: ReceivedRequest[],
   respond: (response: ServerResponse, request: ReceivedRequest) => void,
@@ -47,7 +47,7 @@ export function receive(
   }
 }
 
-/** Starts a server, and counts its connections. */
+/** Starts a server and counts its connections. */
 export async function startReceiver(server: Server, requests: ReceivedRequest[]): Promise<Receiver> {
   const open = new Set<Socket>()
   let connections = 0

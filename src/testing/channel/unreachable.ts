@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Check } from './bench.ts'
 
-/** Hosts at which nothing answers. The names below `.invalid` never exist (RFC 6761 6.4). */
+/** Hosts without a service. Names below `.invalid` never exist (RFC 6761 6.4). */
 const NOWHERE: readonly (readonly [
   what: string,
   at: () => Promise<readonly [host: string, port: number]>,
@@ -12,10 +12,10 @@ const NOWHERE: readonly (readonly [
   ['does not exist', async () => ['provider.invalid', 443]],
 ]
 
-/** So long a look-up of a name may take where no name server answers. */
+/** Timeout of a lookup without a name server. */
 const LOOK_UP_MS = 2_000
 
-/** Without a connection nothing was sent: the message certainly is not with the provider, and another attempt is safe. */
+/** Without a connection nothing was sent: another attempt is safe. */
 export function findsNobody(check: Check): void {
   for (const [what, at] of NOWHERE) {
     check(`a message to a host that ${what} was certainly not sent, and is tried again`, async (bench) => {
@@ -26,7 +26,7 @@ export function findsNobody(check: Check): void {
   }
 }
 
-/** A port of this machine at which nothing listens. */
+/** A closed port of this machine. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')

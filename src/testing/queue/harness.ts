@@ -1,17 +1,17 @@
 import type { Provider } from '../../ports/provider.ts'
 import type { Queue } from '../../ports/queue.ts'
 
-/** A queue engine under test, over one storage that all its processes share; empty. */
+/** A queue engine under test with an empty storage that its processes share. */
 export interface QueueHarness {
-  /** One process' own connection to the engine; null: the built-in dispatch, without an engine. */
+  /** A new connection to the engine, as one process has. Null: the built-in dispatch, without an engine. */
   queue(): Queue | null
-  /** Starts a notifier with it. */
+  /** Starts a notifier that uses it. */
   start(options: QueueNotifierOptions): Promise<QueueNotifier>
-  /** Makes the engine forget everything: its server is emptied. */
+  /** Empties the engine's server. */
   lose(): Promise<void>
-  /** Takes the engine's server away, and answers what brings it back; null: it is the storage's server. */
+  /** Stops the engine's server, and returns a function that starts it again. Null: it is the storage's server. */
   readonly takeAway: (() => Promise<() => Promise<void>>) | null
-  /** Starts a process of its own that delivers, slowly, and says which notifications it has handed over. */
+  /** Starts a child process that delivers slowly and reports its hand-overs. */
   spawn(): Promise<QueueProcess>
   close(): Promise<void>
 }
@@ -20,11 +20,11 @@ export interface QueueNotifierOptions {
   readonly channels: Readonly<Record<string, Provider>>
   readonly queue: Queue | null
   readonly pollMs: number
-  /** False: it only accepts. */
+  /** False: accepts only. */
   readonly deliver?: boolean
 }
 
-/** What the contract uses of a notifier. */
+/** The part of a notifier that the contract uses. */
 export interface QueueNotifier {
   send(message: ContractMessage): Promise<{ readonly id: string }>
   sendBatch(messages: readonly ContractMessage[]): Promise<{ readonly accepted: number }>
@@ -49,10 +49,10 @@ export interface ContractMessage {
   readonly sendAt?: string
 }
 
-/** A process with a provider that takes some 50 ms for a message, 4 at a time, and a lease of 2 s. */
+/** A process with a provider that takes about 50 ms per message, 4 at a time, and a lease of 2 s. */
 export interface QueueProcess {
-  /** Ids, one for each hand-over so far. */
+  /** The id of each hand-over so far. */
   handedOver(): readonly string[]
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>
 }

@@ -13,9 +13,9 @@ import { PATIENCE_MS, sleep, until } from './wait.ts'
 
 export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } from './harness.ts'
 
-/** So rarely that what is delivered has come through the engine. */
+/** So rare that every delivery must have come through the engine. */
 const NEVER_MS = 3_600_000
-/** Soon enough for a test. */
+/** Short enough for a test. */
 const SWEEP_MS = 500
 
 function message(change: Partial<ContractMessage> = {}): ContractMessage {
@@ -31,7 +31,7 @@ function assertOnce(handedOver: readonly string[], sent: readonly string[]): voi
   assert.deepEqual([...handedOver].sort(), [...sent].sort())
 }
 
-/** Takes a while, and counts how many are under way. */
+/** Takes time, and counts concurrent messages. */
 function slowly(ms: number): RecordingProviderOptions['send'] & { most: number; running: number } {
   const counted = Object.assign(
     async (_message: unknown, { notificationId }: SendContext) => {
@@ -46,7 +46,7 @@ function slowly(ms: number): RecordingProviderOptions['send'] & { most: number; 
   return counted
 }
 
-/** Announces everything twice. */
+/** Enqueues everything twice. */
 function doubled(queue: Queue): Queue {
   const { transactional } = queue
   return {
@@ -65,7 +65,7 @@ function doubled(queue: Queue): Queue {
   }
 }
 
-/** Loses every announcement. */
+/** Enqueues nothing. */
 function deaf(queue: Queue): Queue {
   const { transactional } = queue
   return {
@@ -75,7 +75,7 @@ function deaf(queue: Queue): Queue {
   }
 }
 
-/** Every way of dispatch passes this, the built-in one too: see docs/testing.md. In real time. */
+/** The contract of all queue engines and of the built-in dispatch: see docs/testing.md. Uses real time. */
 export function queueContract(test: TestApi, create: () => Promise<QueueHarness>): void {
   interface World {
     readonly harness: QueueHarness
@@ -95,7 +95,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
           harness,
           async start(channels, options = {}) {
             const queue = harness.queue()
-            // Without an engine it is the poll that finds what other processes store.
+            // Without an engine, the poll finds the work of other processes.
             const pollMs = queue === null ? 50 : NEVER_MS
             const notifier = await harness.start({ channels, queue, pollMs, ...options })
             started.push(notifier)
@@ -137,7 +137,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     await start({ email: other })
     const ids: string[] = []
     const leastOf = (): number => Math.min(one.calls.length, other.calls.length)
-    // One that is slow to connect is waited for: the first ones go to the other.
+    // Waits for a slow connection: the other process takes the first messages.
     await until('a share of 30 for each process', async () => {
       ids.push(...(await sendAll(api, 30)))
       return leastOf() >= 30
@@ -202,7 +202,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const email = recordingProvider()
     const notifier = await start({ email })
     const began = performance.now()
-    // Far enough for the machine to come to the cancellation before.
+    // Late enough for the cancellation to come first.
     const cancelled = await notifier.send(message({ sendAt: inMs(3_000), to: 'never@example.com' }))
     const { id } = await notifier.send(message({ sendAt: inMs(3_000), to: 'due@example.com' }))
     await notifier.notifications.cancel(cancelled.id)
@@ -276,7 +276,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const isSent = async (id: string): Promise<boolean> => (await api.notifications.get(id)).status === 'sent'
     await until('100 sent', async () => (await Promise.all(ids.map(isSent))).every((sent) => sent))
     assertOnce(all(), ids)
-    // Twice only what it had under way, or had not recorded yet.
+    // Only messages under way or unrecorded may be handed over twice.
     const handed = victim.handedOver().length + email.calls.length
     assert.ok(handed <= 120, `${handed} for 100`)
     assert.ok(email.calls.length > 0)

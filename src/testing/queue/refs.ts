@@ -6,7 +6,7 @@ import { sleep, until } from './wait.ts'
 type Check = (name: string, run: (world: { readonly harness: QueueHarness }) => Promise<void>) => void
 type Handed = Parameters<QueueWorker['handle']>[0][number]
 
-/** Long enough for what would come wrongly to come. */
+/** Long enough for wrong refs to arrive. */
 const SILENCE_MS = 500
 
 function refs(beginning: string, count: number, dueInMs = 0): JobRef[] {
@@ -20,10 +20,7 @@ function refs(beginning: string, count: number, dueInMs = 0): JobRef[] {
 const nameOf = ({ lane, jobId }: Handed): string => `${lane} ${jobId}`
 const namesOf = (of: Iterable<Handed>): string[] => [...new Set(Array.from(of, nameOf))].sort()
 
-/**
- * What the port says of refs, without a notifier: it makes up for an engine's faults from its storage, such as for refs that
- * are lost while there is a backlog.
- */
+/** The port's rules for refs, without a notifier, which would hide faults of an engine with its sweep. */
 export function refChecks(check: Check): void {
   function checkQueues(name: string, run: (one: Queue, other: Queue) => Promise<void>): void {
     check(name, async ({ harness }) => {
@@ -64,7 +61,7 @@ export function refChecks(check: Check): void {
     assert.deepEqual(namesOf(Array.from(handed.values(), ({ ref }) => ref)), namesOf(due))
     for (const { jobId, dueInMs } of due) {
       const after = (handed.get(jobId)?.at ?? 0) - began
-      // Clocks of an engine count whole milliseconds.
+      // Engines' clocks have a resolution of a millisecond.
       assert.ok(after >= dueInMs - 10, `${jobId} came after ${after} ms`)
     }
     await Promise.all(stops.map((stop) => stop()))

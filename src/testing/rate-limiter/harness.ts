@@ -1,14 +1,14 @@
 import type { LimitCheck, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
 
-/** A limiter under test, and a hand on its clock. */
+/** A limiter under test, with control over its clock. */
 export interface RateLimiterHarness {
   readonly limiter: RateLimiter
   /**
-   * Another instance over the same counts and the same time, as another process has it. Null: the limiter counts for its
-   * own process alone, as one in memory does, and must not be used by several.
+   * Another instance with the same counts and time, as in another process. Null: the limiter counts in one process
+   * only.
    */
   readonly second: RateLimiter | null
-  /** Lets the limiter's own time go by. */
+  /** Advances the limiter's time. */
   advance(ms: number): Promise<void> | void
 }
 

@@ -7,7 +7,7 @@ import { sharedChecks } from './shared.ts'
 
 export type { RateLimiterHarness } from './harness.ts'
 
-/** Every rate limiter passes this: see docs/testing.md. */
+/** The contract of all rate limiters: see docs/testing.md. */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
   async function one(harness: RateLimiterHarness, check: WindowCheck): Promise<LimitState> {
     const { states } = await harness.limiter.consume([check])
@@ -302,7 +302,7 @@ async function followTrace({ limiter, advance }: RateLimiterHarness, seed: numbe
   }
 }
 
-/** Mostly short waits; and often one that ends exactly where an episode or window does, where mistakes are. */
+/** Mostly short waits, and often one to the exact end of an episode or window, where mistakes happen. */
 function nextWait(random: () => number, hint: number): number {
   const dice = random()
   if (dice < 0.55) return Math.floor(random() * 300)
@@ -312,7 +312,7 @@ function nextWait(random: () => number, hint: number): number {
   return Math.max(0, hint - (dice < 0.9 ? 1 : 0))
 }
 
-/** A small generator with a seed: the contract's traces are the same everywhere. */
+/** A seeded generator, so that the contract is deterministic. */
 function pseudoRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,11 +1,11 @@
 import type { WindowCheck } from '../../ports/rate-limiter.ts'
 
-/** The burst rule in the plainest words: everything that was ever counted, in a list. */
+/** The simplest form of the burst rule: a list of everything counted. */
 export interface ReferenceWindow {
   allows(check: WindowCheck, now: number): boolean
-  /** Counts what is allowed. */
+  /** Counts if allowed. */
   consume(check: WindowCheck, now: number): boolean
-  /** Takes back the youngest units that count. */
+  /** Takes back the newest counted units. */
   refund(check: WindowCheck, units: number, now: number): void
 }
 

@@ -3,7 +3,7 @@ import type { LimitCheck, RateLimiter } from '../../ports/rate-limiter.ts'
 import { Absent, skippable, type TestApi } from '../test-api.ts'
 import { MINUTE, PAUSE, type RateLimiterHarness, requests, slots } from './harness.ts'
 
-/** Checks that instances of one limiter, each in a process of its own, share all that they count. */
+/** Checks that instances of a limiter in several processes share all counts. */
 export function sharedChecks(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
   function check(name: string, run: (first: RateLimiter, second: RateLimiter) => Promise<void>): void {
     skippable(test)(`two instances ${name}`, async () => {
@@ -18,7 +18,7 @@ export function sharedChecks(test: TestApi, create: () => Promise<RateLimiterHar
     })
   }
 
-  /** How many of these calls are allowed, made through both instances at once. */
+  /** Number of allowed calls of a race through both instances. */
   async function race(
     instances: readonly RateLimiter[],
     calls: number,

@@ -7,14 +7,14 @@ import type { LaterReport } from './recipients.ts'
 
 const SIGNATURE = 'simulator-signature'
 
-/** What a report is about. */
+/** The subject of a report. */
 export interface Reported {
   readonly notificationId: string
   readonly providerMessageId: string
   readonly to: string
 }
 
-/** The request with which the simulator's provider would report. */
+/** The request of a simulated report. */
 export function receiptRequest(
   url: string,
   secret: string,
@@ -28,7 +28,7 @@ export function receiptRequest(
   return { method: 'POST', url, headers, body, receivedAt: now }
 }
 
-/** Reads such a request, as a real channel reads its provider's. */
+/** Parses such a request as a real provider would. */
 export function parseSimulated({ headers, body }: ReceiptRequest, secret: string): ParsedReceipts {
   const [given, expected] = [headers[SIGNATURE] ?? '', signatureOf(secret, body)].map((text) =>
     Buffer.from(text),

@@ -3,19 +3,19 @@ import type { FactType } from '../../domain/facts.ts'
 import type { FaultScope } from '../../domain/outcome.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
 
-/** What the simulator's provider reports later about a message that it has accepted. */
+/** A later report about an accepted message. */
 export interface LaterReport {
   readonly type: FactType
   readonly code?: ErrorCode
   readonly suppress?: SuppressionReason
 }
 
-/** One magic recipient without a parameter. The place in the list is its number on `sms`: only ever appended to. */
+/** A magic recipient without a parameter. Its index is its number on `sms`: append only. */
 export interface SimulatedCase {
   readonly name: string
-  /** In words, for the documentation. */
+  /** Description for the documentation. */
   readonly what: string
-  /** What is reported later about an accepted message; absent: it is not accepted. */
+  /** Later reports about an accepted message. Absent: not accepted. */
   readonly reports?: readonly LaterReport[]
 }
 
@@ -74,7 +74,7 @@ export const SIMULATED_CASES: readonly SimulatedCase[] = [
 ]
 
 /**
- * Parametrized names, and the form of each that has a number on `sms`.
+ * Names with a parameter, and the form of each on `sms`.
  *
  * @internal
  */
@@ -84,8 +84,7 @@ export const SIMULATED_FORMS: readonly (SimulatedCase & { readonly sms: string }
 ]
 
 /**
- * Codes with which a provider can fail, and whose fault each then is. The place in the list is its number on `sms`:
- * only ever appended to.
+ * Error codes with their scopes. The index is the number on `sms`: append only.
  *
  * @internal
  */
@@ -131,7 +130,7 @@ export const SIMULATED_CODES: readonly (readonly [code: ErrorCode, scope: FaultS
   ['delivery_unknown', 'message'],
 ]
 
-/** Numbers of the North American plan that are kept for fiction: area code, 555, 01 and two digits. */
+/** Numbers of the North American plan reserved for fiction: area code, 555, 01 and two digits. */
 const SMS_CASES = '+120255501'
 const SMS_REJECTED = '+130355501'
 const SMS_RETRY = '+140455501'
@@ -162,10 +161,10 @@ export const SIMULATED_CHANNELS = ['email', 'sms', 'push', 'slack', 'webhook'] a
 export type SimulatedChannel = (typeof SIMULATED_CHANNELS)[number]
 
 /**
- * The magic recipient with a name: `bounced`, `delayed-250`, `rejected-mailbox_full`. With a tag it is one of many
- * that behave alike; text messages have no tags.
+ * The magic recipient for a name: `bounced`, `delayed-250`, `rejected-mailbox_full`. A tag makes distinct recipients of
+ * the same behaviour, except on `sms`.
  *
- * @returns undefined where a text message has no number for the name
+ * @returns undefined: the name has no number on `sms`
  */
 export function simulatedRecipient(channel: SimulatedChannel, name: string, tag = ''): string | undefined {
   const tagged = tag === '' ? name : `${name}+${tag}`
@@ -190,19 +189,19 @@ const NAMED: Readonly<Record<Exclude<SimulatedChannel, 'sms'>, RegExp>> = {
   webhook: /^https:\/\/simulator\.example\/([^+/?#]+)(?:\+.*)?$/,
 }
 
-/** The name of a magic recipient; null: it is no such recipient. */
+/** The name of a magic recipient. Null: an ordinary recipient. */
 export function simulatedName(channel: SimulatedChannel, to: string): string | null {
   return (channel === 'sms' ? SMS_NAMES.get(to) : NAMED[channel].exec(to)?.[1]?.toLowerCase()) ?? null
 }
 
-/** What a name asks for. */
+/** The behaviour of a name. */
 export type Simulated =
   | { readonly kind: 'case'; readonly name: string; readonly reports?: readonly LaterReport[] | undefined }
   | { readonly kind: 'delayed'; readonly ms: number }
   | { readonly kind: 'flaky'; readonly failures: number }
   | { readonly kind: 'rejected' | 'retry'; readonly code: ErrorCode; readonly scope: FaultScope }
 
-/** Reads a name; null: nothing has it. */
+/** Parses a name. Null: unknown. */
 export function readSimulated(name: string): Simulated | null {
   const known = SIMULATED_CASES.find((each) => each.name === name)
   if (known !== undefined) return { kind: 'case', name, reports: known.reports }

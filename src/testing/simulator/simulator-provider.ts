@@ -17,41 +17,40 @@ import {
   simulatedRecipient,
 } from './recipients.ts'
 
-/** Options of {@link simulatorProvider}: those of every channel, and of the provider behind it. */
+/** Options of {@link simulatorProvider}: those of every provider, and of the simulated service. */
 export interface SimulatorProviderOptions
   extends Pick<Provider, 'maxConcurrent' | 'maxPerSecond' | 'timeoutMs' | 'retry' | 'onAmbiguous'> {
-  /** One of the five that are built in. */
+  /** A built-in channel. */
   readonly channel: SimulatedChannel
   /** Instance id. @default 'simulator' */
   readonly name?: string | undefined
-  /** Where the notifier is reached: the addresses of receipts begin with it. @default 'https://carillon.example' */
+  /** Public address of the notifier, for the URLs of receipts. @default 'https://carillon.example' */
   readonly baseUrl?: string | undefined
-  /** Whose time delays take. @default the system's */
+  /** The clock of delays. @default the system's */
   readonly clock?: Clock | undefined
 }
 
-/** A channel that comes without a provider, and does what the recipient's name says. */
+/** A provider without a service, controlled by the recipient's name. */
 export interface SimulatorProvider extends Omit<Provider, 'kind'> {
-  /** None: the option's key says the channel. */
+  /** None: it takes the channel it is configured for. */
   readonly kind?: undefined
   /**
-   * The magic recipient with a name, in the form of this channel: `recipient('bounced')`.
-   * With a tag it is one of many that behave alike.
+   * The magic recipient for a name on this channel: `recipient('bounced')`. A tag makes distinct recipients of the same
+   * behaviour.
    *
-   * @throws NotifierError `invalid_configuration` for a name that nothing has
+   * @throws NotifierError `invalid_configuration` for an unknown name
    */
   recipient(name: string, tag?: string): string
-  /** The messages that it has accepted, in order. */
+  /** Accepted messages in order. */
   readonly accepted: readonly SimulatedMessage[]
   /**
-   * The requests with which its provider would report what has happened to accepted messages since the last call, in
-   * order. Post them to their `url`, or hand them to `parseReceipts`.
+   * The requests that report the later events of accepted messages since the last call, in order. Post them to their
+   * `url`, or pass them to `parseReceipts`.
    */
   receipts(): readonly ReceiptRequest[]
   parseReceipts: NonNullable<Provider['parseReceipts']>
 }
 
-/** A message that the simulator has accepted. */
 export interface SimulatedMessage {
   readonly providerMessageId: string
   readonly idempotencyKey: string
@@ -59,14 +58,14 @@ export interface SimulatedMessage {
 }
 
 /**
- * A provider for tests and demonstrations that needs none: every outcome, every code and every later report can be had
- * by the recipient's name; docs/testing.md lists them. Every other recipient is accepted.
+ * A provider for tests and demonstrations without a service: the recipient's name chooses any outcome, code and later
+ * report; docs/testing.md lists them. It accepts all other recipients.
  *
  * @example
  * const email = simulatorProvider({ channel: 'email' })
  * await notifier.send({ channel: 'email', to: email.recipient('bounced'), body: 'Hi' })
  *
- * @throws NotifierError `invalid_configuration` for an option that is missing, that nobody knows or of a wrong type
+ * @throws NotifierError `invalid_configuration` for a missing or unknown option, or one of a wrong type
  */
 export function simulatorProvider(options: SimulatorProviderOptions): SimulatorProvider {
   assertOptionNames('simulatorProvider', options, {
@@ -98,7 +97,7 @@ export function simulatorProvider(options: SimulatorProviderOptions): SimulatorP
   async function send(message: Message, context: SendContext): Promise<Outcome> {
     if (context.signal.aborted) return unavailable('The time was over before the hand-over.')
     const called = simulatedName(channel, message.to)
-    // Anybody else is a usual recipient; a magic name with a slip in it must not pass for one.
+    // Other recipients are ordinary; a misspelt magic name is not.
     if (called === null) return accept(message, context)
     const asked = readSimulated(called)
     switch (asked?.kind) {
@@ -175,7 +174,7 @@ function unknownName(called: string): Outcome {
   return { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message }
 }
 
-/** True when the time has passed, false when the signal aborted before. */
+/** True: the time has passed. False: the signal aborted first. */
 function passes(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = Number.isFinite(ms) ? clock.timer(ms, () => end(true)) : () => {}

@@ -19,7 +19,7 @@ function key(change: Partial<NewApiKey> = {}): NewApiKey {
   }
 }
 
-/** Like a SHA-256: 32 bytes; equal texts, equal bytes. */
+/** A stand-in for SHA-256: 32 bytes, equal for equal texts. */
 function hashOf(text: string): Uint8Array {
   const bytes = new Uint8Array(32).fill(0xff)
   bytes.set(new TextEncoder().encode(text))

@@ -23,7 +23,7 @@ const MOST = 1_000
 
 type Counts = readonly [due: number, scheduled: number, leased: number]
 
-/** The counts of each lane; endpoints' are under `events`. */
+/** The counts of each lane; those of endpoints under `events`. */
 async function countsOf(storage: Storage, most = MOST): Promise<Record<string, Counts>> {
   const { lanes } = await storage.backlog(most)
   const counts = lanes.map(({ lane, due, scheduled, leased }) => [

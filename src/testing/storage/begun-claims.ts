@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import { accept, claim, claimOne, deliver, endpoint, LEASE_MS, note, start } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
-/** Claims that begin attempts at events, where a storage does that. */
+/** For storages whose claims may begin attempts at events. */
 export function begunClaimChecks(check: Check): void {
   check('a claim begins attempts at events only where it may, and says so', async (harness) => {
     const { storage, secondDoor } = harness
@@ -65,7 +65,7 @@ export function begunClaimChecks(check: Check): void {
   })
 }
 
-/** An endpoint with one event on its way. */
+/** An endpoint with one pending event. */
 async function endpointWithEvent(storage: Storage): Promise<WebhookEndpoint> {
   const hook = await endpoint(storage)
   await accept(storage, [note()])
@@ -73,7 +73,7 @@ async function endpointWithEvent(storage: Storage): Promise<WebhookEndpoint> {
   return hook
 }
 
-/** Claims an event by a claim that may begin its attempt. */
+/** Claims an event and allows the claim to begin its attempt. */
 async function claimMaybeBegun(storage: Storage, lane: string): Promise<ClaimedJob> {
   const { jobs } = await storage.claim({ lanes: [{ lane, free: 1, begin: true }], leaseMs: LEASE_MS })
   const [job] = jobs
@@ -81,7 +81,7 @@ async function claimMaybeBegun(storage: Storage, lane: string): Promise<ClaimedJ
   return job
 }
 
-/** The same, and begins the attempt where the claim has not. */
+/** The same, and begins the attempt if the claim has not. */
 async function claimBegun(storage: Storage, lane: string): Promise<ClaimedJob> {
   const job = await claimMaybeBegun(storage, lane)
   if (job.begun !== true) assert.deepEqual(await start(storage, [job], lane), [true])

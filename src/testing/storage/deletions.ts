@@ -21,14 +21,14 @@ import type { Check } from './harness.ts'
 
 const QUOTA = { period: '2026-11', limit: 1_000 }
 
-/** One notification that was delivered, with an event that waits. */
+/** A delivered notification with a pending event. */
 async function fillHistory(storage: Storage, organizationId: string): Promise<void> {
   await endpoint(storage, { organizationId })
   await storage.accept([{ organizationId, notifications: [note()], quota: QUOTA }])
   await deliver(storage, [sent({ providerMessageId: `m-${unique()}` })])
 }
 
-/** Two that wait, and something of every other kind. */
+/** Two waiting notifications and a row of every other kind. */
 async function fillOthers(storage: Storage, organizationId: string): Promise<void> {
   await storage.accept([{ organizationId, notifications: notes(2), quota: QUOTA }])
   await storage.suppressions.add({
@@ -69,7 +69,7 @@ async function template(storage: Storage, organizationId: string): Promise<strin
   return id
 }
 
-/** Purges in steps of so many until there is no more to do; answers what each step left. */
+/** Purges in steps until nothing changes; returns the result of each step. */
 async function purgeAll(storage: Storage, id: string, most = 100): Promise<string> {
   for (let steps = 0; steps < 200; steps += 1) {
     const { notifications, left } = await storage.organizations.purge(id, most)

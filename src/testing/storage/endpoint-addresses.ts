@@ -5,7 +5,7 @@ import { attempt, type Change, publishEvents, settlement, stateOf } from './endp
 import { claim, claimOne, endpoint, page, start } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
-/** What becomes of an endpoint, and of what is under way to it, when its address changes or says that it is gone. */
+/** An endpoint and its deliveries under way after a new address or a 410. */
 export function endpointAddressChecks(check: Check): void {
   check('what failed at another address no longer counts', async (harness) => {
     const { storage } = harness

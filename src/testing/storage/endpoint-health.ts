@@ -42,7 +42,7 @@ export function settlement({ jobId, token }: ClaimedJob, change: Change): Settle
   }
 }
 
-/** Ends one attempt on the oldest event of an endpoint; answers what that announced about it. */
+/** Ends one attempt at the oldest event of an endpoint; returns the published events about the endpoint. */
 export async function attempt(
   storage: Storage,
   hook: WebhookEndpoint,
@@ -55,7 +55,7 @@ export async function attempt(
   return [...(answer.endpointEvents ?? [])]
 }
 
-/** So many events for the endpoints there are. */
+/** Publishes this many events to the existing endpoints. */
 export async function publishEvents(storage: Storage, count: number): Promise<void> {
   await accept(storage, notes(count))
   for (let index = 0; index < count; index += 1) await deliver(storage)
@@ -66,7 +66,7 @@ export async function stateOf(storage: Storage, { id }: WebhookEndpoint): Promis
   return [stored?.status, stored?.disabledReason, stored?.failingSince === null ? null : 'failing']
 }
 
-/** What an endpoint is told, by type. */
+/** The events of an endpoint, by type. */
 async function told({ storage }: StorageHarness, { id: endpointId }: WebhookEndpoint): Promise<string[]> {
   const { items } = await storage.webhookEndpoints.deliveries({ endpointId }, page())
   return items.map(({ eventType }) => eventType).reverse()

@@ -18,7 +18,7 @@ import {
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 
-/** Listens from now on; answers what was told since it was last asked. */
+/** Records enqueued jobs from now on; the result returns those since its last call. */
 async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]>> {
   let heard: JobRef[] = []
   await storage.enqueueJobs?.({ enqueue: (refs) => heard.push(...refs) })
@@ -30,7 +30,7 @@ async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]
   }
 }
 
-/** Only for a storage that can announce: the others cannot be used with a queue engine. */
+/** For storages that support queue engines. */
 export function enqueueChecks(check: Check): void {
   function checkEnqueued(name: string, run: (harness: StorageHarness) => Promise<void>): void {
     check(name, async (harness) => {

@@ -14,13 +14,13 @@ export const TEN: readonly number[] = Array.from({ length: 10 }, (_, index) => i
 
 let count = 0
 
-/** A number of its own for every call. */
+/** A new number for every call. */
 export function unique(): string {
   count += 1
   return String(count)
 }
 
-/** A later id sorts before an earlier one, because no order may come from ids. */
+/** Later ids sort before earlier ones, because no order may depend on ids. */
 export function note(change: Partial<NewNotification> = {}): NewNotification {
   const digits = String(Number.MAX_SAFE_INTEGER - Number(unique())).padStart(34, '0')
   return {
@@ -36,12 +36,12 @@ export function note(change: Partial<NewNotification> = {}): NewNotification {
   }
 }
 
-/** So many notifications, alike but for their ids. */
+/** Equal notifications with different ids. */
 export function notes(length: number, change: Partial<NewNotification> = {}): NewNotification[] {
   return Array.from({ length }, () => note(change))
 }
 
-/** Accepts notifications; answers their ids. */
+/** Accepts notifications; returns their ids. */
 export async function accept(
   storage: Storage,
   notifications: readonly NewNotification[],
@@ -52,7 +52,7 @@ export async function accept(
   return notifications.map(({ id }) => id)
 }
 
-/** Creates an organization; answers its id. */
+/** Creates an organization; returns its id. */
 export async function organization(storage: Storage, id = `org_${unique()}`): Promise<string> {
   assert.notEqual(await storage.organizations.create({ id, name: id, plan: null, smsCountries: null }), null)
   return id
@@ -108,8 +108,7 @@ export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent
 }
 
 /**
- * Lets an endpoint be gone when it is told of a notification, and enables it again; answers the number of the event
- * about it.
+ * Ends a delivery to an endpoint with 410 and enables the endpoint again; returns the number of the event about it.
  *
  * @internal
  */
@@ -130,7 +129,7 @@ export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: tr
   return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs, outage } }
 }
 
-/** Gives a job back that nobody was asked to deliver. */
+/** Returns a job without asking a provider. */
 export function unasked({ jobId, token }: LeaseRef, delayMs: number): Settlement {
   return { kind: 'notification', jobId, token, facts: [], next: { kind: 'retry', delayMs, unasked: true } }
 }
@@ -151,12 +150,12 @@ export function page(change: Partial<PageRequest> = {}): PageRequest {
   return { limit: 100, offset: 0, ...change }
 }
 
-/** How many of the answers are what a race must have one of. */
+/** Number of matching answers of a race. */
 export function countOf<Answer>(answers: readonly Answer[], test: (answer: Answer) => boolean): number {
   return answers.filter(test).length
 }
 
-/** Reads a list from its first page to its last, with something happening between the pages. */
+/** Reads all pages of a list, with an action between them. */
 export async function readAll<Item>(
   list: (
     request: PageRequest,

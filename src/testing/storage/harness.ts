@@ -3,52 +3,52 @@ import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
 
-/** A storage under test, started and empty but for `org_default`. */
+/** A storage under test, started and empty except for `org_default`. */
 export interface StorageHarness {
   readonly storage: Storage
-  /** Lets the storage's own time go by. */
+  /** Advances the storage's time. */
   advance(ms: number): Promise<void> | void
-  /** Reads what was stored by another way than the storage's own methods. */
+  /** Reads stored data independently of the storage's methods. */
   readonly secondDoor: SecondDoor
-  /** Transactions of a caller's; absent: the storage shares none. */
+  /** Transactions of a caller. Absent: the storage shares none. */
   readonly transactions?: CallerTransactions
-  /** Releases what {@link create} opened; the storage has been stopped. */
+  /** Releases what {@link create} opened, after the storage has stopped. */
   close?(): Promise<void> | void
 }
 
-/** An application that keeps rows of its own in the storage's database. */
+/** An application with rows of its own in the storage's database. */
 export interface CallerTransactions {
   /** Writes a row and accepts a request in one transaction, and commits it. */
   commit(request: AcceptRequest, row: string): Promise<JoinedAccept>
   /** The same, and rolls it back. */
   rollBack(request: AcceptRequest, row: string): Promise<void>
-  /** The rows that are there, in any order. */
+  /** All rows, in any order. */
   rows(): Promise<string[]>
 }
 
-/** Raw reads, each of the whole table. Order does not matter. */
+/** Raw reads, each of a whole table, in any order. */
 export interface SecondDoor {
   notifications(): Promise<StoredNotificationRow[]>
   jobs(): Promise<StoredJobRow[]>
-  /** Without the accepts, which may be derived. */
+  /** Without accepts, which may be derived. */
   events(): Promise<StoredEventRow[]>
   deliveries(): Promise<StoredDeliveryRow[]>
   /** Also records that have expired. */
   idempotency(): Promise<StoredIdempotencyRow[]>
-  /** How many rows there are of what hangs on the others. */
+  /** Number of rows that depend on others. */
   dependents(): Promise<StoredDependents>
   /**
-   * How many rows there are of an organization, its own included, by any names of their kinds; kinds without any are left out.
-   * A template's versions are a kind, too; records without an organization in them (idempotency, receipts) are none.
+   * Number of rows of an organization, its own included, by kind, under any names; kinds without rows are omitted.
+   * Versions of templates count as a kind; records without an organization (idempotency, receipts) do not.
    */
   owned(organizationId: string): Promise<Readonly<Record<string, number>>>
 }
 
 export interface StoredDependents {
   readonly handovers: number
-  /** Lines of the delivery logs of endpoints, those of deliveries that are gone too. */
+  /** Log lines of webhook deliveries, also of removed ones. */
   readonly deliveryAttempts: number
-  /** Keys by which receipts are deduplicated. */
+  /** Keys that deduplicate receipts. */
   readonly receipts: number
   readonly unmatchedReceipts: number
 }
@@ -78,7 +78,7 @@ export interface StoredDeliveryRow {
   readonly eventId: string
   readonly endpointId: string
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'
-  /** Lines of its delivery log. */
+  /** Log lines of its deliveries. */
   readonly attempts: number
 }
 
@@ -87,7 +87,7 @@ export interface StoredIdempotencyRow {
   readonly admitted: number
 }
 
-/** Declares one test that gets a storage of its own. */
+/** Declares a test with a storage of its own. */
 export type Check = (title: string, run: (harness: StorageHarness) => Promise<void>) => void
 
 export function checkWith(test: TestApi, create: () => Promise<StorageHarness>): Check {

@@ -360,7 +360,7 @@ export function leaseChecks(check: Check): void {
   })
 }
 
-/** Lets attempts of these notifications start and their leases run out. */
+/** Starts attempts of these notifications and lets their leases expire. */
 async function loseAttempts(
   harness: { readonly storage: Storage; advance(ms: number): Promise<void> | void },
   notifications: Parameters<typeof accept>[1],

@@ -18,7 +18,7 @@ async function log(
 const brief = (entries: readonly LogEntry[]): string[] =>
   entries.map(({ notificationId, type }) => `${notificationId} ${type}`)
 
-/** Delivers in three steps, each at its own time: accepts, `sent`, `delivered`. */
+/** Delivers in three steps at different times: accept, `sent`, `delivered`. */
 async function history(
   storage: Storage,
   advance: (ms: number) => Promise<void> | void,
@@ -194,7 +194,7 @@ export function logChecks(check: Check): void {
         log(storage, filter, { cursor: encodeCursor([most, most, most]) }).catch(({ code }) => code),
       ),
     )
-    // Or refused, by a storage whose cursors have not as many numbers.
+    // A storage whose cursors have another form may refuse it.
     for (const found of pages) assert.ok(found === 'invalid_parameter' || Array.isArray(found))
   })
 

@@ -85,7 +85,7 @@ export function receiptChecks(check: Check): void {
   check('the longest message ids are stored, and found by early and late receipts', async ({ storage }) => {
     const longest = [
       randomBytes(MAX_MESSAGE_ID).toString('base64').slice(0, MAX_MESSAGE_ID),
-      // Of text that no index can compress, each character takes three bytes.
+      // In incompressible text, each character takes three bytes.
       randomText(Math.floor(MAX_MESSAGE_ID / 3)),
       '\u0000'.repeat(MAX_MESSAGE_ID),
       '\u001b'.repeat(MAX_MESSAGE_ID),
@@ -125,7 +125,7 @@ export function receiptChecks(check: Check): void {
     const ids = await accept(storage, notes(3))
     await accept(storage, [note()], other)
     const jobs = await claim(storage, 4)
-    // In whatever order they are handed over.
+    // In any order of hand-overs.
     for (const id of [1, 2, 0].map((index) => ids[index])) {
       const job = jobs.find((one) => one.kind === 'notification' && one.notification.id === id)
       assert.ok(job !== undefined)
@@ -153,7 +153,7 @@ export function receiptChecks(check: Check): void {
   })
 
   check('a receipt suppresses the recipient for the reason it gives, once', async ({ storage }) => {
-    // It is open already: what a start is given counts from then on.
+    // Applies from now on, although the storage is already open.
     await storage.start({ addressOf: (channel, to) => (channel === 'email' ? to.toLowerCase() : to) })
     const own = await organization(storage)
     const [id = ''] = await accept(storage, [note({ to: 'Ada@Example.com' })], own)

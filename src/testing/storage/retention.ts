@@ -40,7 +40,7 @@ async function sweepAll(storage: Storage, change: Partial<SweepRequest> = {}): P
 const total = (answers: readonly SweepAnswer[]): number =>
   answers.reduce((sum, { notifications }) => sum + notifications, 0)
 
-/** One notification sent, and its event delivered to the endpoint. */
+/** Sends a notification and delivers its event to the endpoint. */
 async function sendOne(storage: Storage, hook: WebhookEndpoint, organizationId?: string): Promise<string> {
   const [id = ''] = await accept(storage, [note()], organizationId)
   await deliver(storage, [sent({ providerMessageId: `m-${unique()}` })])
@@ -243,7 +243,7 @@ export function retentionChecks(check: Check): void {
     const { receipts, unmatchedReceipts } = await secondDoor.dependents()
     assert.deepEqual([receipts, unmatchedReceipts], [1, 0])
     assert.deepEqual(await secondDoor.idempotency(), [])
-    // Of what is gone a repetition is news, of what was recorded it is not.
+    // A repetition of a removed receipt is new, one of a recorded receipt is not.
     const kinds = async (): Promise<string[]> =>
       (await storage.recordReceipts([receipt('delivered', 'm-9'), receipt('opened', 'm-1')])).map(
         ({ kind }) => kind,
@@ -271,7 +271,7 @@ export function retentionChecks(check: Check): void {
     assert.deepEqual([first.unmatched.length, first.more], [4, true])
     const answers = await Promise.all(TEN.map(() => storage.retention.expire(asked)))
     const told = answers.flatMap(({ unmatched }) => unmatched).length
-    // One that finds the rows of a step in other hands may pass them by.
+    // A storage may skip rows that another step holds.
     const rest = (await storage.retention.expire({ ...asked, most: 100 })).unmatched.length
     assert.equal(told + rest, 21)
     const { receipts, unmatchedReceipts } = await secondDoor.dependents()

@@ -23,7 +23,7 @@ import type { Check, StorageHarness } from './harness.ts'
 
 const FAILED: Fact = { type: 'failed', attempt: 1, provider: 'smtp', code: 'provider_error' }
 
-/** Notifications that failed at their first attempt; answers their ids, oldest first. */
+/** Notifications that failed at their first attempt; returns their ids, oldest first. */
 async function deadLetters(
   storage: Storage,
   notifications: readonly ReturnType<typeof note>[],
@@ -48,7 +48,7 @@ function request(change: Omit<Partial<RetryRequest>, 'filter'> & { filter?: obje
   }
 }
 
-/** Retries step by step until all have been looked at. */
+/** Retries in steps until all were looked at. */
 async function retryAll(storage: Storage, asked: RetryRequest): Promise<RetryAnswer[]> {
   const answers: RetryAnswer[] = []
   let step = asked
@@ -212,7 +212,7 @@ export function retryChecks(check: Check): void {
     await harness.advance(120_000)
     const dry = await storage.notifications.retry(request({ dryRun: true }))
     assert.deepEqual([dry.retried, dry.expired], [2, 1])
-    // The second would be due in three hours, when the last has expired.
+    // The second would be due in three hours, after the last has expired.
     const slow = await storage.notifications.retry(request({ dryRun: true, spacingMs: 10_800_000 }))
     assert.deepEqual([slow.retried, slow.expired], [1, 2])
     const answer = await storage.notifications.retry(request())

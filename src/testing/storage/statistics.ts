@@ -59,7 +59,7 @@ export function statisticsChecks(check: Check): void {
     const { accepted, exact } = first
     assert.deepEqual([accepted, exact], [4, true])
     const later = await storage.logs.count({ ...span, from: from + HOUR, until: from + 2 * HOUR }, MOST)
-    // The deliveries are of either organization, in turn.
+    // The deliveries alternate between the organizations.
     const theirs = await storage.logs.count({ ...span, organizationId: other }, MOST)
     const theirsLater = await storage.logs.count(
       { organizationId: other, from: from + HOUR, until: from + 2 * HOUR },

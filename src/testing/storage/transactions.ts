@@ -22,7 +22,7 @@ function keyed(notifications: AcceptRequest['notifications'] = [note()]): Accept
 const admittedOf = ({ answer }: JoinedAccept): number | string =>
   answer.kind === 'accepted' ? answer.admitted : answer.kind
 
-/** Checks of `join`; of a storage that shares no transaction, that it says so. */
+/** Checks of `join`, or that a storage without it says so. */
 export function transactionChecks(check: Check): void {
   function within(
     title: string,

@@ -19,13 +19,13 @@ import type { Check, StorageHarness } from './harness.ts'
 
 const FAILED = { attempt: 1, status: 500, response: 'no', durationMs: 2.5, succeeded: false }
 
-/** So many notifications delivered, each with an event for every endpoint. */
+/** Delivers this many notifications, each with an event for every endpoint. */
 async function publishEvents(storage: Storage, count: number): Promise<void> {
   await accept(storage, notes(count))
   for (let index = 0; index < count; index += 1) await deliver(storage)
 }
 
-/** Ends the delivery of so many events to an endpoint as failed. */
+/** Ends this many deliveries to an endpoint as failed. */
 async function fail(storage: Storage, hook: WebhookEndpoint, count: number): Promise<void> {
   const jobs = await claim(storage, count, hook.id)
   assert.equal(jobs.length, count)

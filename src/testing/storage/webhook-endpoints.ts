@@ -38,7 +38,7 @@ export function webhookEndpointChecks(check: Check): void {
     const { create, list } = storage.webhookEndpoints
     const organizationId = await organization(storage)
     const wanted = [...TEN, ...TEN].map(() => newEndpoint({ organizationId }))
-    // Before the race, so that a storage with connections has opened them.
+    // Before the race, to open the storage's connections.
     assert.ok((await Promise.all(wanted.map((one) => create(one, 0)))).every((answer) => answer === null))
     const answers = await Promise.all(wanted.map((one) => create(one, 3)))
     const created = answers.filter((answer) => answer !== null)
