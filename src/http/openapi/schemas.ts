@@ -176,7 +176,7 @@ function convertAll(
   const { schemas } = z.toJSONSchema(registry, {
     io,
     unrepresentable: 'any',
-    override: refineSchema,
+    override: io === 'input' ? refineSchema : refineAnswer,
     uri: refTo,
   })
   return Object.fromEntries(
@@ -187,7 +187,7 @@ function convertAll(
 function convert(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     unrepresentable: 'any',
-    override: refineSchema,
+    override: refineAnswer,
   })
   return rest
 }
@@ -207,7 +207,12 @@ function refineSchema({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; j
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  // Clients must tolerate new fields in answers.
-  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   delete jsonSchema.propertyNames
+}
+
+/** Clients must tolerate new fields in answers. */
+function refineAnswer(context: Parameters<typeof refineSchema>[0]): void {
+  refineSchema(context)
+  const { jsonSchema } = context
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
 }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { organizationChange } from '../../../src/domain/input/organization.ts'
+import { retryInput } from '../../../src/domain/input/retry.ts'
 import { sendInput } from '../../../src/domain/input/send.ts'
 import { openApiDocument } from '../../../src/http/openapi/document.ts'
 import { EXAMPLES } from '../../../src/http/openapi/examples.ts'
@@ -185,6 +187,36 @@ describe('the document', () => {
     expect(strict.components.schemas?.SendRequest).toMatchObject({ additionalProperties: false })
     expect(document.components.schemas?.SendRequest).not.toHaveProperty('additionalProperties')
     expect(strict.components.schemas?.Template).not.toHaveProperty('additionalProperties')
+  })
+
+  it('closes the objects inside a body: their unknown fields are always refused', () => {
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+    ajv.addSchema(document, 'api')
+    const message = { to: 'ada@example.com', channel: 'email', body: 'Hi', unknown: true }
+    const attachment = { filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }
+    for (const [name, body, accepted] of [
+      ['SendRequest', { ...message, email: { replyTo: 'b@example.com', attachments: [attachment] } }, true],
+      ['SendRequest', { ...message, email: { cc: 'b@example.com' } }, false],
+      ['SendRequest', { ...message, email: { attachments: [{ ...attachment, path: '/a' }] } }, false],
+      ['SendRequest', { ...message, push: { data: { order: '1' } } }, true],
+      ['SendRequest', { ...message, push: { data: { order: '1' }, badge: 1 } }, false],
+      ['SendRequest', { ...message, slack: { blocks: [{ type: 'divider' }] } }, true],
+      ['SendRequest', { ...message, slack: { attachments: [] } }, false],
+      ['OrganizationChange', { tracking: { opens: true }, unknown: true }, true],
+      ['OrganizationChange', { tracking: { opens: true, reads: true } }, false],
+      ['RetryRequest', { filter: { channel: 'email', unknown: true } }, false],
+    ] as const) {
+      const schema = {
+        SendRequest: SERVICE.sendInput,
+        OrganizationChange: organizationChange,
+        RetryRequest: retryInput,
+      }[name]
+      const validate = ajv.compile({ $ref: `api#/components/schemas/${name}` })
+      expect([validate(body), schema.safeParse(body).success], JSON.stringify(body)).toEqual([
+        accepted,
+        accepted,
+      ])
+    }
   })
 
   it('gives examples that its schemas accept', () => {
