@@ -4,12 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier, memoryStorage, type Notifier, type SendInput } from 'carillon'
+import { discord } from 'carillon/discord'
 import { notifierRouter } from 'carillon/express'
 import { fcm } from 'carillon/fcm'
 import { slack } from 'carillon/slack'
 import { smtp } from 'carillon/smtp'
+import { telegram } from 'carillon/telegram'
 import { twilio } from 'carillon/twilio'
 import { webhook } from 'carillon/webhook'
+import { whatsapp } from 'carillon/whatsapp'
 import express from 'express'
 import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
@@ -64,6 +67,7 @@ async function follow(notifier: Notifier, { message, until }: Step): Promise<voi
 async function main(closers: (() => Promise<void>)[]): Promise<void> {
   const twilioToken = 'the-auth-token-of-the-account'
   const slackSigningSecret = 'the-signing-secret-of-the-app'
+  const metaAppSecret = 'the-secret-of-the-app'
   const web = await listening()
   closers.push(web.close)
   const reading: Promise<void>[] = []
@@ -73,6 +77,8 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
     twilioToken,
     slackSigningSecret,
     slackReceipts: () => `${web.url}/receipts/slack/slack`,
+    metaAppSecret,
+    whatsappReceipts: () => `${web.url}/receipts/whatsapp/whatsapp`,
   })
   closers.push(elsewhere.close)
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -102,6 +108,17 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
         baseUrl: elsewhere.url,
         token: 'xoxb-example',
         receipts: { secret: slackSigningSecret },
+      }),
+      whatsapp: whatsapp({
+        baseUrl: elsewhere.url,
+        accessToken: 'a-token',
+        phoneNumberId: '106540352242922',
+        receipts: { secret: metaAppSecret, verifyToken: 'a-text-of-our-own' },
+      }),
+      telegram: telegram({ baseUrl: elsewhere.url, token: '123456:the-token-of-the-bot-of-the-shop-here' }),
+      discord: discord({
+        url: `${elsewhere.url}/api/webhooks/123456789012345678/a-token-of-a-webhook`,
+        to: '#orders',
       }),
       // The receiver is on this machine. By default only public https addresses are called.
       webhook: webhook({ allow: ['127.0.0.1/32'], allowHttp: true }),
@@ -145,6 +162,28 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
         },
       },
       until: 'reported',
+    },
+    {
+      // A template that Meta has approved stands in for the text.
+      message: {
+        channel: 'whatsapp',
+        to: '+4915112345678',
+        whatsapp: { approvedTemplate: { name: 'order_shipped', language: 'en_US' } },
+      },
+      until: 'delivered',
+    },
+    {
+      message: {
+        channel: 'telegram',
+        to: '@orders',
+        body: 'Order 42 is on its way.',
+        telegram: { buttons: [[{ text: 'Track it', url: 'https://shop.example/orders/42' }]] },
+      },
+      until: 'sent',
+    },
+    {
+      message: { channel: 'discord', to: '#orders', body: '**Order 42** is on its way.' },
+      until: 'sent',
     },
     {
       message: { channel: 'webhook', to: `${elsewhere.url}/orders`, body: '{"order":42}' },

@@ -9,6 +9,9 @@ export interface Shared {
   readonly slackSigningSecret: string
   /** Address of Carillon's route for Slack's reports. Twilio gets its address with every message. */
   slackReceipts(): string
+  readonly metaAppSecret: string
+  /** Address of Carillon's route for WhatsApp's reports. */
+  whatsappReceipts(): string
 }
 
 export interface StandIns {
@@ -21,8 +24,8 @@ const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
 /**
- * Simulates Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, and a webhook receiver. Each answers
- * like the real service. Twilio and Slack also report afterwards, with real signatures.
+ * Simulates Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, WhatsApp, Telegram, Discord and a webhook
+ * receiver. Each answers like the real service. Twilio, Slack and WhatsApp also report afterwards, with real signatures.
  */
 export async function startStandIns(shared: Shared): Promise<StandIns> {
   const reports = new Set<Promise<unknown>>()
@@ -71,9 +74,32 @@ export async function startStandIns(shared: Shared): Promise<StandIns> {
     return { ok: true, channel, ts }
   }
 
+  function whatsapp(body: string): object {
+    const message = JSON.parse(body) as { readonly to: string; readonly biz_opaque_callback_data: string }
+    const id = 'wamid.1'
+    const status = {
+      id,
+      status: 'delivered',
+      timestamp: String(Math.floor(Date.now() / 1000)),
+      recipient_id: message.to,
+      biz_opaque_callback_data: message.biz_opaque_callback_data,
+    }
+    const change = { field: 'messages', value: { messaging_product: 'whatsapp', statuses: [status] } }
+    const said = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ changes: [change] }] })
+    const signature = createHmac('sha256', shared.metaAppSecret).update(said).digest('hex')
+    report(shared.whatsappReceipts(), said, {
+      'content-type': JSON_TYPE,
+      'x-hub-signature-256': `sha256=${signature}`,
+    })
+    return { messaging_product: 'whatsapp', messages: [{ id }] }
+  }
+
   function answerTo(path: string, body: string): object {
     if (path.endsWith('/Messages.json')) return twilio(body)
     if (path.endsWith('/chat.postMessage')) return slack(body)
+    if (path.endsWith('/messages')) return whatsapp(body)
+    if (path.endsWith('/sendMessage')) return { ok: true, result: { message_id: 1, chat: { id: -1001 } } }
+    if (path.startsWith('/api/webhooks/')) return { id: '1' }
     if (path.endsWith('/token')) return { access_token: 'a-token', expires_in: 3_599, token_type: 'Bearer' }
     if (path.endsWith('/messages:send')) return { name: 'projects/demo/messages/1' }
     return { received: true }

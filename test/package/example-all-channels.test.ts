@@ -27,6 +27,9 @@ test('one notification goes through every channel, up to its receipt, and the ex
     'sms: queued → sent → delivered (delivered)',
     'push: queued → sent (sent)',
     'slack: queued → sent → reported (sent)',
+    'whatsapp: queued → sent → delivered (delivered)',
+    'telegram: queued → sent (sent)',
+    'discord: queued → sent (sent)',
     'webhook: queued → sent → delivered (delivered)',
   ])
 })
