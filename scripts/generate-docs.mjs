@@ -1,6 +1,8 @@
 // Writes the generated parts of docs/ between their markers: npm run docs [-- --check]
-import { readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import ts from 'typescript'
+import { BUILT_IN } from '../src/channels/built-in.ts'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
 import { GAUGES, METRICS } from '../src/domain/metrics.ts'
@@ -13,88 +15,41 @@ import {
 } from '../src/testing/simulator/recipients.ts'
 import { fromRoot } from './entries.mjs'
 
-/** @type {Record<string, Record<string, () => string>>} file → part → text */
-const parts = {
-  'docs/errors.md': { catalogue },
-  'docs/events.md': {
+/** Makers of parts by name. Every other name is an interface, whose options are listed. */
+const makers = new Map(
+  Object.entries({
+    catalogue,
     types,
-    receiver: options('src/webhook-receiver/receive.ts', 'ReceiverOptions'),
-    verify: options('src/webhook-receiver/verify.ts', 'VerifyOptions'),
-  },
-  'docs/dashboard.md': { dashboard: options('src/dashboard/index.ts', 'DashboardOptions') },
-  'docs/rest-api.md': { routes },
-  'docs/testing.md': { simulator, 'simulated codes': simulatedCodes },
-  'docs/observability.md': {
+    routes,
+    simulator,
+    'simulated codes': simulatedCodes,
     metrics,
     gauges,
-    prometheus: options('adapters/telemetry/prometheus.ts', 'PrometheusOptions'),
-    opentelemetry: options('adapters/telemetry/opentelemetry.ts', 'OpenTelemetryOptions'),
-  },
-  'docs/options.md': {
-    notifier: options('src/options.ts', 'NotifierOptions'),
-    webhooks: options('src/options.ts', 'WebhookEventOptions'),
-    email: options('src/options.ts', 'EmailOptions'),
-    sms: options('src/options.ts', 'SmsOptions'),
-    retention: options('src/options.ts', 'RetentionOptions'),
-    delivery: options('src/options.ts', 'DeliveryOptions'),
-    overuse: options('src/services/limits/request-limits.ts', 'OverusePolicy'),
-    plan: options('src/domain/plans.ts', 'Plan'),
-    start: options('src/services/notifier.ts', 'StartOptions'),
-    stop: options('src/services/notifier.ts', 'StopOptions'),
-    http: options('src/http/options.ts', 'HttpApiOptions'),
-    sqlite: options('adapters/storage/sqlite/index.ts', 'SqliteOptions'),
-    postgres: options('adapters/storage/postgres/options.ts', 'PostgresOptions'),
-    memory: options('src/memory/memory-storage.ts', 'MemoryStorageOptions'),
-    'memory-rate-limiter': options(
-      'src/memory/rate-limiter/memory-rate-limiter.ts',
-      'MemoryRateLimiterOptions',
-    ),
-    redis: options('adapters/rate-limit/redis/index.ts', 'RedisRateLimiterOptions'),
-    'graphile-worker': options('adapters/queue/graphile-worker/index.ts', 'GraphileWorkerQueueOptions'),
-    bullmq: options('adapters/queue/bullmq/index.ts', 'BullmqQueueOptions'),
-    smtp: options('adapters/channels/smtp/options.ts', 'SmtpOptions'),
-    timeouts: options('adapters/channels/smtp/options.ts', 'SmtpTimeouts'),
-    'mail-api': options('adapters/channels/kit/mail/mail-api.ts', 'MailApiOptions'),
-    mail: options('adapters/channels/kit/mail/mail-frame.ts', 'MailOptions'),
-    provider: options('adapters/channels/kit/http/provider-options.ts', 'ProviderOptions'),
-    ses: options('adapters/channels/ses/send.ts', 'SesOptions'),
-    'ses-receipts': options('adapters/channels/ses/receipts.ts', 'SesReceiptOptions'),
-    sendgrid: options('adapters/channels/sendgrid/send.ts', 'SendgridOptions'),
-    'sendgrid-receipts': options('adapters/channels/sendgrid/receipts.ts', 'SendgridReceiptOptions'),
-    postmark: options('adapters/channels/postmark/send.ts', 'PostmarkOptions'),
-    resend: options('adapters/channels/resend/send.ts', 'ResendOptions'),
-    'resend-receipts': options('adapters/channels/resend/receipts.ts', 'ResendReceiptOptions'),
-    mailgun: options('adapters/channels/mailgun/send.ts', 'MailgunOptions'),
-    'mailgun-receipts': options('adapters/channels/mailgun/receipts.ts', 'MailgunReceiptOptions'),
-    paced: options('adapters/channels/kit/http/paced-options.ts', 'PacedProviderOptions'),
-    'twilio-account': options('adapters/channels/twilio/messaging.ts', 'TwilioAccountOptions'),
-    'twilio-whatsapp': options('adapters/channels/twilio/whatsapp.ts', 'TwilioWhatsAppOptions'),
-    twilio: options('adapters/channels/twilio/send.ts', 'TwilioOptions'),
-    'twilio-receipts': options('adapters/channels/twilio/receipts.ts', 'TwilioReceiptOptions'),
-    whatsapp: options('adapters/channels/whatsapp/send.ts', 'WhatsAppOptions'),
-    'whatsapp-receipts': options('adapters/channels/whatsapp/receipts.ts', 'WhatsAppReceiptOptions'),
-    vonage: options('adapters/channels/vonage/send.ts', 'VonageOptions'),
-    'vonage-receipts': options('adapters/channels/vonage/receipts.ts', 'VonageReceiptOptions'),
-    sns: options('adapters/channels/sns/send.ts', 'SnsOptions'),
-    slack: options('adapters/channels/slack/send.ts', 'SlackOptions'),
-    'slack-receipts': options('adapters/channels/slack/receipts.ts', 'SlackReceiptOptions'),
-    'slack-webhook': options('adapters/channels/slack/webhook.ts', 'SlackWebhookOptions'),
-    telegram: options('adapters/channels/telegram/send.ts', 'TelegramOptions'),
-    'telegram-receipts': options('adapters/channels/telegram/receipts.ts', 'TelegramReceiptOptions'),
-    discord: options('adapters/channels/discord/send.ts', 'DiscordOptions'),
-    apns: options('adapters/channels/apns/options.ts', 'ApnsOptions'),
-    fcm: options('adapters/channels/fcm/options.ts', 'FcmOptions'),
-    'web-push': options('adapters/channels/web-push/options.ts', 'WebPushOptions'),
-    webhook: options('adapters/channels/webhook/send.ts', 'WebhookOptions'),
-  },
-}
+    providers,
+    duplicates,
+    checks,
+    channels,
+  }),
+)
+
+/** Each exported interface by name, with its file. */
+const interfaces = new Map(
+  globSync('{src,adapters}/**/*.ts', { cwd: fromRoot('.') }).flatMap((file) =>
+    [...readFileSync(fromRoot(file), 'utf8').matchAll(/^export interface (\w+)/gm)].map(([, name]) => [
+      name ?? '',
+      file,
+    ]),
+  ),
+)
 
 let stale = false
-for (const [file, makers] of Object.entries(parts)) {
+for (const file of ['README.md', ...globSync('docs/*.md', { cwd: fromRoot('.') })]) {
   const path = fromRoot(file)
   const before = readFileSync(path, 'utf8')
-  let after = before
-  for (const [name, make] of Object.entries(makers)) after = replacePart(file, after, name, make())
+  const after = before.replaceAll(
+    /(<!-- generated: (.+) -->\n)[\s\S]*?(\n<!-- end of \2 -->)/g,
+    (_, begin, name, end) => `${begin}\n${makers.get(name)?.() ?? options(name)}\n${end}`,
+  )
   if (after === before) continue
   stale = true
   if (process.argv.includes('--check')) console.error(`${file} is out of date: npm run docs`)
@@ -103,18 +58,56 @@ for (const [file, makers] of Object.entries(parts)) {
 process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
 
 /**
- * @param {string} file
- * @param {string} text
- * @param {string} name
- * @param {string} part
+ * What each folder of a provider says of it in `about.json`, by channel.
+ *
+ * @returns {{ folder: string, use: string, channel: string, title: string, needs?: string, repeated: string, proof?: string, reports?: string, check?: string, checkNeeds?: string }[]}
  */
-function replacePart(file, text, name, part) {
-  const begin = `<!-- generated: ${name} -->`
-  const end = `<!-- end of ${name} -->`
-  const from = text.indexOf(begin)
-  const to = text.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`${file} has no place for the part "${name}"`)
-  return `${text.slice(0, from + begin.length)}\n\n${part}\n\n${text.slice(to)}`
+function about() {
+  const rank = (/** @type {string} */ channel) => [...BUILT_IN, channel].indexOf(channel)
+  return globSync('adapters/channels/*/send.ts', { cwd: fromRoot('.') })
+    .map((file) => dirname(file))
+    .sort()
+    .flatMap((path) => {
+      const ones = JSON.parse(readFileSync(fromRoot(`${path}/about.json`), 'utf8'))
+      return ones.map((/** @type {object} */ one) => ({ folder: basename(path), ...one }))
+    })
+    .sort((a, b) => rank(a.channel) - rank(b.channel) || a.channel.localeCompare(b.channel))
+}
+
+/** @param {{ folder: string, use: string }} provider */
+function importOf({ folder, use }) {
+  return `\`${use}\` from \`carillon/${folder}\``
+}
+
+function providers() {
+  const rows = about().map((one) => `| ${one.title} | ${importOf(one)} | ${one.needs ?? 'nothing'} |`)
+  return ['| Provider | Import | Needs |', '|---|---|---|', ...rows].join('\n')
+}
+
+function duplicates() {
+  const rows = about().map(
+    ({ title, repeated, proof = 'no reports', reports = '' }) =>
+      `| ${title} | ${repeated} | ${proof} | ${reports} |`,
+  )
+  const head =
+    '| Provider | Repeated after an ambiguous attempt | Reports authenticated by | Reported facts |'
+  return [head, '|---|---|---|---|', ...rows].join('\n')
+}
+
+function checks() {
+  const rows = about().flatMap(({ title, check, checkNeeds = '' }) =>
+    check === undefined ? [] : [`| ${title} | ${check} | ${checkNeeds} |`],
+  )
+  return ['| Provider | Check | Needs |', '|---|---|---|', ...rows].join('\n')
+}
+
+function channels() {
+  const rows = [...new Set(about().map(({ channel }) => channel))].map((name) => {
+    const ones = about().filter(({ channel }) => channel === name)
+    const needs = ones.flatMap(({ needs, use }) => (needs === undefined ? [] : [`\`${use}\`: ${needs}`]))
+    return `| \`${name}\` | ${ones.map(importOf).join(', ')} | ${needs.join('; ') || 'nothing'} |`
+  })
+  return ['| Channel | Import | Needs |', '|---|---|---|', ...rows].join('\n')
 }
 
 function catalogue() {
@@ -188,25 +181,16 @@ function routes() {
 /**
  * Table of an options interface, from its doc comments.
  *
- * @param {string} file
  * @param {string} name
- * @returns {() => string}
  */
-function options(file, name) {
-  return () => {
-    const source = ts.createSourceFile(
-      file,
-      readFileSync(fromRoot(file), 'utf8'),
-      ts.ScriptTarget.Latest,
-      true,
-    )
-    const found = source.statements
-      .filter(ts.isInterfaceDeclaration)
-      .find((statement) => statement.name.text === name)
-    if (found === undefined) throw new Error(`${file} has no interface ${name}`)
-    const rows = found.members.filter(ts.isPropertySignature).map((member) => optionRow(member, source))
-    return ['| Option | Type | |', '|---|---|---|', ...rows].join('\n')
-  }
+function options(name) {
+  const file = interfaces.get(name)
+  if (file === undefined) throw new Error(`No part and no interface has the name ${name}`)
+  const text = readFileSync(fromRoot(file), 'utf8')
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
+  const found = source.statements.filter(ts.isInterfaceDeclaration).find((one) => one.name.text === name)
+  const rows = found?.members.filter(ts.isPropertySignature).map((member) => optionRow(member, source)) ?? []
+  return ['| Option | Type | |', '|---|---|---|', ...rows].join('\n')
 }
 
 /**

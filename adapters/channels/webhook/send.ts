@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { type WebhookKind, webhook as webhookKind } from '../../../src/channels/webhook.ts'
-import { judgePost, type PostVerdict, type SuccessStatus } from '../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import { judgePost, type SuccessStatus } from '../../../src/domain/http-answer.ts'
 import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { describeProvider } from '../kit/http/describe.ts'
 import { checkOptions, instanceName, retryPolicy, timeout } from '../kit/options.ts'
+import { webhookOutcome } from './errors.ts'
 
 /** Options of `webhook`. */
 export interface WebhookOptions {
@@ -144,7 +144,7 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
         timeoutMs,
         signal: context.signal,
       })
-      return toOutcome(judgePost(result, successStatus, Date.now()))
+      return webhookOutcome(judgePost(result, successStatus, Date.now()))
     },
 
     close: () => http.close(),
@@ -168,20 +168,5 @@ function isObject(text: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function toOutcome(verdict: PostVerdict): Outcome {
-  switch (verdict.kind) {
-    case 'succeeded':
-      return { kind: 'accepted', status: 'delivered' }
-    case 'refused':
-      return { ...verdict, kind: 'rejected', scope: 'recipient' }
-    case 'failed': {
-      const { code, message, providerCode, retryAfterMs, ambiguous } = verdict
-      return ambiguous
-        ? { kind: 'ambiguous', code, reason: message, providerCode }
-        : { kind: 'retry', scope: 'recipient', code, message, providerCode, retryAfterMs }
-    }
   }
 }

@@ -1,0 +1,18 @@
+import type { PostVerdict } from '../../../src/domain/http-answer.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+
+/** What a receiver's answer means. Every fault is the receiver's own, and so the recipient's. */
+export function webhookOutcome(verdict: PostVerdict): Outcome {
+  switch (verdict.kind) {
+    case 'succeeded':
+      return { kind: 'accepted', status: 'delivered' }
+    case 'refused':
+      return { ...verdict, kind: 'rejected', scope: 'recipient' }
+    case 'failed': {
+      const { code, message, providerCode, retryAfterMs, ambiguous } = verdict
+      return ambiguous
+        ? { kind: 'ambiguous', code, reason: message, providerCode }
+        : { kind: 'retry', scope: 'recipient', code, message, providerCode, retryAfterMs }
+    }
+  }
+}
