@@ -50,7 +50,7 @@ function CurrentPage() {
   return <Component key={`${path} ${organization.value}`} params={found.params} />
 }
 
-export function NotFound() {
+function NotFound() {
   return (
     <Page title={texts.notFound.title} intro={texts.notFound.hint}>
       <p>

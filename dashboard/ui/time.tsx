@@ -21,7 +21,7 @@ const UNITS = [
 ] as const
 
 /** How long ago something was, or how long until it is, as people say it. */
-export function ago(at: number, now: number = Date.now()): string {
+function ago(at: number, now: number = Date.now()): string {
   const distance = at - now
   for (const [unit, length] of UNITS) {
     if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit)

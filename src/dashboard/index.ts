@@ -27,15 +27,15 @@ export type { Access, Authorize } from './access.ts'
 
 export interface DashboardOptions<Request = never> {
   /**
-   * Decides for each request by the application's own session. It gets the request as the framework has it: Express's or
-   * node:http's request, Fastify's request, Koa's context, a `Request`.
+   * Decides each request by the application's own session. It receives the framework's request: that of Express,
+   * node:http or Fastify, the context of Koa, or a `Request`. Null: the person may not enter.
    *
    * @default none
    */
   readonly authorize?: Authorize<Request> | undefined
-  /** Where the application signs people in; shown where `authorize` answers null. @default none */
+  /** Path or URL of the application's own sign-in page, which the dashboard links to. @default none */
   readonly signInUrl?: string | undefined
-  /** Whether people may sign in with an API key or operator key. @default true */
+  /** Lets people sign in with an API key or operator key. @default true */
   readonly keys?: boolean | undefined
   /** Title of the pages. @default 'Carillon' */
   readonly title?: string | undefined
