@@ -1,5 +1,5 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { html } from '@codemirror/lang-html'
+import { htmlLanguage } from '@codemirror/lang-html'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { search, searchKeymap } from '@codemirror/search'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
@@ -55,7 +55,7 @@ export function openCodeEditor(
         search({ top: true }),
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorView.lineWrapping,
-        ...(language === 'html' ? [html({ autoCloseTags: false })] : []),
+        ...(language === 'html' ? [htmlLanguage] : []),
         syntaxHighlighting(COLOURS),
         PLACEHOLDERS,
         REPLACING,
