@@ -100,8 +100,6 @@ export interface StoredTemplate {
   readonly number: number
   /** Newest last. Kept when the template is deleted. */
   readonly versions: Template[]
-  /** Creation of each version, in epoch milliseconds. */
-  readonly madeAt: number[]
   deleted: boolean
 }
 

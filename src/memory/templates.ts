@@ -1,6 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Template } from '../domain/template/template.ts'
-import type { StoredVersion, TemplateChange, TemplateRepository } from '../ports/storage/templates.ts'
+import type { NewTemplate, TemplateChange, TemplateRepository } from '../ports/storage/templates.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
 import { keyOf, type MemoryState, nextNumber, type StoredTemplate } from './state.ts'
@@ -54,15 +54,15 @@ export function memoryTemplates(state: MemoryState): TemplateRepository {
   }
 }
 
-function create(state: MemoryState, template: Omit<Template, 'createdAt' | 'version'>): Template | null {
+function create(state: MemoryState, template: NewTemplate): Template | null {
   requireOrganization(state, template.organizationId)
   if (state.templateNames.has(nameOf(template))) return null
   if (state.templates.has(template.id)) {
     throw new NotifierError('already_exists', { message: 'A template with this id exists.' })
   }
-  const created: Template = { ...template, version: 1, createdAt: state.now() }
-  const own = { versions: [created], madeAt: [created.createdAt], deleted: false }
-  state.templates.set(template.id, { number: nextNumber(state), ...own })
+  const createdAt = state.now()
+  const created: Template = { ...template, version: 1, createdAt, updatedAt: createdAt }
+  state.templates.set(template.id, { number: nextNumber(state), versions: [created], deleted: false })
   state.templateNames.set(nameOf(template), template.id)
   return created
 }
@@ -96,9 +96,8 @@ function update(
     after.body === before.body &&
     after.format === before.format &&
     after.text === before.text
-  const updated = same ? after : { ...after, version: before.version + 1 }
+  const updated = same ? after : { ...after, version: before.version + 1, updatedAt: state.now() }
   stored.versions[updated.version - 1] = updated
-  if (!same) stored.madeAt.push(state.now())
   return updated
 }
 
@@ -107,13 +106,12 @@ function newest(stored: StoredTemplate | undefined): Template | null {
 }
 
 /** Oldest first. */
-function versionsOf({ versions, madeAt }: StoredTemplate): StoredVersion[] {
+function versionsOf({ versions }: StoredTemplate): Template[] {
   const newest = versions.at(-1)
-  return versions.map((version, index) => ({
+  return versions.map((version) => ({
     ...version,
     name: newest?.name ?? version.name,
     description: newest?.description ?? null,
-    versionAt: madeAt[index] ?? version.createdAt,
   }))
 }
 

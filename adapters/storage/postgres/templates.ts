@@ -1,12 +1,6 @@
 import type { Template } from '../../../src/domain/template/template.ts'
-import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
-import {
-  changedTemplate,
-  type TemplateRow,
-  toTemplate,
-  toVersion,
-  type VersionRow,
-} from '../rows/template.ts'
+import type { NewTemplate, TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError, isTaken } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
@@ -27,11 +21,11 @@ const PROVE_CREATED = 'SELECT 1 FROM carillon.templates WHERE id = $1'
 
 const INSERT_VERSION = `
   INSERT INTO carillon.template_versions (created_at, template, version, subject, body, format, text)
-  VALUES (${NOW}, $2, $3, $4, $5, $6, $7)`
+  VALUES (${NOW}, $2, $3, $4, $5, $6, $7) RETURNING created_at AS version_at`
 
 const COLUMNS = `
   t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
-  v.version, v.subject, v.body, v.format, v.text`
+  v.version, v.subject, v.body, v.format, v.text, v.created_at AS version_at`
 
 const NEWEST = `
   SELECT ${COLUMNS}
@@ -49,13 +43,13 @@ const FIND = `${NEWEST} AND t.organization = $1 AND (t.name = ANY ($2::text[]) O
 const LIST = `${NEWEST} AND t.organization = $1 AND t.seq < $2 ORDER BY t.seq DESC LIMIT $3 OFFSET $4`
 
 const VERSIONS = `
-  SELECT ${COLUMNS}, v.created_at AS version_at
+  SELECT ${COLUMNS}
   FROM unnest($1::text[], $2::integer[]) AS wanted (id, version)
   JOIN carillon.templates AS t ON t.id = wanted.id
   JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version = wanted.version`
 
 const HISTORY = `
-  SELECT ${COLUMNS}, v.created_at AS version_at
+  SELECT ${COLUMNS}
   FROM carillon.templates AS t
   JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version < $2
   WHERE t.id = $1 AND t.deleted_at IS NULL ORDER BY v.version DESC LIMIT $3 OFFSET $4`
@@ -71,10 +65,7 @@ const DELETE = `
   UPDATE carillon.templates SET deleted_at = ${NOW} WHERE id = $2 AND deleted_at IS NULL RETURNING seq`
 
 export function createTemplates(connection: Connection): TemplateRepository {
-  async function create(
-    tx: Transaction,
-    template: Omit<Template, 'createdAt' | 'version'>,
-  ): Promise<Template | null> {
+  async function create(tx: Transaction, template: NewTemplate): Promise<Template | null> {
     const { id, organizationId, name, channel, subject, body, format, text, description } = template
     await requireOrganization(tx, organizationId)
     const named = [id, organizationId, name, channel, description]
@@ -87,7 +78,9 @@ export function createTemplates(connection: Connection): TemplateRepository {
       text,
     ])
     if (row !== undefined) tx.prove(PROVE_CREATED, [id])
-    return row === undefined ? null : { ...template, version: 1, createdAt: row.created_at }
+    return row === undefined
+      ? null
+      : { ...template, version: 1, createdAt: row.created_at, updatedAt: row.created_at }
   }
 
   async function update(
@@ -102,14 +95,16 @@ export function createTemplates(connection: Connection): TemplateRepository {
     if (expectedVersion !== undefined && expectedVersion !== row.version) return 'outdated'
     const changed = changedTemplate(row, change)
     const { name, subject, body, format, text, description, version } = changed
-    if (version !== row.version) {
-      const values = [row.seq, version, subject, body, format, text]
-      await tx.rows(INSERT_VERSION, [connection.time(), ...values])
-    }
     const values = [row.seq, name, description, version]
     await tx.rows(UPDATE, values)
     tx.prove(PROVE_UPDATED, values)
-    return toTemplate(changed)
+    if (version === row.version) return toTemplate(changed)
+    const texts = [row.seq, version, subject, body, format, text]
+    const [made] = await tx.rows<Pick<TemplateRow, 'version_at'>>(INSERT_VERSION, [
+      connection.time(),
+      ...texts,
+    ])
+    return toTemplate({ ...changed, ...made })
   }
 
   return {
@@ -138,18 +133,18 @@ export function createTemplates(connection: Connection): TemplateRepository {
       if (references.length === 0) return []
       const ids = references.map(({ id }) => id)
       const numbers = references.map(({ version }) => version)
-      const rows = await connection.rows<VersionRow>(VERSIONS, [ids, numbers])
-      const found = new Map(rows.map((row) => [`${row.version} ${row.id}`, toVersion(row)]))
+      const rows = await connection.rows<TemplateRow>(VERSIONS, [ids, numbers])
+      const found = new Map(rows.map((row) => [`${row.version} ${row.id}`, toTemplate(row)]))
       return references.map(({ id, version }) => found.get(`${version} ${id}`) ?? null)
     },
     history(id, page) {
       // A cursor can hold a number that the database's integers cannot.
       const select = async (before: number, limit: number, offset: number) => {
         const newest = Math.min(before, 2 ** 31 - 1)
-        const rows = await connection.rows<VersionRow>(HISTORY, [id, newest, limit, offset])
+        const rows = await connection.rows<TemplateRow>(HISTORY, [id, newest, limit, offset])
         return rows.map((row) => ({ ...row, seq: row.version }))
       }
-      return pageBySeq(page, select, toVersion)
+      return pageBySeq(page, select, toTemplate)
     },
     list(organizationId, page) {
       return pageBySeq(

@@ -1,6 +1,6 @@
 import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
-import type { StoredVersion, TemplateChange } from '../../../src/ports/storage/templates.ts'
+import type { TemplateChange } from '../../../src/ports/storage/templates.ts'
 
 /** One version of a template. */
 export interface TemplateRow {
@@ -16,10 +16,7 @@ export interface TemplateRow {
   readonly body: string
   readonly format: BodyFormat | null
   readonly text: string | null
-}
-
-/** A version with its time. Null: stored by an earlier release. */
-export interface VersionRow extends TemplateRow {
+  /** When the version was made. Null: stored by an earlier release. */
   readonly version_at: number | null
 }
 
@@ -36,11 +33,8 @@ export function toTemplate(row: TemplateRow): Template {
     description: row.description,
     version: row.version,
     createdAt: row.created_at,
+    updatedAt: row.version_at ?? row.created_at,
   }
-}
-
-export function toVersion(row: VersionRow): StoredVersion {
-  return { ...toTemplate(row), versionAt: row.version_at ?? row.created_at }
 }
 
 /** Applies a change. A changed text increments the version. */

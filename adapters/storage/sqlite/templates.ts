@@ -1,12 +1,6 @@
 import type { Template } from '../../../src/domain/template/template.ts'
-import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
-import {
-  changedTemplate,
-  type TemplateRow,
-  toTemplate,
-  toVersion,
-  type VersionRow,
-} from '../rows/template.ts'
+import type { NewTemplate, TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -25,7 +19,7 @@ const NAME_HOLDER = `
 
 const COLUMNS = `
   t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
-  v.version, v.subject, v.body, v.format, v.text`
+  v.version, v.subject, v.body, v.format, v.text, v.created_at AS version_at`
 
 const NEWEST = `
   SELECT ${COLUMNS}
@@ -40,13 +34,13 @@ const SELECT_BY_NAME = `${NEWEST} AND t.organization = ? AND t.name = ?`
 const LIST = `${NEWEST} AND t.organization = ? AND t.seq < ? ORDER BY t.seq DESC LIMIT ? OFFSET ?`
 
 const SELECT_VERSION = `
-  SELECT ${COLUMNS}, v.created_at AS version_at
+  SELECT ${COLUMNS}
   FROM carillon_templates AS t
   JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version = ?
   WHERE t.id = ?`
 
 const HISTORY = `
-  SELECT ${COLUMNS}, v.created_at AS version_at
+  SELECT ${COLUMNS}
   FROM carillon_templates AS t
   JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version < ?
   WHERE t.id = ? AND t.deleted_at IS NULL ORDER BY v.version DESC LIMIT ? OFFSET ?`
@@ -62,20 +56,20 @@ export function createTemplates(connection: Connection): TemplateRepository {
   const nameHolder = connection.statement<{ id: string }>(NAME_HOLDER)
   const select = connection.statement<TemplateRow>(SELECT)
   const selectByName = connection.statement<TemplateRow>(SELECT_BY_NAME)
-  const selectVersion = connection.statement<VersionRow>(SELECT_VERSION)
-  const history = connection.statement<VersionRow>(HISTORY)
+  const selectVersion = connection.statement<TemplateRow>(SELECT_VERSION)
+  const history = connection.statement<TemplateRow>(HISTORY)
   const list = connection.statement<TemplateRow>(LIST)
   const updateRow = connection.statement(UPDATE)
   const remove = connection.statement(DELETE)
 
-  function create(template: Omit<Template, 'createdAt' | 'version'>): Template | null {
+  function create(template: NewTemplate): Template | null {
     const { id, organizationId, name, channel, subject, body, format, text, description } = template
     requireOrganization(organizationId)
     if (nameHolder().get(organizationId, name) !== undefined) return null
     const createdAt = connection.now()
     const seq = insert().insert(id, organizationId, name, channel, description, createdAt)
     insertVersion().run(seq, 1, subject, body, format, text, createdAt)
-    return { ...template, version: 1, createdAt }
+    return { ...template, version: 1, createdAt, updatedAt: createdAt }
   }
 
   function update(
@@ -90,10 +84,11 @@ export function createTemplates(connection: Connection): TemplateRepository {
     const holder = nameHolder().get(row.organization, changed.name)
     if (holder !== undefined && holder.id !== id) return 'taken'
     const { subject, body, format, text, description, version } = changed
-    if (version !== row.version)
-      insertVersion().run(row.seq, version, subject, body, format, text, connection.now())
     updateRow().run(changed.name, description, version, row.seq)
-    return toTemplate(changed)
+    if (version === row.version) return toTemplate(changed)
+    const now = connection.now()
+    insertVersion().run(row.seq, version, subject, body, format, text, now)
+    return toTemplate({ ...changed, version_at: now })
   }
 
   return {
@@ -119,7 +114,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
       return connection.read(() =>
         references.map(({ id, version }) => {
           const row = selectVersion().get(version, id)
-          return row === undefined ? null : toVersion(row)
+          return row === undefined ? null : toTemplate(row)
         }),
       )
     },
@@ -128,7 +123,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
         history()
           .all(before, id, limit, offset)
           .map((row) => ({ ...row, seq: row.version }))
-      return connection.read(() => pageBySeq(page, select, toVersion))
+      return connection.read(() => pageBySeq(page, select, toTemplate))
     },
     async list(organizationId, page) {
       return connection.read(() =>

@@ -14,7 +14,7 @@ export interface Template extends TemplateText {
   readonly name: string
   readonly description: string | null
   readonly version: number
-  readonly createdAt: string
+  readonly updatedAt: string
 }
 
 export interface TemplateVersion extends TemplateText {

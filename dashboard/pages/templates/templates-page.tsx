@@ -55,7 +55,7 @@ export function TemplatesPage() {
     },
     { title: said.channel, cell: ({ channel }) => channel },
     { title: said.version, end: true, cell: ({ version }) => version },
-    { title: said.created, end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: said.changed, end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     ...(may('Full Access')
       ? [
           {

@@ -25,7 +25,7 @@ export const templates = {
   alternativeHint: 'For readers without HTML. Left empty, it is made of the HTML.',
   version: 'Version',
   versionOf: ({ channel, version }: { channel: string; version: number }) => `${channel}, version ${version}`,
-  created: 'Created',
+  changed: 'Changed',
   made: 'Made',
   current: 'Current',
   fields: {

@@ -19,4 +19,6 @@ export interface Template {
   readonly version: number
   /** Epoch milliseconds. */
   readonly createdAt: number
+  /** When this version was made; epoch milliseconds. */
+  readonly updatedAt: number
 }

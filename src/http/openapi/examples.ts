@@ -72,6 +72,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       description: null,
       version: 1,
       createdAt,
+      updatedAt: createdAt,
     },
   },
   createApiKey: {

@@ -21,6 +21,7 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   description: z.string().nullable(),
   version: z.int().min(1),
   createdAt: timestamp,
+  updatedAt: timestamp.describe('When the current version was made.'),
 })
 
 /** A version of a template in responses. */

@@ -7,7 +7,7 @@ export interface TemplateRepository {
    *
    * @throws NotifierError `not_found` if the organization does not exist
    */
-  create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null>
+  create(template: NewTemplate): Promise<Template | null>
   /** The newest version, of any organization. Null: unknown or deleted. */
   get(id: string): Promise<Template | null>
   /**
@@ -15,10 +15,13 @@ export interface TemplateRepository {
    * set.
    */
   find(organizationId: string, references: readonly string[]): Promise<(Template | null)[]>
-  /** Pinned versions, which outlive updates and deletion. Null: never existed. One query for the set. */
-  versions(references: readonly TemplateVersion[]): Promise<(StoredVersion | null)[]>
+  /**
+   * Pinned versions, which outlive updates and deletion, with the current name and description. Null: never existed. One
+   * query for the set.
+   */
+  versions(references: readonly TemplateVersion[]): Promise<(Template | null)[]>
   /** The versions of a template, newest first. Empty: unknown or deleted. */
-  history(id: string, page: PageRequest): Promise<Page<StoredVersion>>
+  history(id: string, page: PageRequest): Promise<Page<Template>>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<Template>>
   /**
@@ -43,11 +46,8 @@ export interface TemplateVersion {
   readonly version: number
 }
 
-/** A version with the current name and description of the template. */
-export interface StoredVersion extends Template {
-  /** Creation of the version, in epoch milliseconds. */
-  readonly versionAt: number
-}
+/** A template before it is stored. */
+export type NewTemplate = Omit<Template, 'createdAt' | 'updatedAt' | 'version'>
 
 /** Absent: unchanged. */
 export type TemplateChange = {

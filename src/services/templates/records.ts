@@ -15,6 +15,8 @@ export interface TemplateRecord {
   readonly description: string | null
   readonly version: number
   readonly createdAt: string
+  /** When the current version was made: ISO 8601 UTC. */
+  readonly updatedAt: string
 }
 
 /** A version of a template. Name and description are not versioned. */

@@ -8,7 +8,6 @@ import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { StoredVersion } from '../../ports/storage/templates.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
@@ -41,7 +40,7 @@ export function createTemplates(
     return owned(template, organizationId, 'template_not_found')
   }
 
-  async function findVersion(template: Template, version: number): Promise<StoredVersion> {
+  async function findVersion(template: Template, version: number): Promise<Template> {
     const known = Number.isSafeInteger(version) && version >= 1 && version <= template.version
     const [found = null] = known ? await storage.templates.versions([{ id: template.id, version }]) : []
     if (found === null) throw unknownVersion(template)
@@ -151,14 +150,14 @@ function nameTaken(name: string): NotifierError {
   })
 }
 
-function versionView(stored: StoredVersion): TemplateVersionRecord {
-  const { id, version, channel, subject, versionAt } = stored
-  const createdAt = new Date(versionAt).toISOString()
+function versionView(stored: Template): TemplateVersionRecord {
+  const { id, version, channel, subject, updatedAt } = stored
+  const createdAt = new Date(updatedAt).toISOString()
   return { id, version, channel, subject, ...shownText(stored), createdAt }
 }
 
 function view(template: Template): TemplateRecord {
-  const { id, name, channel, subject, description, version, createdAt } = template
+  const { id, name, channel, subject, description, version, createdAt, updatedAt } = template
   return {
     id,
     name,
@@ -168,5 +167,6 @@ function view(template: Template): TemplateRecord {
     description,
     version,
     createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
   }
 }

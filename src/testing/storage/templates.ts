@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { NewTemplate } from '../../ports/storage/templates.ts'
 import { countOf, organization, page, readAll, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
-function template(change: Partial<Template> = {}): Omit<Template, 'createdAt' | 'version'> {
+function template(change: Partial<NewTemplate> = {}): NewTemplate {
   return {
     id: `tpl_${unique()}`,
     organizationId: DEFAULT_ORGANIZATION,
@@ -20,7 +21,7 @@ function template(change: Partial<Template> = {}): Omit<Template, 'createdAt' | 
   }
 }
 
-async function created(storage: Storage, change: Partial<Template> = {}): Promise<Template> {
+async function created(storage: Storage, change: Partial<NewTemplate> = {}): Promise<Template> {
   const stored = await storage.templates.create(template(change))
   assert.ok(stored !== null)
   return stored
@@ -36,8 +37,9 @@ export function templateChecks(check: Check): void {
       subject: null,
     })
     const stored = await storage.templates.create(given)
-    assert.deepEqual(stored, { ...given, version: 1, createdAt: stored?.createdAt })
-    assert.equal(typeof stored?.createdAt, 'number')
+    const { createdAt } = stored ?? {}
+    assert.deepEqual(stored, { ...given, version: 1, createdAt, updatedAt: createdAt })
+    assert.equal(typeof createdAt, 'number')
     assert.deepEqual(await storage.templates.get(given.id), stored)
     assert.equal(await storage.templates.get('tpl_unknown'), null)
   })
@@ -113,13 +115,13 @@ export function templateChecks(check: Check): void {
       ],
     )
     assert.deepEqual(
-      read.map(({ versionAt }) => versionAt - first.createdAt),
+      read.map(({ updatedAt }) => updatedAt - first.createdAt),
       [3_000, 2_000, 1_000, 0],
     )
     const [third] = await storage.templates.versions([{ id: first.id, version: 3 }])
     assert.deepEqual(third, read[1])
     assert.ok(typeof newest === 'object')
-    assert.deepEqual(read[0], { ...newest, versionAt: read[0]?.versionAt })
+    assert.deepEqual(read[0], newest)
     await storage.templates.delete(first.id)
     for (const id of [first.id, 'tpl_unknown'])
       assert.deepEqual(await storage.templates.history(id, page()), { items: [], nextCursor: null })
