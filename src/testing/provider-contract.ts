@@ -36,13 +36,13 @@ export function providerContract(
       const harness = await create()
       const bench = benchOf(harness)
       try {
-        await harness.channel.open?.()
+        await harness.provider.open?.()
         await run(bench)
       } catch (error) {
-        await leave(bench.closeChannel, () => harness.close())
+        await leave(bench.closeProvider, () => harness.close())
         throw error
       }
-      await bench.closeChannel().finally(() => harness.close())
+      await bench.closeProvider().finally(() => harness.close())
       bench.assertSecretsKept()
     })
 
@@ -58,20 +58,20 @@ export function providerContract(
 function describesItself(check: Check): void {
   check(
     'a provider has an instance id, and a recipient that its kind takes',
-    async ({ channel, message }) => {
-      assert.match(channel.name, /^[a-z0-9-]{1,64}$/)
-      assert.equal(channel.kind?.checkRecipient?.(message.to) ?? null, null)
-      assert.ok((channel.maxConcurrent ?? 1) >= 1)
+    async ({ provider, message }) => {
+      assert.match(provider.name, /^[a-z0-9-]{1,64}$/)
+      assert.equal(provider.kind?.checkRecipient?.(message.to) ?? null, null)
+      assert.ok((provider.maxConcurrent ?? 1) >= 1)
     },
   )
 
-  check('a channel reaches the recipient of its own message', async ({ channel, message }) => {
-    if (channel.accepts === undefined) throw new Absent('The channel takes every recipient.')
-    assert.equal(channel.accepts(message.to), true)
+  check('a provider accepts the recipient of its own message', async ({ provider, message }) => {
+    if (provider.accepts === undefined) throw new Absent('The provider accepts every recipient.')
+    assert.equal(provider.accepts(message.to), true)
   })
 
-  check('reports of strangers are refused, and not thrown over', async ({ channel }) => {
-    if (channel.parseReceipts === undefined) throw new Absent('The channel reads no reports.')
+  check('reports of strangers are refused, and not thrown over', async ({ provider }) => {
+    if (provider.parseReceipts === undefined) throw new Absent('The provider reads no reports.')
     for (const text of UNPROVEN) {
       const report = {
         method: 'POST',
@@ -79,14 +79,14 @@ function describesItself(check: Check): void {
         headers: {},
         receivedAt: Date.now(),
       }
-      const parsed = await channel.parseReceipts({ ...report, body: Buffer.from(text) })
+      const parsed = await provider.parseReceipts({ ...report, body: Buffer.from(text) })
       assert.equal(parsed.kind, 'refused', `of a request with the body ${JSON.stringify(text)}`)
     }
   })
 
-  check('a check sends nothing', async ({ channel, taken }) => {
-    if (channel.check === undefined) throw new Absent('The channel checks nothing.')
-    await channel.check()
+  check('a check sends nothing', async ({ provider, taken }) => {
+    if (provider.check === undefined) throw new Absent('The provider has no check.')
+    await provider.check()
     assert.deepEqual(await taken(), [])
   })
 }
@@ -119,7 +119,7 @@ function delivers(check: Check): void {
   )
 
   check('parallel messages open no more connections than announced', async (bench) => {
-    const parallel = bench.channel.maxConcurrent ?? 10
+    const parallel = bench.provider.maxConcurrent ?? 10
     const bodies = Array.from({ length: parallel * 3 }, (_, index) => `${TEXT} number ${index}.`)
     for (const round of [0, 1, 2]) {
       const outcomes = await Promise.all(
@@ -136,9 +136,9 @@ function delivers(check: Check): void {
     }
   })
 
-  check('a closed channel leaves no connection open', async ({ closeChannel, send, drained }) => {
+  check('a closed provider leaves no connection open', async ({ closeProvider, send, drained }) => {
     await send()
-    await closeChannel()
+    await closeProvider()
     await drained()
   })
 }

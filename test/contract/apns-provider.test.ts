@@ -180,7 +180,7 @@ providerContract(
       })
     const message = { to: 'ab'.repeat(32), subject: 'Hello', body: '', format: 'text' } as const
     return {
-      channel: channelAt(server.origin),
+      provider: channelAt(server.origin),
       message,
       secrets: [key, key.split('\n')[1] ?? key, 'eyJ'],
       act(next) {
@@ -193,7 +193,7 @@ providerContract(
       hanging: () => hanging,
       mostConnections: () => server.mostConnections,
       drained: server.drained,
-      elsewhere: (host, port) => ({ channel: channelAt(`https://${host}:${port}`), message }),
+      elsewhere: (host, port) => ({ provider: channelAt(`https://${host}:${port}`), message }),
       close: server.close,
     }
   },

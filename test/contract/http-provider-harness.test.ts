@@ -64,7 +64,7 @@ describe('the harness of a provider over HTTP', () => {
     [/cannot be read leaves nobody knowing: truncate/, "+ 'rejected'"],
     [/cannot be read leaves nobody knowing: html/, "+ 'accepted'"],
     [/answer stops in the middle/, "+ 'rejected'"],
-    [/never ends/, 'the channel has not answered'],
+    [/never ends/, 'the provider has not answered'],
     [/a fault with the status 502/, 'the outcome is rejected'],
     [/redirect is not followed/, "'accepted'"],
     [/a hint to wait is understood: seconds/, '"kind":"rejected"'],

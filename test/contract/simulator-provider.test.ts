@@ -25,7 +25,7 @@ describe.each(SIMULATED_CHANNELS)('simulatorProvider on %s', (kind) => {
         return send({ ...given, to }, context)
       }
       return {
-        channel,
+        provider: channel,
         message,
         secrets: [],
         act(how) {

@@ -27,7 +27,7 @@ export interface Bench extends ProviderHarness {
   /** The same through a provider with another address. */
   sendTo(host: string, port: number, context: Partial<SendContext>): Promise<Outcome>
   /** Closes once, however often it is called. */
-  closeChannel(): Promise<void>
+  closeProvider(): Promise<void>
   assertSecretsKept(): void
 }
 
@@ -35,22 +35,22 @@ export function benchOf(harness: ProviderHarness): Bench {
   const { logger, lines } = recordingLogger()
   const outcomes: Outcome[] = []
   let closing: Promise<void> | undefined
-  async function sendThrough(channel: Provider, message: Message, context: SendContext): Promise<Outcome> {
-    const sending = channel.send(message, context)
+  async function sendThrough(provider: Provider, message: Message, context: SendContext): Promise<Outcome> {
+    const sending = provider.send(message, context)
     const outcome = await inTime(
       sending,
-      'the channel has not answered, or not stopped when the signal aborted',
+      'the provider has not answered, or not stopped when the signal aborted',
     )
     outcomes.push(outcome)
     return outcome
   }
   return {
     ...harness,
-    hanging: () => inTime(harness.hanging(), 'the provider, which hangs, got no whole message'),
-    drained: () => inTime(harness.drained(), 'a connection to the provider is still open'),
-    async closeChannel() {
-      closing ??= Promise.resolve(harness.channel.close?.())
-      await inTime(closing, 'the channel is not closed')
+    hanging: () => inTime(harness.hanging(), 'the hanging service got no whole message'),
+    drained: () => inTime(harness.drained(), 'a connection to the service is still open'),
+    async closeProvider() {
+      closing ??= Promise.resolve(harness.provider.close?.())
+      await inTime(closing, 'the provider is not closed')
     },
     actHttp(how) {
       assert.ok(harness.actHttp, 'the harness does not play what only HTTP can do')
@@ -58,19 +58,19 @@ export function benchOf(harness: ProviderHarness): Bench {
     },
     send: (notification = '1', more = {}, change = {}) =>
       sendThrough(
-        harness.channel,
+        harness.provider,
         { ...harness.message, body: TEXT, ...more },
         contextOf(notification, logger, change),
       ),
     async sendTo(host, port, change) {
       const other = harness.elsewhere(host, port)
-      if (other === null) throw new Absent(`The channel has no provider at ${host}.`)
-      const { channel, message } = other
+      if (other === null) throw new Absent(`The provider reaches no service at ${host}.`)
+      const { provider, message } = other
       try {
-        await channel.open?.()
-        return await sendThrough(channel, { ...message, body: TEXT }, contextOf('1', logger, change))
+        await provider.open?.()
+        return await sendThrough(provider, { ...message, body: TEXT }, contextOf('1', logger, change))
       } finally {
-        await channel.close?.()
+        await provider.close?.()
       }
     },
     assertSecretsKept() {

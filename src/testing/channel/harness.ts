@@ -3,7 +3,7 @@ import type { Message, Provider } from '../../ports/provider.ts'
 
 /** A provider under test with a simulated service. */
 export interface ProviderHarness {
-  readonly channel: Provider
+  readonly provider: Provider
   /** A message that the provider can deliver; the contract replaces its body. */
   readonly message: Message
   /** Credentials and other secrets that must appear in no outcome and no log line. */
@@ -24,7 +24,7 @@ export interface ProviderHarness {
    * Makes the same provider with another address of its service, and a message for it. No service answers there: the
    * contract uses a closed port of this machine and an unknown host. Null: the service has no such address.
    */
-  elsewhere(host: string, port: number): Pick<ProviderHarness, 'channel' | 'message'> | null
+  elsewhere(host: string, port: number): Pick<ProviderHarness, 'provider' | 'message'> | null
   /** Ends the service, after the contract has closed the provider. */
   close(): Promise<void>
 }

@@ -23,7 +23,7 @@ export async function httpProviderHarness(options: HttpProviderHarnessOptions): 
   const { provider, message, secrets, take } = options
   const server = await providerServer(options)
   const at = (url: string) => ({
-    channel: provider(url),
+    provider: provider(url),
     message: typeof message === 'function' ? message(url) : message,
   })
   return {

@@ -55,7 +55,7 @@ export async function smtpHarness(): Promise<ProviderHarness> {
     })
   const message = { to: 'ada@example.com', subject: 'Hello', body: '', format: 'text' } as const
   return {
-    channel: channelAt('127.0.0.1', server.port),
+    provider: channelAt('127.0.0.1', server.port),
     message,
     secrets: ['correct horse', Buffer.from('\0mailer\0correct horse').toString('base64')],
     act(how) {
@@ -73,7 +73,7 @@ export async function smtpHarness(): Promise<ProviderHarness> {
     hanging: server.hanging,
     mostConnections: () => server.mostOpen,
     drained: server.drained,
-    elsewhere: (host, port) => ({ channel: channelAt(host, port), message }),
+    elsewhere: (host, port) => ({ provider: channelAt(host, port), message }),
     close: server.close,
   }
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../../src/ports/provider.ts'
 import { type HttpAct, type ProviderHarness, providerContract } from '../../src/testing/provider-contract.ts'
 import { ABSENT } from '../../src/testing/test-api.ts'
 
-/* The contract itself: hints to wait that are misread are found, and what a channel lacks is skipped. */
+/* The contract itself: hints to wait that are misread are found, and optional parts that a provider lacks are skipped. */
 
 type Read = (header: string | undefined) => number | undefined
 
@@ -12,7 +12,7 @@ const right: Read = (header) => parseRetryAfter(header, Date.now())
 
 function harnessOf(read: Read): ProviderHarness {
   let how: HttpAct | { readonly kind: string } = { kind: 'accept' }
-  const channel: Provider = {
+  const provider: Provider = {
     name: 'fake',
     async send() {
       const header = 'retryAfter' in how ? (how.retryAfter ?? undefined) : undefined
@@ -23,7 +23,7 @@ function harnessOf(read: Read): ProviderHarness {
     how = next
   }
   return {
-    channel,
+    provider,
     message: { to: '+14155550123', subject: null, body: '', format: 'text' },
     secrets: [],
     act,
@@ -61,7 +61,7 @@ async function run(read: Read, names: RegExp) {
 
 const HINT = /hint to wait/
 
-it('passes a channel that reads every hint', async () => {
+it('passes a provider that reads every hint', async () => {
   expect((await run(right, HINT)).failed).toEqual([])
 })
 
@@ -93,21 +93,21 @@ it.each<[string, Read, string]>([
     (header) => (header?.endsWith('GMT') ? Math.abs(Date.parse(header) - Date.now()) : right(header)),
     'a date that has passed',
   ],
-])('finds a channel that %s', async (_what, read, expected) => {
+])('finds a provider that %s', async (_what, read, expected) => {
   expect((await run(read, HINT)).failed).toContain(`a hint to wait is understood: ${expected}`)
 })
 
-it('skips what a channel lacks, with the reason', async () => {
+it('skips the parts that a provider lacks, with the reason', async () => {
   const { failed, skipped } = await run(
     right,
     /reports of strangers|a check sends|its own message|certainly not sent/,
   )
   expect(failed).toEqual([])
   expect(skipped).toEqual({
-    'a channel reaches the recipient of its own message': `${ABSENT}The channel takes every recipient.`,
-    'reports of strangers are refused, and not thrown over': `${ABSENT}The channel reads no reports.`,
-    'a check sends nothing': `${ABSENT}The channel checks nothing.`,
-    'a message to a host that refuses the connection was certainly not sent, and is tried again': `${ABSENT}The channel has no provider at 127.0.0.1.`,
-    'a message to a host that does not exist was certainly not sent, and is tried again': `${ABSENT}The channel has no provider at provider.invalid.`,
+    'a provider accepts the recipient of its own message': `${ABSENT}The provider accepts every recipient.`,
+    'reports of strangers are refused, and not thrown over': `${ABSENT}The provider reads no reports.`,
+    'a check sends nothing': `${ABSENT}The provider has no check.`,
+    'a message to a host that refuses the connection was certainly not sent, and is tried again': `${ABSENT}The provider reaches no service at 127.0.0.1.`,
+    'a message to a host that does not exist was certainly not sent, and is tried again': `${ABSENT}The provider reaches no service at provider.invalid.`,
   })
 })

@@ -7,9 +7,9 @@ import {
   providerContract,
 } from '../../src/testing/provider-contract.ts'
 
-/* The contract itself: a channel that keeps it passes, and every way to break it is found. */
+/* The contract itself: a provider that keeps it passes, and every violation is found. */
 
-interface TestedProvider {
+interface FakeApi {
   act: ProviderAct
   readonly taken: { to: string; body: string; id: string | null }[]
   open: number
@@ -20,7 +20,7 @@ interface TestedProvider {
   readonly hanging: Promise<void>
 }
 
-type Send = (provider: TestedProvider, message: Message, context: SendContext) => Promise<Outcome>
+type Send = (provider: FakeApi, message: Message, context: SendContext) => Promise<Outcome>
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
 const refused: Outcome = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message: 'No.' }
@@ -50,7 +50,7 @@ const good: Send = async (provider, { to, body }, { idempotencyKey, signal }) =>
   }
 }
 
-/** The names of the checks that a channel does not pass. */
+/** The names of the checks that a provider fails. */
 async function failuresOf(send: Send, more: Partial<Provider> = {}): Promise<string[]> {
   const checks: [string, () => Promise<void>][] = []
   providerContract(
@@ -69,10 +69,10 @@ async function saysOfHanging(
   more: Partial<Provider> & { end?: () => Promise<void> },
 ): Promise<unknown> {
   const runs: (() => Promise<void>)[] = []
-  const { end, ...channel } = more
+  const { end, ...options } = more
   providerContract(
     (name, run) => name.includes('answer does not come') && runs.push(run),
-    async () => ({ ...harnessOf(send, channel), ...(end === undefined ? {} : { close: end }) }),
+    async () => ({ ...harnessOf(send, options), ...(end === undefined ? {} : { close: end }) }),
     [],
   )
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -96,7 +96,7 @@ function harnessOf(send: Send, more: Partial<Provider>): ProviderHarness {
   const hanging = new Promise<void>((resolve) => {
     hangs = resolve
   })
-  const provider: TestedProvider = {
+  const api: FakeApi = {
     act: { kind: 'accept' },
     taken: [],
     open: 0,
@@ -105,37 +105,37 @@ function harnessOf(send: Send, more: Partial<Provider>): ProviderHarness {
     hangs,
     hanging,
   }
-  const channelTo = (to: TestedProvider): Provider => ({
+  const providerTo = (at: FakeApi): Provider => ({
     name: 'fake',
     maxConcurrent: 3,
-    send: (message, context) => send(to, message, context),
+    send: (message, context) => send(at, message, context),
     ...more,
   })
   const message = { to: '+14155550123', subject: null, body: '', format: 'text' } as const
   return {
-    channel: channelTo(provider),
+    provider: providerTo(api),
     message,
     secrets: ['correct horse'],
     act(how) {
-      provider.act = how
+      api.act = how
     },
-    taken: async () => provider.taken,
-    hanging: () => provider.hanging,
-    mostConnections: () => provider.most,
-    elsewhere: () => ({ channel: channelTo({ ...provider, nowhere: true }), message }),
+    taken: async () => api.taken,
+    hanging: () => api.hanging,
+    mostConnections: () => api.most,
+    elsewhere: () => ({ provider: providerTo({ ...api, nowhere: true }), message }),
     drained: async () => {
-      if (provider.open > 0) throw new Error('still open')
+      if (api.open > 0) throw new Error('still open')
     },
     close: async () => {},
   }
 }
 
 describe('providerContract', () => {
-  it('is kept by a good channel', async () => {
+  it('is kept by a good provider', async () => {
     expect(await failuresOf(good)).toEqual([])
   })
 
-  it('is kept by a channel that is opened first, and closed once', async () => {
+  it('is kept by a provider that is opened first, and closed once', async () => {
     let open = 0
     const openedFirst: Send = (...args) => {
       if (open === 0) throw new Error('It is not open.')
@@ -153,23 +153,23 @@ describe('providerContract', () => {
     expect(await failuresOf(openedFirst, more)).toEqual([])
   })
 
-  it('says of a channel that ignores its signal that it does, though its close or its provider waits for the end', async () => {
+  it('reports a provider that ignores its signal, even if its close or its API waits for the end', async () => {
     const forever = new Promise<never>(() => {})
     const deaf: Send = (provider, message, { idempotencyKey }) =>
       good(provider, message, { idempotencyKey, signal: new AbortController().signal } as SendContext)
-    const expected = expect.stringContaining('the channel has not answered, or not stopped')
+    const expected = expect.stringContaining('the provider has not answered, or not stopped')
     expect(await saysOfHanging(deaf, { close: () => forever })).toEqual(expected)
     expect(await saysOfHanging(deaf, { end: () => forever })).toEqual(expected)
   })
 
-  it('says of a channel whose send fails how it failed', async () => {
+  it('reports how the send of a provider failed', async () => {
     const broken = () => Promise.reject(new Error('It has no socket.'))
     expect(await saysOfHanging(broken, {})).toBe('It has no socket.')
   })
 
   it.each<[string, Send, Partial<Provider>, RegExp]>([
     ['has no usable name', good, { name: 'My SMS' }, /instance id/],
-    ['does not accept its own message', good, { accepts: () => false }, /reaches the recipient/],
+    ['does not accept its own message', good, { accepts: () => false }, /accepts the recipient/],
     [
       'believes reports of anybody',
       good,
@@ -311,7 +311,7 @@ describe('providerContract', () => {
       {},
       /unchanged/,
     ],
-  ])('finds a channel that %s', async (_, send, more, expected) => {
+  ])('finds a provider that %s', async (_, send, more, expected) => {
     expect(await failuresOf(send, more)).toEqual(expect.arrayContaining([expect.stringMatching(expected)]))
   })
 })
