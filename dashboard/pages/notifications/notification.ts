@@ -1,5 +1,5 @@
 import { ERRORS, isErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import type { texts } from '../../texts/index.ts'
+import type { FactType } from '../../../src/domain/facts.ts'
 import type { Status } from '../../ui/notification-status.tsx'
 
 /** A notification in a list, as the REST API shows it. */
@@ -27,7 +27,7 @@ export interface Failure {
 
 export interface Entry {
   readonly sequence: number
-  readonly event: keyof typeof texts.notifications.events
+  readonly event: FactType | 'queued' | 'scheduled'
   readonly status: Status
   readonly timestamp: string
   readonly attempt: number | null

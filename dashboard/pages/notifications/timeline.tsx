@@ -26,7 +26,7 @@ export function Timeline({ of: entries }: { readonly of: readonly Entry[] }) {
       {entries.map((entry) => (
         <li key={entry.sequence} class={TONES[entry.event] ?? 'plain'}>
           <p class="timeline-head">
-            <strong>{said.events[entry.event] ?? entry.event}</strong>
+            <strong>{said.events[entry.event]}</strong>
             <span class="muted">
               <Time at={entry.timestamp} style="full" />
             </span>

@@ -87,7 +87,7 @@ export const notifications = {
     attempt_ambiguous: 'Attempt without an answer',
     failed: 'Failed',
     cancelled: 'Cancelled',
-    redriven: 'Retried',
+    retried: 'Retried',
     reported: 'Reported by the provider',
   },
   attempt: (number: number) => `Attempt ${number}`,
