@@ -175,7 +175,7 @@ describe('the connection to APNs', () => {
     expect(server.opened).toBe(2)
   })
 
-  it('repeats the messages that a GOAWAY names as unread, even if it stays open', async () => {
+  it('makes a retry of the messages that a GOAWAY names as unread, though it stays open', async () => {
     const seen: ServerHttp2Stream[] = []
     const server = await apnsServer((stream) => {
       seen.push(stream)

@@ -113,7 +113,7 @@ describe('a fault of the provider', () => {
     expect(clock.monotonic()).toBe(0)
   })
 
-  it('is not a timeout, which leaves the circuit breaker as it was', async () => {
+  it('does not include a timeout of the probe: the circuit breaker stays as it was', async () => {
     const channel = recordingProvider({ maxConcurrent: 4, timeoutMs: 1_000, send: rejected('account') })
     const { notifier, clock } = await deliveryWorld([channel])
     await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
