@@ -292,6 +292,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     organizations,
     compiled,
     registry,
+    engine.providers,
     emitNotificationEvent,
     () => engine.wake(),
     deadLetters.one,

@@ -152,6 +152,7 @@ export type {
   NotificationRecord,
   NotificationSummary,
   TimelineRecord,
+  WaitingRecord,
   WaitOptions,
 } from './services/notifications/records.ts'
 export type {
@@ -178,6 +179,7 @@ export type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './s
 export type { SendOptions, Tenant } from './services/tenant.ts'
 export type {
   CreatedWebhookEndpoint,
+  NotificationDeliveryRecord,
   WebhookAttemptRecord,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,

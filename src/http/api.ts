@@ -7,7 +7,7 @@ import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
 import { type Counted, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
-import { type Authenticate, authenticateKey, type Caller, permittedRoute } from './caller.ts'
+import { type Authenticate, authenticateKey, type Caller } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { assertGranted, requiredGrants } from './grants.ts'
@@ -16,6 +16,7 @@ import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
+import { permittedRoute } from './permitted-route.ts'
 import { processWarnings } from './process-warnings.ts'
 import { ignoredHeader, ignoredParameters, parseQuery, type Query, unknownParameters } from './query.ts'
 import { createRequestIds } from './request-id.ts'
@@ -246,7 +247,7 @@ export function createHttpApi(
     if (request.aborted) return null
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
-    const context = { request, organizationId, grants, params, query, body, bytes, strict, document }
+    const context = { request, organizationId, caller, grants, params, query, body, bytes, strict, document }
     return route.handler(context, service)
   }
 

@@ -1,4 +1,3 @@
-import { permits } from '../domain/api-key.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import { isOperatorKey } from '../services/api-keys/key-format.ts'
@@ -7,13 +6,12 @@ import type { Counted, Service } from '../services/service.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
 import type { HttpRequest } from './message.ts'
-import type { Match, RouteMatch } from './router.ts'
 
 /** The caller of a request: an API key, an operator key, or a dashboard user. */
 export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants'> {
   /** Organizations that the caller may name. `all`: an operator. */
   readonly organizations: 'all' | readonly string[]
-  /** Name of a dashboard user. */
+  /** Name of the key. A user whom the application signs in has none. */
   readonly name?: string
   /** Whose limits the requests count against. */
   readonly counted: Counted
@@ -35,12 +33,12 @@ export function authenticateKey({
     const secret = bearerToken(request.header('authorization'))
     const key = isOperatorKey(secret) ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)
     assertAllowedAddress(key, client)
-    const { id, permission, grants } = key
+    const { id, name, permission, grants } = key
     if (!('organizationId' in key)) {
-      return { id, permission, grants, organizations: 'all', counted: { operatorKeyId: id } }
+      return { id, name, permission, grants, organizations: 'all', counted: { operatorKeyId: id } }
     }
     const { organizationId } = key as ApiKeyRecord
-    return { id, permission, grants, organizations: [organizationId], counted: { organizationId } }
+    return { id, name, permission, grants, organizations: [organizationId], counted: { organizationId } }
   }
 }
 
@@ -50,16 +48,4 @@ export function assertAllowedAddress(
   { address }: Client,
 ): void {
   if (!isAllowedAddress(allowedIps, address)) throw new NotifierError('ip_not_allowed')
-}
-
-/** @throws NotifierError `not_found`, `method_not_allowed`, `operator_key_required`, `insufficient_permissions` */
-export function permittedRoute(match: Match, { permission: granted, organizations }: Caller): RouteMatch {
-  if (match.kind === 'unknown') throw new NotifierError('not_found')
-  if (match.kind === 'method') throw new NotifierError('method_not_allowed')
-  const { permission: required, belongsTo } = match.route
-  if (belongsTo === 'operator' && organizations !== 'all') throw new NotifierError('operator_key_required')
-  if (required !== 'public' && !permits(granted, required)) {
-    throw new NotifierError('insufficient_permissions', { details: { required, granted } })
-  }
-  return match
 }

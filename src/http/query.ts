@@ -10,7 +10,7 @@ export type Query = Readonly<Record<string, string>>
 /** The parts of a route that describe its query. */
 interface QueryReader {
   readonly query?: z.ZodType
-  readonly belongsTo?: 'organization' | 'operator'
+  readonly belongsTo?: 'caller' | 'organization' | 'operator'
   readonly limit: LimitedResource
 }
 

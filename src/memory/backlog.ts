@@ -1,5 +1,5 @@
 import type { Backlog, LaneBacklog } from '../ports/storage/backlog.ts'
-import type { Waiting } from '../ports/storage/notifications.ts'
+import type { JobState, Waiting } from '../ports/storage/notifications.ts'
 import type { Job, MemoryState } from './state.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
@@ -76,4 +76,13 @@ function kindOf(
   if (state === 'leased') return leaseUntil > now ? 'running' : 'due'
   if (state !== 'waiting' || dueAt <= now) return 'due'
   return attempts > earlierAttempts ? 'retrying' : 'scheduled'
+}
+
+/** Where one job stands. */
+export function jobState({ now }: Pick<MemoryState, 'now'>, job: Job | undefined): JobState | null {
+  if (job === undefined) return null
+  const { dueAt, attempts, earlierAttempts } = job
+  const kind = kindOf(job, now())
+  const state = kind === 'due' || kind === 'running' ? kind : 'waiting'
+  return { state, dueAt, attempts: attempts - earlierAttempts }
 }

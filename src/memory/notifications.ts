@@ -7,7 +7,7 @@ import type {
   NotificationRepository,
   TimelineEntry,
 } from '../ports/storage/notifications.ts'
-import { waiting } from './backlog.ts'
+import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
 import { addFacts } from './facts.ts'
 import { removeJob } from './jobs.ts'
@@ -43,6 +43,9 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     },
     async waiting(organizationId, lanes, most) {
       return waiting(state, organizationId, lanes, most)
+    },
+    async job(id) {
+      return jobState(state, state.notifications.get(id)?.job)
     },
     async timeline(id) {
       return [...(state.notifications.get(id)?.timeline ?? [])]

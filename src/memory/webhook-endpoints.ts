@@ -62,6 +62,14 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
       )
       return pageOf(deliveries, page, toDelivery)
     },
+    async deliveriesOf(eventIds, most) {
+      const wanted = new Set(eventIds)
+      const found = [...state.deliveries.values()].filter(({ eventId }) => wanted.has(eventId))
+      return found
+        .reverse()
+        .slice(0, most)
+        .map((delivery) => ({ ...toDelivery(delivery), endpointId: delivery.endpointId }))
+    },
     async redeliver(id, { since, most }) {
       const status = state.endpoints.get(id)?.status ?? 'unknown'
       if (status !== 'active') return status

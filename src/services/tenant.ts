@@ -26,6 +26,7 @@ import type { SuppressionQuery, SuppressionRecord } from './suppressions/records
 import type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './templates/records.ts'
 import type {
   CreatedWebhookEndpoint,
+  NotificationDeliveryRecord,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
@@ -78,6 +79,13 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
     /** Newest first. */
     list(query?: NotificationQuery): Promise<List<NotificationSummary>>
+    /**
+     * Lists the webhook events about a notification at every endpoint, newest first: at most 200, of the newest 1,000
+     * entries of its timeline.
+     *
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`
+     */
+    webhookDeliveries(id: string): Promise<{ readonly items: readonly NotificationDeliveryRecord[] }>
     /**
      * Cancels a notification before its first attempt.
      *

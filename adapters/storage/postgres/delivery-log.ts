@@ -3,6 +3,7 @@ import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import type {
   DeliveryAttempt,
   DeliveryFilter,
+  EndpointDelivery,
   LoggedAttempt,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
@@ -21,14 +22,17 @@ const LIST_STATE = `
   SELECT ${COLUMNS} FROM carillon.deliveries
   WHERE endpoint = $1 AND seq < $2 AND seq > $5 AND state = $6 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
+const LIST_OF_EVENTS = `
+  SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = ANY ($1::text[]) ORDER BY seq DESC LIMIT $2`
+
 const SELECT_BEYOND = `
   SELECT seq FROM carillon.deliveries WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1 OFFSET $3`
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2`
 
 const SELECT_ATTEMPTS = `
-  SELECT a.event_id, a.at, a.attempt FROM carillon.delivery_attempts AS a
-  WHERE a.event_id = ANY ($1::text[]) AND a.endpoint = $2 ORDER BY a.number`
+  SELECT a.event_id, a.endpoint, a.at, a.attempt FROM carillon.delivery_attempts AS a
+  WHERE a.event_id = ANY ($1::text[]) AND a.endpoint = ANY ($2::text[]) ORDER BY a.number`
 
 interface DeliveryRow {
   readonly seq: number
@@ -42,6 +46,7 @@ interface DeliveryRow {
 
 interface AttemptRow {
   readonly event_id: string
+  readonly endpoint: string
   readonly at: number
   readonly attempt: string
 }
@@ -53,7 +58,7 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<Page<WebhookDelivery>> {
   if (state === undefined) {
-    return readPage(connection, endpointId, page, (...values) =>
+    return readPage(connection, page, (...values) =>
       connection.rows<DeliveryRow>(LIST, [endpointId, ...values]),
     )
   }
@@ -62,7 +67,6 @@ export async function listDeliveries(
     const [beyond] = await tx.rows<{ seq: number }>(SELECT_BEYOND, asked)
     return readPage(
       tx,
-      endpointId,
       page,
       (...values) => tx.rows<DeliveryRow>(LIST_STATE, [endpointId, ...values, beyond?.seq ?? 0, state]),
       beyond?.seq,
@@ -72,13 +76,12 @@ export async function listDeliveries(
 
 async function readPage(
   runner: Runner,
-  endpointId: string,
   page: PageRequest,
   select: (before: number, limit: number, offset: number) => Promise<DeliveryRow[]>,
   beyond?: number,
 ): Promise<Page<WebhookDelivery>> {
   const rows = await pageBySeq(page, select, (row) => row, beyond)
-  return { ...rows, items: await withAttempts(runner, endpointId, rows.items) }
+  return { ...rows, items: await withAttempts(runner, rows.items) }
 }
 
 /** Returns one delivery. Null: unknown. */
@@ -87,23 +90,31 @@ export async function readDelivery(
   { eventId, endpoint }: DeliveryRef,
 ): Promise<WebhookDelivery | null> {
   const rows = await runner.rows<DeliveryRow>(SELECT, [eventId, endpoint])
-  return (await withAttempts(runner, endpoint, rows))[0] ?? null
+  return (await withAttempts(runner, rows))[0] ?? null
 }
 
-async function withAttempts(
+/** The deliveries of events to any endpoint. */
+export async function listDeliveriesOf(
   runner: Runner,
-  endpoint: string,
-  rows: readonly DeliveryRow[],
-): Promise<WebhookDelivery[]> {
+  eventIds: readonly string[],
+  most: number,
+): Promise<EndpointDelivery[]> {
+  const rows = await runner.rows<DeliveryRow>(LIST_OF_EVENTS, [eventIds, most])
+  const deliveries = await withAttempts(runner, rows)
+  return deliveries.map((delivery, index) => ({ ...delivery, endpointId: rows[index]?.endpoint ?? '' }))
+}
+
+async function withAttempts(runner: Runner, rows: readonly DeliveryRow[]): Promise<WebhookDelivery[]> {
   if (rows.length === 0) return []
   const attempts = await runner.rows<AttemptRow>(SELECT_ATTEMPTS, [
     rows.map(({ event_id }) => event_id),
-    endpoint,
+    [...new Set(rows.map(({ endpoint }) => endpoint))],
   ])
-  const byEvent = new Map<string, LoggedAttempt[]>()
-  for (const { event_id, at, attempt } of attempts) {
+  const byDelivery = new Map<string, LoggedAttempt[]>()
+  for (const { event_id, endpoint, at, attempt } of attempts) {
+    const key = `${endpoint} ${event_id}`
     const logged = { ...(JSON.parse(attempt) as DeliveryAttempt), at }
-    byEvent.set(event_id, [...(byEvent.get(event_id) ?? []), logged])
+    byDelivery.set(key, [...(byDelivery.get(key) ?? []), logged])
   }
   return rows.map((row) => ({
     eventId: row.event_id,
@@ -111,6 +122,6 @@ async function withAttempts(
     payload: row.payload,
     state: row.state,
     createdAt: row.created_at,
-    attempts: byEvent.get(row.event_id) ?? [],
+    attempts: byDelivery.get(`${row.endpoint} ${row.event_id}`) ?? [],
   }))
 }

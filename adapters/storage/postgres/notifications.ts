@@ -7,6 +7,7 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,
@@ -17,7 +18,7 @@ import {
 } from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
-import type { Connection, Runner, Transaction } from './connection.ts'
+import { type Connection, NOW, type Runner, type Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
 import { inOrder } from './page.ts'
 import { createRetry } from './retry.ts'
@@ -60,6 +61,10 @@ const SELECT_EVENTS = `
 const SELECT_JOB = `
   SELECT j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j WHERE j.id = $1`
 
+const SELECT_STANDING = `
+  SELECT j.state, j.due_at, j.lease_until, j.attempts - j.earlier_attempts AS attempts, ${NOW} AS now
+  FROM carillon.jobs AS j WHERE j.id = (SELECT 2 * seq FROM carillon.notifications WHERE id = $2)`
+
 const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
 
 const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
@@ -100,6 +105,11 @@ export function createNotifications(connection: Connection): NotificationReposit
     },
     failures: (span, page) => failures(connection, span, page),
     waiting: createWaiting(connection),
+    async job(id) {
+      const values = [connection.time(), id]
+      const [row] = await connection.rows<JobStateRow & { readonly now: number }>(SELECT_STANDING, values)
+      return row === undefined ? null : toJobState(row, row.now)
+    },
     async timeline(id) {
       const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
       if (row === undefined) return []

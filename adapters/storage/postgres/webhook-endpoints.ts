@@ -8,7 +8,7 @@ import type {
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
-import { listDeliveries, readDelivery } from './delivery-log.ts'
+import { listDeliveries, listDeliveriesOf, readDelivery } from './delivery-log.ts'
 import { dataError, isDataError, unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
 import { redeliverDeliveries, redeliverOne } from './redeliver.ts'
@@ -161,6 +161,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     update: (id, change) => connection.transaction((tx) => update(tx, id, change)),
     rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
+    deliveriesOf: (eventIds, most) => listDeliveriesOf(connection, eventIds, most),
     redeliver: (id, which) => whileActive(id, (tx) => redeliverDeliveries(tx, id, which)),
     redeliverOne(id, eventId) {
       return whileActive(id, async (tx) => {

@@ -1,6 +1,6 @@
 import { COUNTED_AS } from '../../../src/domain/facts.ts'
 import type { LogCounts } from '../../../src/ports/storage/logs.ts'
-import type { Waiting } from '../../../src/ports/storage/notifications.ts'
+import type { JobState, Waiting } from '../../../src/ports/storage/notifications.ts'
 
 /** SQL for what a fact's type counts as. */
 export function countedAs(type: string): string {
@@ -43,4 +43,18 @@ export function toWaiting(rows: readonly WaitingRow[], most: number, now: number
     if (kind === 'due' && jobs > 0 && oldest !== null) oldestDueMs = Math.max(oldestDueMs ?? 0, now - oldest)
   }
   return { ...counts, oldestDueMs }
+}
+
+export interface JobStateRow {
+  /** As the schema has it. */
+  readonly state: number
+  readonly due_at: number
+  readonly lease_until: number | null
+  readonly attempts: number
+}
+
+export function toJobState(row: JobStateRow, now: number): JobState {
+  const { state, due_at: dueAt, lease_until: until, attempts } = row
+  if (state === 2 && until !== null && until > now) return { state: 'running', dueAt, attempts }
+  return { state: state === 1 && dueAt > now ? 'waiting' : 'due', dueAt, attempts }
 }

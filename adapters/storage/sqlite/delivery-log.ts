@@ -3,6 +3,7 @@ import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import type {
   DeliveryAttempt,
   DeliveryFilter,
+  EndpointDelivery,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { MAX_SCANNED } from '../scan.ts'
@@ -21,6 +22,10 @@ const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries AS d WHERE id = ?`
 const LIST = `
   SELECT ${COLUMNS} FROM carillon_deliveries AS d
   WHERE endpoint = ? AND id < ? AND id > ? AND (? IS NULL OR ${STATE} = ?) ORDER BY id DESC LIMIT ? OFFSET ?`
+
+const LIST_OF_EVENTS = `
+  SELECT ${COLUMNS}, endpoint FROM carillon_deliveries AS d
+  WHERE event_id IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?`
 
 const SELECT_BEYOND = `
   SELECT id FROM carillon_deliveries WHERE endpoint = ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`
@@ -41,10 +46,12 @@ interface DeliveryRow {
 export interface DeliveryLog {
   list(filter: DeliveryFilter, page: PageRequest): Page<WebhookDelivery>
   one(delivery: number): WebhookDelivery | null
+  ofEvents(eventIds: readonly string[], most: number): EndpointDelivery[]
 }
 
 export function createDeliveryLog(connection: Connection): DeliveryLog {
   const list = connection.statement<DeliveryRow>(LIST)
+  const listOfEvents = connection.statement<DeliveryRow & { readonly endpoint: string }>(LIST_OF_EVENTS)
   const selectBeyond = connection.statement<{ id: number }>(SELECT_BEYOND)
   const selectOne = connection.statement<DeliveryRow>(SELECT)
   const selectAttempts = connection.statement<{ at: number; attempt: string }>(SELECT_ATTEMPTS)
@@ -75,6 +82,11 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
         toDelivery,
         beyond,
       )
+    },
+    ofEvents(eventIds, most) {
+      return listOfEvents()
+        .all(JSON.stringify(eventIds), most)
+        .map((row) => ({ ...toDelivery(row), endpointId: row.endpoint }))
     },
     one(delivery) {
       const row = selectOne().get(delivery)

@@ -8,6 +8,7 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
@@ -33,6 +34,10 @@ const SELECT_EVENTS = `
 /** Attempts of this round, without those before a retry. */
 const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
 
+const SELECT_JOB = `
+  SELECT state, due_at, lease_until, attempts - earlier_attempts AS attempts
+  FROM carillon_jobs WHERE id = (SELECT 2 * seq FROM carillon_notifications WHERE id = ?)`
+
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 /** Walks the jobs; even ids belong to notifications. The planner keeps the order of a cross join. */
@@ -55,6 +60,7 @@ export function createNotifications(
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
+  const selectJob = connection.statement<JobStateRow>(SELECT_JOB)
   const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const setContent = createSetContent(connection)
@@ -117,6 +123,12 @@ export function createNotifications(
     },
     async waiting(...request) {
       return waiting(...request)
+    },
+    async job(id) {
+      return connection.read(() => {
+        const row = selectJob().get(id)
+        return row === undefined ? null : toJobState(row, connection.now())
+      })
     },
     async timeline(id) {
       return connection.read(() => {

@@ -125,6 +125,9 @@ export function createWebhookEndpoints(
     async deliveries(filter, page) {
       return connection.read(() => log.list(filter, page))
     },
+    async deliveriesOf(eventIds, most) {
+      return connection.read(() => log.ofEvents(eventIds, most))
+    },
     async redeliver(id, which) {
       return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'

@@ -67,7 +67,7 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     summary: route.summary,
     description: describePermission(route),
     tags: [route.tag],
-    ...(route.belongsTo === 'organization' ? {} : { security: securityOf(route) }),
+    ...securityOf(route),
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
     ...(route.raw === true ? { requestBody: RAW_BODY } : {}),
@@ -107,8 +107,10 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-function securityOf({ belongsTo }: Route): readonly JsonObject[] {
-  return belongsTo === 'operator' ? [{ operatorKey: [] }] : []
+/** Absent: either key. */
+function securityOf({ belongsTo }: Route): { readonly security?: readonly JsonObject[] } {
+  if (belongsTo === undefined) return { security: [] }
+  return belongsTo === 'operator' ? { security: [{ operatorKey: [] }] } : {}
 }
 
 function describePermission(route: Route): string {

@@ -12,7 +12,7 @@ import {
   webhookEndpointChange,
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
-import { accountLimits, limitUsage } from '../schemas/account.ts'
+import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { deleted, failure, notificationStatus } from '../schemas/common.ts'
 import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
@@ -41,6 +41,7 @@ import {
 } from '../schemas/template.ts'
 import {
   createdWebhookEndpoint,
+  notificationDeliveries,
   redelivered,
   webhookDeliveryList,
   webhookDeliveryRecord,
@@ -89,6 +90,7 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['LogList', logList],
   ['LimitUsage', limitUsage],
   ['AccountLimits', accountLimits],
+  ['Identity', identity],
   ['ApiKey', apiKeyRecord],
   ['CreatedApiKey', createdApiKey],
   ['ApiKeyList', apiKeyList],
@@ -98,6 +100,7 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookPost', webhookPostRecord],
   ['WebhookDelivery', webhookDeliveryRecord],
   ['WebhookDeliveryList', webhookDeliveryList],
+  ['NotificationWebhookDeliveries', notificationDeliveries],
   ['Redelivered', redelivered],
   ['RetryResult', retryResult],
   ['FailureGroups', failureGroups],

@@ -12,6 +12,7 @@ import {
   validatedSend,
 } from '../schemas/notification.ts'
 import { notificationQuery, notificationViewQuery } from '../schemas/query.ts'
+import { notificationDeliveries } from '../schemas/webhook.ts'
 import { idempotencyKey, isTestMode } from '../send-headers.ts'
 import type { HandlerResult, RequestContext, Route, RouteError } from './route.ts'
 
@@ -72,6 +73,13 @@ async function get(context: RequestContext, service: Service): Promise<HandlerRe
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
   return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
+}
+
+async function webhookDeliveries(
+  { params, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  return { body: await service.notifications.webhookDeliveries(organizationId, params.id ?? '') }
 }
 
 async function cancel({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -175,6 +183,20 @@ export const notificationRoutes: readonly Route[] = [
     queryGrants: { rendered: 'content' },
     response: notificationRecord,
     handler: get,
+  },
+  {
+    operation: 'listNotificationWebhookDeliveries',
+    summary: 'List the webhook events about a notification with their attempts, newest first',
+    tag: 'Notifications',
+    method: 'GET',
+    paths: ['/v1/notifications/{id}/webhook-deliveries'],
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'notification_not_found',
+    response: notificationDeliveries,
+    handler: webhookDeliveries,
   },
   {
     operation: 'cancelNotification',

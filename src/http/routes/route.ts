@@ -3,6 +3,7 @@ import type { Grant, Permission } from '../../domain/api-key.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { LimitedResource } from '../../services/limits/records.ts'
 import type { Service } from '../../services/service.ts'
+import type { Caller } from '../caller.ts'
 import type { HttpRequest } from '../message.ts'
 import type { OpenApiDocument } from '../openapi/types.ts'
 import type { Query } from '../query.ts'
@@ -43,10 +44,10 @@ export interface Route {
   /** Equivalent patterns; `{name}` matches one segment. Under /admin the query parameter `orgId` is required. */
   readonly paths: readonly string[]
   /**
-   * `organization`: acts on resources of one organization; operator keys name it. `operator`: only operator keys may
+   * `caller`: concerns the key itself. `organization`: acts on resources of one organization; operator keys name it. `operator`: only operator keys may
    * call it. Absent: the route needs no key.
    */
-  readonly belongsTo?: 'organization' | 'operator'
+  readonly belongsTo?: 'caller' | 'organization' | 'operator'
   /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
   readonly permission: Permission | 'public'
   /** Query parameters that require a grant if `true`. */
@@ -95,6 +96,8 @@ export interface RequestContext {
   readonly request: HttpRequest
   /** Empty: the route belongs to no organization. */
   readonly organizationId: string
+  /** Null: the route needs no key. */
+  readonly caller: Caller | null
   /** Grants of the key. */
   readonly grants: readonly Grant[]
   /** Decoded path parameters. */

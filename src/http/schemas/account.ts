@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../../domain/api-key.ts'
 import type { AccountLimits, LimitUsage } from '../../services/limits/records.ts'
 import { timestamp } from './common.ts'
 
@@ -22,4 +23,21 @@ export const accountLimits: z.ZodType<AccountLimits> = z.object({
     notificationsPerMonth: limitUsage.nullable(),
   }),
   restriction: z.object({ until: timestamp }).nullable(),
+})
+
+/** Who asks. */
+export const identity: z.ZodType<{
+  id: string
+  name: string
+  permission: Permission
+  grants: readonly Grant[]
+  organizations: 'all' | readonly string[]
+}> = z.object({
+  id: z.string(),
+  name: z.string(),
+  permission: z.enum(PERMISSIONS),
+  grants: z.array(z.enum(GRANTS)),
+  organizations: z
+    .union([z.literal('all'), z.array(z.string())])
+    .describe('Ids of the organizations that requests may name. `all`: an operator key.'),
 })

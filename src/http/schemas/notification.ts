@@ -77,6 +77,24 @@ export const notificationRecord: z.ZodType = z.object({
     .object({ ...renderedFields, ...partsFields })
     .optional()
     .describe('With `rendered=true`: the rendered content without tracking.'),
+  waiting: z
+    .object({
+      reason: z
+        .enum([
+          'scheduled',
+          'retry',
+          'in_queue',
+          'attempt_running',
+          'provider_paused',
+          'channel_not_configured',
+          'providers_unavailable',
+        ])
+        .describe('`in_queue`: due, and others are before it. `provider_paused`: all of its providers rest.'),
+      until: timestamp.nullable().describe('When that changes, as far as is known.'),
+      code: z.string().nullable().describe('Why the last attempt failed, or why the provider rests.'),
+    })
+    .nullable()
+    .describe('Why it is not sent yet. Null: its delivery has ended.'),
   timeline: z.array(
     z.object({
       sequence: z.int(),

@@ -59,6 +59,11 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
   status: z.enum(STATUSES).optional(),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
   template: line.max(128).optional().describe('Id or name of a template.'),
+  code: errorCode.optional().describe('Error code.'),
+  provider: line
+    .max(64)
+    .optional()
+    .describe('Instance id of the provider that accepted it last, or of the failed attempt.'),
   from: time.optional().describe('Accepted at or after this time.'),
   until: time.optional().describe('Accepted before this time.'),
 })

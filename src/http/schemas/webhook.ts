@@ -3,6 +3,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../domain/endpoint-health.ts'
 import type { List } from '../../services/list.ts'
 import type {
   CreatedWebhookEndpoint,
+  NotificationDeliveryRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
@@ -62,13 +63,22 @@ export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> =
   .enum(['pending', 'delivered', 'failed', 'held'])
   .describe('`held`: the endpoint was disabled, and the delivery waits for a redelivery.')
 
-export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object({
+const deliveryFields = {
   eventId: z.string().describe('Value of the header `webhook-id`.'),
   event: z.enum(WEBHOOK_EVENT_TYPES),
   status: webhookDeliveryStatus,
   payload: z.string().describe('The exact request body.'),
   createdAt: timestamp,
   attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
+}
+
+export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object(deliveryFields)
+
+/** Deliveries of events about one notification. */
+export const notificationDeliveries: z.ZodType<{ items: readonly NotificationDeliveryRecord[] }> = z.object({
+  items: z
+    .array(z.object({ ...deliveryFields, endpointId: z.string() }))
+    .describe('Newest first, at most 200.'),
 })
 
 export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)

@@ -21,6 +21,8 @@ export interface NotificationRepository {
    * @param lanes the lanes of the counted due jobs
    */
   waiting(organizationId: string, lanes: readonly string[], most: number): Promise<Waiting>
+  /** The state of a notification's delivery. Null: unknown, or it has ended. */
+  job(id: string): Promise<JobState | null>
   /** The history of a notification in order, starting with its accept. Empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
   /**
@@ -64,6 +66,15 @@ export type FailureSpan = Pick<NotificationFilter, 'organizationId' | 'from' | '
 
 export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'createdAt'> {
   readonly code: ErrorCode
+}
+
+export interface JobState {
+  /** `waiting`: its time has not come. */
+  readonly state: 'due' | 'waiting' | 'running'
+  /** Epoch milliseconds. */
+  readonly dueAt: number
+  /** Attempts since its accept, or its newest retry. */
+  readonly attempts: number
 }
 
 export interface Waiting {

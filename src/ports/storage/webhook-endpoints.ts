@@ -48,6 +48,8 @@ export interface WebhookEndpointRepository {
   rotateSecret(id: string, rotation: SecretRotation): Promise<WebhookEndpoint | null>
   /** The delivery log of an endpoint, newest first, with the attempts in order. */
   deliveries(filter: DeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
+  /** The deliveries of these events to any endpoint, newest first, at most `most`; `eventIds` are at most 1,000. */
+  deliveriesOf(eventIds: readonly string[], most: number): Promise<readonly EndpointDelivery[]>
   /**
    * Makes held and failed deliveries of events since then due at once, oldest first, each with all attempts of the
    * schedule; at most `most`, to keep the step short. Concurrent calls make none due twice. `disabled`: the endpoint is
@@ -109,6 +111,10 @@ export interface WebhookDelivery {
   /** Publication of the event, in epoch milliseconds. */
   readonly createdAt: number
   readonly attempts: readonly LoggedAttempt[]
+}
+
+export interface EndpointDelivery extends WebhookDelivery {
+  readonly endpointId: string
 }
 
 /** One request to a webhook endpoint. */

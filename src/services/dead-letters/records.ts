@@ -1,11 +1,6 @@
-import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NotificationQuery } from '../notifications/records.ts'
 
 export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
-  /** `error.code`. */
-  readonly code?: ErrorCode | undefined
-  /** Instance id of the provider of the last attempt. */
-  readonly provider?: string | undefined
   /** Only these notifications; at most 1,000. */
   readonly ids?: readonly string[] | undefined
 }

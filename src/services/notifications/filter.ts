@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../domain/channel-kind.ts'
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { channel, instant, text } from '../../domain/input/fields.ts'
+import { errorCode } from '../../domain/input/retry.ts'
 import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -14,12 +16,16 @@ export const readNotifications: (query: unknown) => ListRequest<{
   status?: NotificationStatus | undefined
   to?: string | undefined
   template?: string | undefined
+  code?: ErrorCode | undefined
+  provider?: string | undefined
   from?: number | undefined
   until?: number | undefined
 }> = listReader('notifications', {
   ...of,
   to: text(1, MAX_RECIPIENT_LENGTH).optional(),
   template: text(1, 128).optional(),
+  code: errorCode.optional(),
+  provider: text(1, 64).optional(),
   from: instant.optional(),
   until: instant.optional(),
 })

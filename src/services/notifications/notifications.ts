@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { NotificationEvent } from '../../domain/event-payload.ts'
+import { eventId, type NotificationEvent } from '../../domain/event-payload.ts'
 import { EVENT_TYPE_OF } from '../../domain/facts.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf } from '../../domain/record-facts.ts'
@@ -10,12 +10,14 @@ import type { NotificationFilter, TimelineEntry } from '../../ports/storage/noti
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { ProviderHealth } from '../delivery/records.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { type RenderedMessage, renderContent, shown } from '../render.ts'
 import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { deliveryView } from '../webhook-endpoints/delivery-view.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
 import type {
   GetNotificationOptions,
@@ -23,7 +25,13 @@ import type {
   NotificationRecord,
   NotificationSummary,
   TimelineRecord,
+  WaitingRecord,
 } from './records.ts'
+import { waitingOf } from './waiting.ts'
+
+/** Newest entries of a timeline whose events are looked up, and deliveries of them. */
+const MOST_EVENTS = 1_000
+const MOST_DELIVERIES = 200
 
 const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
 
@@ -38,7 +46,8 @@ export function createNotifications(
   storage: Storage,
   organizations: Organizations,
   compiled: CompiledTemplates,
-  registry: Pick<ProviderRegistry, 'channels' | 'kinds'>,
+  registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
+  providers: () => readonly ProviderHealth[],
   emit: Emit,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
@@ -54,13 +63,26 @@ export function createNotifications(
       organizationId,
       'notification_not_found',
     )
-    const timeline = await storage.notifications.timeline(id)
+    const [timeline, waiting] = await Promise.all([
+      storage.notifications.timeline(id),
+      waitingFor(notification),
+    ])
     return {
       ...summary(notification, registry),
       sensitive: notification.content.sensitive === true,
       ...(rendered === true ? { rendered: await render(notification) } : {}),
+      waiting,
       timeline: timeline.map(timelineRecord),
     }
+  }
+
+  async function waitingFor(notification: Notification): Promise<WaitingRecord | null> {
+    const { id, channel, organizationId, status } = notification
+    if (status !== 'queued' && status !== 'scheduled') return null
+    const job = await storage.notifications.job(id)
+    if (job === null) return null
+    await registry.warm(channel, organizationId)
+    return waitingOf(notification, job, { registry, providers })
   }
 
   /** @throws NotifierError `sensitive_content` */
@@ -83,6 +105,17 @@ export function createNotifications(
         templateId: await templateId(storage, template, organizationId),
       }
       return listSummaries('notifications', storage, filter, page, registry)
+    },
+    async webhookDeliveries(organizationId, id) {
+      owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        organizationId,
+        'notification_not_found',
+      )
+      const timeline = await storage.notifications.timeline(id)
+      const events = timeline.slice(-MOST_EVENTS).map(({ sequence }) => eventId(id, sequence))
+      const found = await storage.webhookEndpoints.deliveriesOf(events, MOST_DELIVERIES)
+      return { items: found.map((each) => ({ ...deliveryView(each), endpointId: each.endpointId })) }
     },
     async cancel(organizationId, id) {
       const { content } = owned(

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { FactType } from '../../domain/facts.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
@@ -9,6 +10,10 @@ export interface NotificationQuery extends ListQuery {
   readonly to?: string | undefined
   /** Template id or name. */
   readonly template?: string | undefined
+  /** `error.code`. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id of the provider that accepted it last, or of the failed attempt. */
+  readonly provider?: string | undefined
   /** Accepted at this time or later: ISO 8601 or a Date. */
   readonly from?: string | Date | undefined
   /** Accepted before this time: ISO 8601 or a Date. */
@@ -59,8 +64,30 @@ export interface NotificationRecord extends NotificationSummary {
    * but without tracking. Attachments have their size but no content.
    */
   readonly rendered?: RenderedMessage | undefined
+  /** Why it is not sent yet. Null: its delivery has ended. */
+  readonly waiting: WaitingRecord | null
   /** The history in order. */
   readonly timeline: readonly TimelineRecord[]
+}
+
+export interface WaitingRecord {
+  /**
+   * `scheduled`: for its `sendAt`. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it is due,
+   * and others are before it. `attempt_running`: a provider is being asked. `provider_paused`: all of its providers rest;
+   * `code` tells why. `channel_not_configured`: it has no provider. `providers_unavailable`: the function that makes the
+   * organization's providers fails, or has not answered yet.
+   */
+  readonly reason:
+    | 'scheduled'
+    | 'retry'
+    | 'in_queue'
+    | 'attempt_running'
+    | 'provider_paused'
+    | 'channel_not_configured'
+    | 'providers_unavailable'
+  /** When that changes, as far as is known: ISO 8601 UTC. */
+  readonly until: string | null
+  readonly code: ErrorCode | null
 }
 
 export interface TimelineRecord {

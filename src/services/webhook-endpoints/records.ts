@@ -68,6 +68,11 @@ export interface WebhookDeliveryRecord {
   readonly attempts: readonly WebhookAttemptRecord[]
 }
 
+/** A delivery of an event about one notification. */
+export interface NotificationDeliveryRecord extends WebhookDeliveryRecord {
+  readonly endpointId: string
+}
+
 export interface WebhookDeliveryQuery extends ListQuery {
   readonly status?: WebhookDeliveryRecord['status'] | undefined
 }

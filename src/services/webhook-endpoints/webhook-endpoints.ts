@@ -12,13 +12,14 @@ import {
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { deliveryView } from './delivery-view.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
-import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
+import type { WebhookDeliveryQuery, WebhookEndpointRecord } from './records.ts'
 
 /** Endpoints per organization: the cost of each send and event grows with them. */
 const MAX_ENDPOINTS = 50
@@ -192,22 +193,6 @@ function exampleEvent(organizationId: string, now: number): object {
       sequence: 1,
       organizationId,
     },
-  }
-}
-
-function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
-  const { eventId, eventType, state, payload, createdAt, attempts } = delivery
-  return {
-    eventId,
-    event: eventType,
-    status: state,
-    payload,
-    createdAt: new Date(createdAt).toISOString(),
-    attempts: attempts.map(({ at, request, ...attempt }) => ({
-      ...attempt,
-      timestamp: new Date(at).toISOString(),
-      request: requestOf(eventId, request),
-    })),
   }
 }
 

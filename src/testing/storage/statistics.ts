@@ -124,6 +124,31 @@ export function statisticsChecks(check: Check): void {
     assert.deepEqual(items, [read[1]])
   })
 
+  check('the job of a notification tells where its delivery stands', async (harness) => {
+    const { storage } = harness
+    const { job } = storage.notifications
+    const began = await now(storage)
+    const [later = ''] = await accept(storage, [note({ sendAt: began + HOUR })])
+    assert.deepEqual(await job(later), { state: 'waiting', dueAt: began + HOUR, attempts: 0 })
+    const [id = ''] = await accept(storage, [note()])
+    assert.deepEqual(await job(id), { state: 'due', dueAt: began, attempts: 0 })
+    const claimed = await claimOne(storage)
+    assert.equal((await job(id))?.state, 'running')
+    await start(storage, [claimed])
+    await storage.settle([retried(claimed, HOUR)])
+    assert.deepEqual(await job(id), { state: 'waiting', dueAt: began + HOUR, attempts: 1 })
+    await harness.advance(HOUR)
+    assert.equal((await job(id))?.state, 'due')
+    await claimOne(storage)
+    await harness.advance(LEASE_MS)
+    for (const each of [id, later]) assert.equal((await job(each))?.state, 'due')
+    const [ending] = await claim(storage)
+    assert.ok(ending?.kind === 'notification')
+    await storage.settle([ended(ending, [{ type: 'failed', code: 'expired' }])])
+    assert.equal(await job(ending.notification.id), null)
+    assert.equal(await job('notif_1'), null)
+  })
+
   check('what waits is counted for one organization', async (harness) => {
     const { storage } = harness
     const { waiting } = storage.notifications

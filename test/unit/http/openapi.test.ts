@@ -168,7 +168,9 @@ describe('the document', () => {
       const isPublic = path === '/health' || path === '/openapi.json' || PAGES.includes(path) || proven
       const keys = /^\/v1\/(?:organizations|operations)/.test(path) ? [{ operatorKey: [] }] : undefined
       expect(operation.security).toEqual(isPublic ? [] : keys)
-      expect(/Org(?:anization)?Id/.test(parameters)).toBe(!isPublic && keys === undefined)
+      expect(/Org(?:anization)?Id/.test(parameters)).toBe(
+        !isPublic && keys === undefined && path !== '/v1/me',
+      )
       expect(operation.responses['401'] === undefined).toBe(isPublic && !proven)
       expect(parameters.includes('RequiredOrgId')).toBe(path.startsWith('/admin/'))
     }

@@ -49,6 +49,7 @@ const grouped: Groups = {
   notifications: {
     get: [(n, slip) => n.notifications.get('notif_1', slip)],
     list: [(n, slip) => n.notifications.list(slip)],
+    webhookDeliveries: [],
     cancel: [],
     resend: [(n, slip) => n.notifications.resend('notif_1', slip)],
     retry: [],
