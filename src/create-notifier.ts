@@ -103,7 +103,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     }
   }
   const observer = createObserver(record, telemetry, ({ name }, error) =>
-    logger.error('A telemetry plug-in threw; what it throws from now on is ignored.', {
+    logger.error('A telemetry plug-in threw an exception. Its further exceptions are ignored.', {
       plugin: name,
       error,
     }),

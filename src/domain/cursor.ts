@@ -21,7 +21,7 @@ export function decodeCursor(cursor: string, parts: number): number[] {
 /** The error of an invalid cursor. */
 export function notACursor(): NotifierError {
   return new NotifierError('invalid_parameter', {
-    message: 'This is not a cursor of this list. Use "nextCursor" of an earlier page.',
+    message: 'The cursor does not belong to this list. Use "nextCursor" of an earlier page.',
     details: { field: 'cursor' },
   })
 }

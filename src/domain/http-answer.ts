@@ -91,7 +91,7 @@ function judgeAnswer({ status, headers }: PostAnswer, success: SuccessStatus, no
 }
 
 function explain(status: number): string {
-  if (status >= 200 && status < 300) return ', where only 200 counts as success'
+  if (status >= 200 && status < 300) return ', and only 200 counts as success'
   if (status >= 300 && status < 400) return '; redirects are not followed'
   return ''
 }

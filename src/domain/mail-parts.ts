@@ -31,7 +31,7 @@ export function headerFault(name: string, value: string): string | null {
 
 /** The fault of a custom header's name. Null: allowed. */
 export function headerNameFault(name: string): string | null {
-  if (!HEADER_NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
+  if (!HEADER_NAME.test(name)) return 'names must have 1 to 64 letters, digits and hyphens'
   return RESERVED.test(name) ? `"${name}" cannot be set here` : null
 }
 

@@ -59,27 +59,27 @@ export const METRICS: Readonly<
   Record<CounterName, Metric & { readonly kind: 'counter' }> &
     Record<HistogramName, Metric & { readonly kind: 'histogram' }>
 > = {
-  accepted: counter('notifications_accepted_total', ['channel'], 'Notifications that were stored.'),
+  accepted: counter('notifications_accepted_total', ['channel'], 'Stored notifications.'),
   refused: counter(
     'notifications_refused_total',
     ['operation', 'code'],
-    'Sends, resends and items of batches that were refused.',
+    'Refused sends, resends and items of batches.',
   ),
   events: counter('events_total', ['event'], 'Published events of notifications.'),
   attempts: counter(
     'attempts_total',
     ['channel', 'provider', 'outcome', 'code'],
-    'Calls of providers; the code is empty where the provider accepted.',
+    'Calls of providers; the code is empty if the provider accepted.',
   ),
   leasesLost: counter(
     'leases_lost_total',
     [],
-    'Jobs that were taken from this process while it worked on them.',
+    'Jobs that another process took over while this one worked on them.',
   ),
   recovered: counter(
     'jobs_recovered_total',
     ['lane'],
-    'Jobs that this process took over after the attempt of another had ended with its process.',
+    'Jobs that this process took over from a process that had ended.',
   ),
   posts: counter(
     'webhook_posts_total',
@@ -89,34 +89,34 @@ export const METRICS: Readonly<
   limitsUnjudged: counter(
     'limits_unjudged_total',
     ['answer'],
-    'Decisions that the rate limiter did not make: allowed uncounted, or failed.',
+    'Decisions without the rate limiter: allowed uncounted, or failed.',
   ),
-  storageFailures: counter('storage_failures_total', ['verb'], 'Calls of the storage that failed.'),
+  storageFailures: counter('storage_failures_total', ['verb'], 'Failed calls of the storage.'),
   attemptDuration: histogram(
     'attempt_duration_seconds',
     ['channel', 'provider'],
     SECONDS,
-    'How long providers take to answer.',
+    'Duration of provider calls.',
   ),
   wait: histogram(
     'wait_seconds',
     ['lane'],
     LONG_SECONDS,
-    'How long jobs wait from becoming due to being taken: the delay that the backlog causes.',
+    'Time from the due time of a job to its claim: the delay that the backlog causes.',
   ),
   postDuration: histogram(
     'webhook_post_duration_seconds',
     [],
     SECONDS,
-    'How long webhook endpoints take to answer.',
+    'Duration of posts to webhook endpoints.',
   ),
-  storageDuration: histogram('storage_duration_seconds', ['verb'], SECONDS, 'How long the storage takes.'),
-  commitItems: histogram('commit_items', ['verb'], ITEMS, 'Items that shared one commit of the storage.'),
+  storageDuration: histogram('storage_duration_seconds', ['verb'], SECONDS, 'Duration of storage calls.'),
+  commitItems: histogram('commit_items', ['verb'], ITEMS, 'Items per commit of the storage.'),
   requestDuration: histogram(
     'http_request_duration_seconds',
     ['route', 'status'],
     SECONDS,
-    'How long requests of the REST API take, from the head of the request to its answer.',
+    'Duration of REST API requests, from the headers of the request to the answer.',
   ),
 }
 
@@ -184,7 +184,7 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
   oldestDue: {
     name: 'carillon_backlog_oldest_due_seconds',
     labels: ['lane'],
-    help: 'How long the due job that waits longest has been due; 0: none is.',
+    help: 'Age of the oldest due job; 0: none is due.',
   },
   held: {
     name: 'carillon_backlog_held',
@@ -194,17 +194,17 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
   storageAnswers: {
     name: 'carillon_storage_answers',
     labels: [],
-    help: '1 while the storage answers, otherwise 0; without an answer the backlog is not known.',
+    help: '1 while the storage answers, otherwise 0; without an answer the backlog is unknown.',
   },
   running: {
     name: 'carillon_provider_running',
     labels: ['channel', 'provider'],
-    help: 'Messages that this process has under way to a provider.',
+    help: 'Messages of this process under way to a provider.',
   },
   paused: {
     name: 'carillon_provider_paused',
     labels: ['channel', 'provider'],
-    help: '1 while this process pauses a provider after faults of its own, otherwise 0.',
+    help: '1 while this process pauses a provider after faults, otherwise 0.',
   },
 }
 

@@ -122,7 +122,11 @@ export function soundCodes({ code, providerCode }: Readonly<Record<string, unkno
 export function withoutWords(outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted') return outcome
   return outcome.kind === 'ambiguous'
-    ? { ...outcome, reason: 'Whether the provider accepted the message is unknown.', providerCode: undefined }
+    ? {
+        ...outcome,
+        reason: 'It is unknown whether the provider accepted the message.',
+        providerCode: undefined,
+      }
     : { ...outcome, message: undefined, providerCode: undefined }
 }
 

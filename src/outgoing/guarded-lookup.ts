@@ -10,7 +10,7 @@ export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError'
 
   constructor() {
-    super('The address is not a public one.')
+    super('The address is not public.')
   }
 }
 

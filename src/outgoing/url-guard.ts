@@ -28,7 +28,7 @@ export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean, 
   if (host === '') return refused('The URL has no host.')
   if (isIP(host) !== 0 ? guard.blocks(host) : isLoopbackName(host) && guard.blocks('127.0.0.1')) {
     return refused(
-      `The address is not a public one. For development, name its block in the option "${options}allow", such as 127.0.0.0/8.`,
+      `The address is not public. For development, name its block in the option "${options}allow", such as 127.0.0.0/8.`,
     )
   }
   return { kind: 'open', url }

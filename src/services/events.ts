@@ -58,9 +58,9 @@ export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clo
     },
     onError(error) {
       // A plug-in may throw anything, even values that cannot be converted to text.
-      const text = typeof error === 'string' ? error : 'A fault that is no error.'
+      const text = typeof error === 'string' ? error : 'A value that is not an Error was thrown.'
       const wrapped = error instanceof Error ? error : new Error(text, { cause: error })
-      logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })
+      logger.error('A background task failed; delivery continues.', { error: wrapped })
       emit('error', wrapped)
     },
   }

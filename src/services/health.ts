@@ -87,7 +87,7 @@ export async function reportHealth(
 }
 
 const NOT_WORKING = {
-  ready: 'gave no clear answer to its last attempts',
+  ready: 'has an unknown result for its last attempts',
   paused: 'is paused',
   probing: 'was paused and has not worked since',
 }
@@ -106,9 +106,7 @@ function degradedBy(
   const owedMs = stalledMs()
   if (owedMs !== null) {
     const seconds = Math.round(owedMs / 1_000)
-    reasons.push(
-      `The storage has not answered a claim for ${seconds} seconds: no more is delivered until then.`,
-    )
+    reasons.push(`The storage has not answered a claim for ${seconds} seconds: delivery waits for it.`)
   }
   const shared = waiting().filter(({ lane }) => laneParts(lane).organizationId === null)
   const lanes = new Map(shared.map(({ lane, reason }) => [lane, reason]))
@@ -119,7 +117,7 @@ function degradedBy(
   if (!limits) reasons.push('The rate limiter does not answer.')
   const engine = queue()
   if (engine?.takes === false)
-    reasons.push(`The queue "${engine.name}" does not answer: jobs are found by polling.`)
+    reasons.push(`The queue "${engine.name}" does not answer: polling finds the jobs.`)
   return reasons
 }
 

@@ -78,7 +78,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     if (running) return null
     if (closed !== null) return stopping()
     // The caller did not await start().
-    const message = opened === null ? undefined : 'The notifier is still starting: await start() before.'
+    const message = opened === null ? undefined : 'The notifier is still starting: await start() first.'
     return new NotifierError('not_started', { message, retryAfterMs: 1_000 })
   }
 
@@ -117,7 +117,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   async function closes({ name }: Stage, closing: Promise<void>, until: Deadline): Promise<void> {
     const inTime = await Promise.all([until.within(closing), within(closing, CLOSE_MS, clock)])
     if (inTime.includes(true)) return
-    const message = `The ${name} did not close before the deadline of the stop, which ended without it.`
+    const message = `The ${name} did not close before the deadline of the stop.`
     onError(new NotifierError('service_unavailable', { message }))
   }
 
@@ -214,7 +214,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     maintenance(on) {
       if (typeof on !== 'boolean') {
         throw new NotifierError('invalid_parameter', {
-          message: 'maintenance() must be given true or false.',
+          message: 'The argument of maintenance() must be true or false.',
         })
       }
       maintained = on
@@ -266,7 +266,7 @@ function assertStop(options: StopOptions): void {
 function stoppedBefore(): NotifierError {
   return new NotifierError('not_started', {
     message:
-      'The notifier was stopped while it started: what it opens did not answer before the deadline of the stop. ' +
+      'The notifier was stopped during its start: a part did not open before the deadline of the stop. ' +
       'Create a new one to start again.',
   })
 }
@@ -277,7 +277,7 @@ function excess(name: string, method: AnyMethod, args: readonly unknown[]): Noti
     return null
   return new NotifierError('invalid_parameter', {
     message:
-      `${name}() was given an argument that it does not take. For one organization, call the same method of ` +
+      `${name}() does not take that many arguments. For one organization, call the same method of ` +
       'notifier.organization(id).',
     details: { field: 'options', expected: 'left out' },
   })

@@ -79,7 +79,7 @@ export function listReader<Filter extends object = object>(
   return (query) => {
     const parsed = parseOptions(schema, query)
     const { limit = DEFAULT_LIMIT, offset = 0, cursor, ...filter } = parsed
-    if (cursor !== undefined && offset > 0) throw wrong('offset', 'left out beside "cursor"')
+    if (cursor !== undefined && offset > 0) throw wrong('offset', 'omitted with "cursor"')
     const after = cursor === undefined ? {} : { cursor: cursorOf(list, cursor) }
     return { page: { limit, offset, ...after }, filter: filter as unknown as Filter }
   }

@@ -33,7 +33,7 @@ export function assertMethods(option: string, value: unknown, methods: readonly 
 
 /** Names the missing part if the given value shows it. */
 function instead(value: unknown): string {
-  if (typeof value === 'function') return ', not a function: call it, and give what it returns'
+  if (typeof value === 'function') return ', not a function: call it, and pass the result'
   if (value instanceof Promise) return ', not a promise: await it'
   return ''
 }

@@ -34,8 +34,8 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
   if (named === undefined || named === organizationId) return
   throw new NotifierError('invalid_parameter', {
     message:
-      `The input names another organization than "${organizationId}", which it would be for. Call the same method of ` +
-      'notifier.organization(id); over HTTP the API key says whose it is, beside an operator key X-Organization-ID.',
+      `The input names another organization than "${organizationId}". Call the same method of ` +
+      'notifier.organization(id); over HTTP the API key determines the organization, or with an operator key X-Organization-ID.',
     details: { field: 'organizationId' },
   })
 }
@@ -56,7 +56,7 @@ export function owned<Resource extends { readonly organizationId: string }>(
 }
 
 export function unknownOrganization(id: unknown): NotifierError {
-  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is no text'
+  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is not text'
   return new NotifierError('not_found', {
     message: `No organization has ${shown}. Check the id.`,
     details: { field: 'organizationId' },

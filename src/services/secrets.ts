@@ -51,7 +51,7 @@ export function createSecretBox(secrets: readonly string[]): SecretBox {
     if (version !== 'v1' || key === undefined) {
       throw new NotifierError('invalid_configuration', {
         message:
-          'A stored secret was encrypted with a "secret" that is no longer configured. Add the old one to the option "secret", behind the new one.',
+          'A stored secret was encrypted with a "secret" that is no longer configured. Add the old one to the option "secret", after the new one.',
       })
     }
     const bytes = Buffer.from(text, 'base64url')

@@ -121,6 +121,6 @@ export function serviceOf(notifier: Served): Service {
   const message =
     typeof version === 'string'
       ? `The notifier comes from version ${version} of carillon, and this HTTP adapter from ${VERSION}. Install one version: "npm ls carillon" shows where each comes from.`
-      : 'The HTTP API needs the notifier that createNotifier() returned.'
+      : 'The HTTP API needs the result of createNotifier().'
   throw new NotifierError('invalid_configuration', { message, details: { option: 'notifier' } })
 }

@@ -30,7 +30,7 @@ export interface FastifyWebhookScope {
 /** A plugin for Fastify 5, typed without Fastify's own types. */
 export type FastifyReceiver = (scope: FastifyWebhookScope, options: object) => Promise<void>
 
-const REMEDY = 'A hook of the application reads the stream before the handler: leave this route out of it.'
+const REMEDY = 'A hook of the application reads the stream first: exclude this route from it.'
 
 /**
  * Receives webhooks in Fastify 5: a plugin with one route, `POST` at its prefix. Encapsulated: it reads the body itself

@@ -4,8 +4,7 @@ import { createReceiver, type ReceiverOptions } from './receive.ts'
 /** Answers a request. */
 export type FetchReceiver = (request: Request) => Promise<Response>
 
-const REMEDY =
-  'Hand the request over before anything calls its json() or text(), or hand over a clone() made before.'
+const REMEDY = 'Pass the request before its json() or text() is called, or pass a clone() made before that.'
 
 /**
  * Receives webhooks in anything that uses `Request` and `Response`: Hono, Next.js route handlers, Bun, Deno.

@@ -51,7 +51,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { secret, handle, onError = warn, maxBytes = MAX_BYTES } = options
   const verify = createVerifier(secret, options)
   if (typeof handle !== 'function') {
-    throw invalidOption('handle', 'The option "handle" must be a function that takes an event.')
+    throw invalidOption('handle', 'The option "handle" must be a function.')
   }
   if (typeof maxBytes !== 'number' || !(maxBytes > 0)) {
     throw invalidOption('maxBytes', 'The option "maxBytes" must be a number of bytes above 0.')

@@ -29,6 +29,6 @@ function invalidSecret(): Error {
   return invalidOption(
     'secret',
     'The webhook secret must be the text that the service showed when the endpoint was created: "whsec_" and base64. ' +
-      'While a secret rotates, give an array of both.',
+      'During a rotation, pass an array of both.',
   )
 }

@@ -76,7 +76,7 @@ export function createVerifier(
     const given = signatureHeaders(headers)
     const seconds = timestampWithin(given.timestamp, toleranceMs, now())
     if (!isSigned(given, seconds, rawBody, keys)) {
-      throw invalidSignature('No signature of the webhook was made with this secret over this body.')
+      throw invalidSignature('No signature of the webhook matches this secret and body.')
     }
     return { event: parseEvent(rawBody), id: given.id, timestamp: new Date(seconds * 1000) }
   }
@@ -85,7 +85,7 @@ export function createVerifier(
 function timestampWithin(text: string, toleranceMs: number, now: number): number {
   // Parsed as in the reference library. The signature covers this number, so text after it has no effect.
   const seconds = Number.parseInt(text, 10)
-  if (Number.isNaN(seconds)) throw invalidSignature('The header webhook-timestamp is no number.')
+  if (Number.isNaN(seconds)) throw invalidSignature('The header webhook-timestamp is not a number.')
   const off = Math.floor(now / 1000) - seconds
   if (Math.abs(off) * 1000 > toleranceMs) {
     throw new NotifierError('webhook_timestamp_out_of_range', { details: { offBySeconds: off } })
@@ -114,7 +114,7 @@ function isSigned(
 }
 
 function parseEvent(body: string | Uint8Array): WebhookEvent {
-  const message = 'The webhook is signed with this secret, but its body holds no event.'
+  const message = 'The signature is valid, but the body contains no event.'
   let parsed: unknown
   try {
     const text = typeof body === 'string' ? body : new TextDecoder('utf-8', UNCHANGED).decode(body)
@@ -138,6 +138,6 @@ function isEvent(value: unknown): value is WebhookEvent {
 function alreadyParsed(): NotifierError {
   return invalidOption(
     'rawBody',
-    'The signature is over the bytes of the body: give them, or the text, as it came and before any parser.',
+    'The signature covers the raw body: pass its bytes or text, before any parser.',
   )
 }

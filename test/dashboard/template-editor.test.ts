@@ -151,7 +151,7 @@ describeDashboard('the editor of templates', {}, (suite) => {
     await dialog.getByText('+ Bye').waitFor()
     expect(page.url()).toContain('to=3')
     await dialog.getByLabel('To version').fill('9')
-    await dialog.getByText(/has no such version/).waitFor()
+    await dialog.getByText(/has only the versions/).waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(page.url()).not.toContain('from=')

@@ -94,7 +94,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       await api.send(hello)
       await eventually(() => errors.length > 0)
       expect(errors[0]).toMatchObject({
-        message: expect.stringContaining('took no announcement'),
+        message: expect.stringContaining('accepted no jobs'),
         cause: {
           message: expect.stringContaining('is not ready'),
           cause: { message: expect.stringContaining('NOAUTH') },

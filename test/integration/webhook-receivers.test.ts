@@ -278,7 +278,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     expect(response.status).toBe(500)
     const text = await response.text()
     expect(text).toContain('a body parser has consumed them')
-    expect(text).toMatch(/Register this route|Use this middleware|leave this route out|Hand the request over/)
+    expect(text).toMatch(/Register this route|Use this middleware|exclude this route|Pass the request before/)
     expect(events).toEqual([])
   })
 

@@ -19,16 +19,8 @@ const ROWS = {
     'The request has no Authorization header.',
     'Send "Authorization: Bearer <API key>".',
   ],
-  invalid_api_key: [
-    401,
-    'The API key is malformed, unknown or deleted.',
-    'Use a key that was created for this service and not deleted since.',
-  ],
-  expired_api_key: [
-    401,
-    'The API key is past its expiry date.',
-    'Create a new key and move the application to it.',
-  ],
+  invalid_api_key: [401, 'The API key is malformed, unknown or deleted.', 'Use a valid key of this service.'],
+  expired_api_key: [401, 'The API key has expired.', 'Create a new key and move the application to it.'],
   insufficient_permissions: [
     403,
     'The API key lacks the permission for this operation.',
@@ -36,13 +28,13 @@ const ROWS = {
   ],
   operator_key_required: [
     403,
-    'The operation is for operators, and the key belongs to an organization.',
-    'Use an operator key, which the application creates in code: notifier.operatorKeys.create().',
+    'The operation requires an operator key, and the key belongs to an organization.',
+    'Use an operator key; the application creates one with notifier.operatorKeys.create().',
   ],
   organization_mismatch: [
     403,
     'The resource belongs to another organization.',
-    'Use a key of the organization that owns the resource.',
+    'Use a key of the owning organization.',
   ],
   session_required: [
     401,
@@ -85,16 +77,16 @@ const ROWS = {
     'The recipient is not valid for this channel.',
     'Send a recipient in the form that the channel expects.',
   ],
-  missing_required_field: [422, 'A required field is absent.', 'Add the field that is named.'],
+  missing_required_field: [422, 'A required field is missing.', 'Add the field that the message names.'],
   invalid_channel: [
     422,
-    'There is no such channel here, or the template is for another one.',
-    'Use a channel that is configured, and that of the template; the message names them.',
+    'The channel does not exist, or the template is for another channel.',
+    'Use a configured channel, or the one of the template; the message names them.',
   ],
   invalid_template_variable: [
     422,
-    'The template needs a variable that was not supplied.',
-    'Supply every placeholder in "variables".',
+    'A variable of the template is missing.',
+    'Add the placeholder to "variables".',
   ],
   template_not_found: [
     404,
@@ -115,8 +107,8 @@ const ROWS = {
   ],
   version_conflict: [
     409,
-    'The resource has changed since the version that was given.',
-    'Read it again, and apply the change to its present version.',
+    'The resource has changed since the given version.',
+    'Read it again, and apply the change to the current version.',
   ],
   already_exists: [409, 'A resource with this identifier exists.', 'Choose another identifier.'],
   idempotency_in_progress: [
@@ -130,7 +122,11 @@ const ROWS = {
     'This idempotency key was used with another body.',
     'Use a new key for a new request.',
   ],
-  invalid_parameter: [400, 'A parameter has a wrong type or value.', 'Correct the field that is named.'],
+  invalid_parameter: [
+    400,
+    'A parameter has a wrong type or value.',
+    'Correct the field that the message names.',
+  ],
   invalid_json: [400, 'The request body is not valid JSON.', 'Send one JSON object, encoded as UTF-8.'],
   unsupported_media_type: [415, 'The request body is not JSON.', 'Send "Content-Type: application/json".'],
   request_timeout: [
@@ -147,77 +143,77 @@ const ROWS = {
   ],
   organization_in_use: [
     409,
-    'Notifications or webhook events of the organization wait.',
-    'Let them be delivered or cancel them, or delete the organization with { force: true }, which removes them.',
+    'The organization has waiting notifications or webhook events.',
+    'Wait for their delivery, cancel them, or delete the organization with { force: true }, which removes them.',
     'retryable',
   ],
   endpoint_limit_reached: [
     409,
-    'The organization has as many webhook endpoints as it can have.',
-    'Delete one that is no longer needed, or let one endpoint take more events.',
+    'The organization has the maximum number of webhook endpoints.',
+    'Delete an unused endpoint, or subscribe one endpoint to more events.',
   ],
   not_cancellable: [
     409,
     'The notification can no longer be cancelled.',
-    'Nothing to do: an attempt has begun or it has ended.',
+    'Do nothing: an attempt has begun, or the notification has ended.',
   ],
   content_removed: [
     409,
-    'The content was removed when delivery ended, because the message is marked sensitive.',
+    'The content was removed after the delivery, because the message is marked sensitive.',
     'Send a new message.',
   ],
   not_retryable: [
     409,
     'The notification cannot be retried.',
-    'Only what has failed and not expired can; otherwise resend it.',
+    'Retry only failed notifications that have not expired; resend others.',
   ],
 
   rate_limit_exceeded: [
     429,
     'Too many requests in the window.',
-    'Wait for the seconds in Retry-After.',
+    'Wait for the number of seconds in Retry-After.',
     'retryable',
   ],
   notification_quota_exceeded: [
     429,
     'The monthly notification quota is used up.',
-    'Wait for the next month or raise the plan.',
+    'Wait for the next month, or upgrade the plan.',
   ],
   internal_server_error: [
     500,
-    'Something unexpected went wrong.',
+    'An unexpected error occurred.',
     'Repeat the request; report the request id if it happens again.',
     'retryable',
   ],
   service_unavailable: [
     503,
     'The service is temporarily unavailable.',
-    'Repeat the request after the seconds in Retry-After.',
+    'Repeat the request after the number of seconds in Retry-After.',
     'retryable',
   ],
 
   wait_timeout: [
     504,
-    'The notification had no outcome in time.',
-    'Wait longer, or look at its timeline and at the health of the notifier.',
+    'The notification had no result in time.',
+    'Wait longer, or check its timeline and the health of the notifier.',
     'retryable',
   ],
-  invalid_configuration: [500, 'An option is wrong.', 'Correct the option that is named.'],
+  invalid_configuration: [500, 'An option is wrong.', 'Correct the option that the message names.'],
   invalid_transaction: [
     500,
     'The transaction cannot be used.',
-    'Give one that is open, and in the database of the storage.',
+    'Pass an open transaction on the database of the storage.',
   ],
-  missing_peer: [500, 'An optional package is not installed.', 'Run the install command that is given.'],
+  missing_peer: [500, 'An optional package is not installed.', 'Run the install command in the message.'],
   unsupported_runtime: [
     500,
-    'This Node.js version lacks what the feature needs.',
+    'This Node.js version does not support the feature.',
     'Use a newer Node.js version, or another adapter.',
   ],
   not_started: [
     503,
     'The notifier is not running.',
-    'Call start() before, and nothing after stop().',
+    'Call start() first, and no method after stop().',
     'retryable',
   ],
   invalid_sender: [
@@ -240,7 +236,7 @@ const ROWS = {
   carrier_blocked: [
     422,
     'The carrier rejected the message.',
-    'Check content rules and sender registration for the country.',
+    'Check the content rules and the sender registration of the country.',
   ],
   channel_not_found: [422, 'The channel or thread does not exist.', 'Check its id or name.'],
   bot_not_in_channel: [422, 'The bot is not a member of the channel.', 'Invite the bot to the channel.'],
@@ -253,7 +249,7 @@ const ROWS = {
   mailbox_full: [422, "The recipient's mailbox is full.", 'Try again later.'],
   message_too_large: [422, 'The message is larger than the receiver accepts.', 'Send a shorter message.'],
   content_rejected: [422, 'The provider refused the content.', 'Change the content.'],
-  recipient_unreachable: [422, 'The recipient cannot be reached at present.', 'Try again later.'],
+  recipient_unreachable: [422, 'The recipient cannot be reached now.', 'Try again later.'],
   landline: [422, 'The number is a landline and cannot receive text messages.', 'Use a mobile number.'],
   region_not_permitted: [
     422,
@@ -269,7 +265,7 @@ const ROWS = {
   invalid_device_token: [
     422,
     'The device token is not valid.',
-    'Delete the token, or check sandbox against production.',
+    'Delete the token, or check whether it is for the sandbox or for production.',
   ],
   topic_mismatch: [
     422,
@@ -283,25 +279,29 @@ const ROWS = {
   ],
   provider_auth_failed: [
     422,
-    'The provider refused our credentials.',
+    'The provider refused the credentials.',
     'Correct the credentials of this provider.',
   ],
   provider_rate_limited: [
     422,
-    'The provider limits our rate.',
-    'Lower the rate, or ask the provider for more.',
+    'The provider limits the rate of messages.',
+    'Lower the rate, or ask the provider for a higher limit.',
   ],
-  provider_quota_exceeded: [422, "The provider's quota is used up.", 'Wait for its reset, or raise it.'],
-  provider_suspended: [422, 'The account with the provider is suspended.', 'Ask the provider.'],
+  provider_quota_exceeded: [
+    422,
+    'The quota with the provider is used up.',
+    'Wait for its reset, or raise it.',
+  ],
+  provider_suspended: [422, 'The account with the provider is suspended.', 'Contact the provider.'],
   provider_unavailable: [
     422,
-    'The provider cannot be reached or has a fault.',
-    'Nothing; it is tried again.',
+    'The provider cannot be reached or has failed.',
+    'Do nothing: the message is retried.',
   ],
   provider_error: [
     422,
-    'The provider refused the message for a reason of its own.',
-    'Look at the raw code that is given.',
+    'The provider refused the message for a reason without a code here.',
+    "Look at the provider's own code.",
   ],
   expired: [
     422,
@@ -310,18 +310,18 @@ const ROWS = {
   ],
   delivery_unknown: [
     422,
-    'Whether the provider accepted the message is unknown.',
+    'It is unknown whether the provider accepted the message.',
     'Check with the provider before sending it again.',
   ],
   attempts_exhausted: [
     422,
     'All attempts failed.',
-    'Look at the attempts; send it again when the cause is gone.',
+    'Check the attempts, remove the cause, and send it again.',
   ],
   channel_archived: [422, 'The channel or thread is archived.', 'Use another one.'],
   posting_restricted: [
     422,
-    'Posting to this place is not permitted.',
+    'Posting to this channel is not permitted.',
     'Ask an administrator for the permission.',
   ],
   invalid_content: [422, 'The provider cannot accept this content.', 'Correct the content.'],
@@ -330,18 +330,14 @@ const ROWS = {
   endpoint_timeout: [
     422,
     'The receiving endpoint did not answer in time.',
-    'Answer within 5 seconds and work afterwards.',
+    'Answer within 5 seconds, and process the event afterwards.',
   ],
   endpoint_gone: [422, 'The receiving endpoint answered 410 Gone.', 'Register a new endpoint.'],
-  blocked_address: [
-    422,
-    'The address is not a public one.',
-    'Use a public https address without credentials.',
-  ],
+  blocked_address: [422, 'The address is not public.', 'Use a public https address without credentials.'],
 
   invalid_receipt_signature: [
     401,
-    'The receipt is not proven to come from its provider.',
+    'The origin of the receipt is not proven.',
     'Check the secret or key that the provider signs with, and for some providers the option "publicUrl".',
   ],
   invalid_webhook_signature: [

@@ -28,11 +28,11 @@ export const apiKeyInput: z.ZodType<ParsedApiKey, ApiKeyInput> = z.object({
     .array(z.enum(GRANTS))
     .max(GRANTS.length)
     .optional()
-    .describe('`content` lets the key read the text of messages. A key can give only grants that it has.'),
-  expiresAt: instant.nullish().describe('ISO 8601, in the future; left out, the key never expires.'),
+    .describe('`content` allows reading the text of messages. A key can give only grants that it has.'),
+  expiresAt: instant.nullish().describe('ISO 8601, in the future. Default: never.'),
   allowedIps: z
     .array(z.string().min(1).max(64))
     .max(100)
     .optional()
-    .describe('Addresses and CIDR blocks that may use the key; left out, any may.'),
+    .describe('Addresses and CIDR blocks that may use the key. Default: any.'),
 })

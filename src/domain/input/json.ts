@@ -68,7 +68,7 @@ function inspect(root: object): Inspected {
       case 'string':
         return textFault(value, '')
       case 'number':
-        return Number.isFinite(value) ? null : `must be JSON: ${shown(path)} is ${value}, no finite number`
+        return Number.isFinite(value) ? null : `must be JSON: ${shown(path)} is ${value}, not a finite number`
       case 'boolean':
         return null
       case 'undefined':
@@ -91,7 +91,7 @@ function inspect(root: object): Inspected {
   }
 
   function visitObject(value: object): string | null {
-    if (parents.includes(value)) return `must be JSON: ${shown(path)} leads back to an object around it`
+    if (parents.includes(value)) return `must be JSON: ${shown(path)} is a circular reference`
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       isJson = false
       return null

@@ -6,7 +6,7 @@ const KEY =
   'give it as "idempotencyKey" in the second argument of `send`, over HTTP in the header Idempotency-Key'
 const SENDER = 'the sender is an option of the provider'
 const COPY = 'a notification has one recipient: send one for each'
-const EMAIL = 'it belongs into "email"'
+const EMAIL = 'it belongs in "email"'
 
 /** The right places of fields often put into a message by mistake, which would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
@@ -22,7 +22,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['headers', EMAIL],
   ['attachments', EMAIL],
   ['unsubscribe', EMAIL],
-  ['blocks', 'it belongs into "slack"'],
+  ['blocks', 'it belongs in "slack"'],
   ['send_at', 'it is "sendAt"'],
   ['expires_at', 'it is "expiresAt"'],
   ['templateId', 'it is "template"'],

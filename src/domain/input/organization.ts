@@ -41,24 +41,24 @@ export function isOrganizationId(id: string): boolean {
 }
 
 const name = text(1, 200)
-const plan = text(1, 60).nullish().describe('Name of a plan of the service; null, or left out: `free`.')
+const plan = text(1, 60).nullish().describe('Name of a plan of the service; null or absent: `free`.')
 const smsCountries = z
   .array(z.string().refine(isCallingCode, 'must be a calling code such as +49'))
   .max(300)
   .nullish()
-  .describe('Calling codes that text messages may go to, such as `+49` or `+1876`; null: all.')
+  .describe('Permitted calling codes of text messages, such as `+49` or `+1876`; null: all.')
 
 const retentionDays = z
   .int()
   .min(1)
   .max(36_500)
   .nullish()
-  .describe('Days after which ended notifications are removed; null: as the service is configured.')
+  .describe('Days until ended notifications are removed; null: the default of the service.')
 
 const tracking = z
   .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
   .nullish()
-  .describe('What is counted of HTML mails; what is left out is off.')
+  .describe('Tracking of HTML mails; absent settings are off.')
 
 /** Applies the defaults. */
 export function trackingOf(given: OrganizationInput['tracking']): Tracking {

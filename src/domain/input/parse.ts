@@ -34,7 +34,7 @@ export function reading<Result>(root: string, read: () => Result): Result {
   } catch (cause) {
     if (isNotifierError(cause)) throw cause
     throw new NotifierError('invalid_parameter', {
-      message: `"${root}" cannot be read: something in it threw, see \`cause\`.`,
+      message: `"${root}" cannot be read: a getter or toJSON threw an exception, see \`cause\`.`,
       details: { field: root },
       cause,
     })

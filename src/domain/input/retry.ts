@@ -62,7 +62,7 @@ export const deadLetterFilters: {
 } = {
   channel: channel.optional(),
   code: errorCode.optional().describe('The code of its error.'),
-  provider: text(1, 64).optional().describe('Instance id of the provider that it failed at.'),
+  provider: text(1, 64).optional().describe('Instance id of the provider of the last attempt.'),
   template: text(1, 128).optional().describe('Id or name of a template.'),
   to: text(1, 4096).optional().describe('The recipient, exactly as sent.'),
   from: instant.optional().describe('Accepted at or after this time.'),
@@ -76,13 +76,13 @@ const filter = z.strictObject(deadLetterFilters)
 /** The schema of {@link RetryInput}. */
 export const retryInput: z.ZodType<ParsedRetry, RetryInput> = z.strictObject({
   filter: filter.describe('Which dead letters; `{}`: all.'),
-  dryRun: z.boolean().default(false).describe('Counts what would be retried and changes nothing.'),
+  dryRun: z.boolean().default(false).describe('Only count.'),
   ratePerSecond: z
     .number()
     .min(0.001)
     .max(100_000)
     .optional()
-    .describe('So many fall due a second. Default: all at once.'),
-  most: z.int().min(1).max(1_000_000).default(10_000).describe('Most that are retried by this call.'),
+    .describe('Notifications due per second. Default: all at once.'),
+  most: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number to retry.'),
   cursor: text(1, 512).optional().describe('`nextCursor` of an earlier call with the same filter.'),
 })

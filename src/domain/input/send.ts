@@ -111,38 +111,40 @@ export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
 }
 
 const fields = {
-  channel: channel.optional().describe('Required unless a template is named, whose channel is then used.'),
+  channel: channel.optional().describe('Required without a template; otherwise that of the template.'),
   to: text(1, MAX_RECIPIENT_LENGTH).describe(
     'E-mail address, E.164 phone number, device token, Slack channel or https URL.',
   ),
   subject: text(0, MAX_SUBJECT_LENGTH)
     .optional()
-    .describe('Of a mail; the title of a push message. Replaces the subject of a template.'),
+    .describe('The subject of a mail, or the title of a push message. Replaces that of the template.'),
   html: text(1, MAX_BODY_LENGTH)
     .optional()
-    .describe('HTML of a mail. Its text alternative is `text`, and is made of it where there is none.'),
-  text: text(1, MAX_BODY_LENGTH).optional().describe('Plain text; beside `html` its text alternative.'),
+    .describe('The HTML of a mail. `text` is its alternative; without it, one is made from the HTML.'),
+  text: text(1, MAX_BODY_LENGTH).optional().describe('Plain text; with `html` its alternative.'),
   body: text(1, MAX_BODY_LENGTH)
     .optional()
     .describe(
-      'In place of `html` and `text`; of a mail the source says which. One of the three is required unless a template is named or parts stand in for the text.',
+      'Instead of `html` and `text`; detected as HTML in a mail. One of the three is required without a template, unless parts replace the text.',
     ),
-  template: text(1, 128).optional().describe('Id or name of a template, whose text is used.'),
+  template: text(1, 128).optional().describe('Id or name of the template to use.'),
   variables: jsonObject
     .optional()
-    .describe('Values for the placeholders of the template; refused without one where the text has `{{`.'),
-  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
+    .describe(
+      'Values for the placeholders of the template. Without a template, refused if the text contains `{{`.',
+    ),
+  data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
   format: z
     .enum(['text', 'html'])
     .optional()
-    .describe('How `body` is to be read in a mail; left out, the template says so, or else the source.'),
+    .describe('Format of `body` in a mail. Default: that of the template, or else detected.'),
   sensitive: z
     .boolean()
     .optional()
-    .describe('For one-time codes: the content is never shown, and is removed when delivery has ended.'),
-  priority: z.enum(['normal', 'high']).optional().describe('`high` overtakes bulk. Default `normal`.'),
-  sendAt: instant.optional().describe('Not before this time (ISO 8601).'),
-  expiresAt: instant.optional().describe('Not handed to a provider after this time (ISO 8601).'),
+    .describe('For one-time codes: the content is never shown, and is removed when the delivery has ended.'),
+  priority: z.enum(['normal', 'high']).optional().describe('`high` goes before bulk. Default `normal`.'),
+  sendAt: instant.optional().describe('Earliest time (ISO 8601).'),
+  expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
 }
 
 /** The schema of a send. */
@@ -157,7 +159,7 @@ export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {
-  return parts.optional().describe(`On \`${channel}\` only. Sent as it is, also beside a template.`)
+  return parts.optional().describe(`On \`${channel}\` only. Sent unchanged, also with a template.`)
 }
 
 /** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */

@@ -19,7 +19,7 @@ export interface SuppressionInput extends SuppressionTarget {
 }
 
 const to = text(1, MAX_RECIPIENT_LENGTH).describe(
-  'Recipient, as in a send. E-mail addresses are the same in any case.',
+  'Recipient, as in a send. E-mail addresses are case-insensitive.',
 )
 
 export const suppressionTarget: z.ZodType<SuppressionTarget, SuppressionTarget> = z.object({ channel, to })
@@ -27,6 +27,6 @@ export const suppressionTarget: z.ZodType<SuppressionTarget, SuppressionTarget> 
 export const suppressionInput: z.ZodType<SuppressionInput, SuppressionInput> = z.object({
   channel,
   to,
-  reason: z.enum(SUPPRESSION_REASONS).optional().describe('Why nothing more is sent. Default `manual`.'),
-  source: text(1, 200).nullish().describe('Where it comes from, for people.'),
+  reason: z.enum(SUPPRESSION_REASONS).optional().describe('Reason for the suppression. Default `manual`.'),
+  source: text(1, 200).nullish().describe('Origin of the entry, for people.'),
 })

@@ -49,26 +49,22 @@ const name = z
 const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH)
     .nullish()
-    .describe('Of a mail; the title of a push message. May contain {{variable}}.'),
+    .describe('The subject of a mail, or the title of a push message. May contain {{variable}}.'),
   html: text(1, MAX_BODY_LENGTH)
     .nullish()
     .describe(
-      'HTML of a mail, with {{variable}} placeholders. Its text alternative is `text`, else made of it.',
+      'The HTML of a mail, with {{variable}} placeholders. `text` is its alternative; without it, one is made from the HTML.',
     ),
   text: text(1, MAX_BODY_LENGTH)
     .nullish()
-    .describe('Plain text with {{variable}} placeholders; beside `html` its text alternative.'),
+    .describe('Plain text with {{variable}} placeholders; with `html` its alternative.'),
   body: text(1, MAX_BODY_LENGTH)
     .nullish()
-    .describe(
-      'In place of `html` and `text`, one of which is required else; of a mail the source says which.',
-    ),
+    .describe('Instead of `html` and `text`; detected as HTML in a mail. One of the three is required.'),
   format: z
     .enum(['text', 'html'])
     .nullish()
-    .describe(
-      'How `body` is to be read in a mail: it becomes `html` or `text`. Left out, the source decides.',
-    ),
+    .describe('Format of `body` in a mail: makes it `html` or `text`. Default: detected.'),
   description: text(0, 2000).nullish().describe('Free text.'),
 }
 
@@ -104,7 +100,7 @@ export const exampleValues: {
   readonly [Name in 'variables' | 'data']-?: z.ZodType<Record<string, unknown> | undefined>
 } = {
   variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
-  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
+  data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
 }
 
 /** The schema behind `notifier.templates.previewDraft` and the REST API. */
@@ -136,12 +132,12 @@ export interface TemplateChangeInput {
 export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z
   .object({
     name: name.optional(),
-    channel: channel.optional().describe('Never changes: another one than that of the template is refused.'),
+    channel: channel.optional().describe('Cannot change: refused unless it is that of the template.'),
     version: z
       .int()
       .min(1)
       .optional()
-      .describe('The version that the change was made of. If the template has another one, it is refused.'),
+      .describe('The version that the change is based on. Refused if the template has a newer one.'),
     ...fields,
   })
   .check(assertOneText)

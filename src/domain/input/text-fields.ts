@@ -9,5 +9,5 @@ export function assertOneText({ value, issues }: z.core.ParsePayload<GivenText>)
     void issues.push({ code: 'custom', input: value, path: [field], message })
   if (body != null) {
     refuse(html == null ? 'text' : 'html', 'give "html", "text" or both without a "body", or a "body" alone')
-  } else if (format != null) refuse('format', 'is for a "body": "html" and "text" say what they are')
+  } else if (format != null) refuse('format', 'applies to a "body" only: "html" and "text" have a format')
 }

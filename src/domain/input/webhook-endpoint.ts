@@ -21,7 +21,7 @@ const url = z
   .string()
   .min(1)
   .max(MAX_URL)
-  .refine((text) => !NO_URL.test(text), 'must hold no spaces and no control characters')
+  .refine((text) => !NO_URL.test(text), 'must not contain spaces or control characters')
   .describe('Public https address without credentials.')
 const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length)
 const successStatus = z.enum(['200', '2xx'])
@@ -30,7 +30,7 @@ const successStatus = z.enum(['200', '2xx'])
 export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpointInput> = z.object({
   url,
   events: events.optional().describe('Default: the five events of the specification.'),
-  successStatus: successStatus.optional().describe('What counts as success. Default `200`.'),
+  successStatus: successStatus.optional().describe('Status codes that count as success. Default `200`.'),
 })
 
 /** Changes of a webhook endpoint; absent fields stay. */
@@ -43,11 +43,11 @@ export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'>
 export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndpointUpdate> = z.object({
   url: url.optional(),
   events: events.optional(),
-  successStatus: successStatus.optional().describe('What counts as success.'),
+  successStatus: successStatus.optional().describe('Status codes that count as success.'),
   status: z
     .enum(['active', 'disabled'])
     .optional()
-    .describe('A disabled endpoint gets nothing; what was for it is held until a redelivery.'),
+    .describe('A disabled endpoint gets no events; its events are held until a redelivery.'),
 })
 
 const DAY_MS = 86_400_000
@@ -59,7 +59,7 @@ export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> 
     .min(0)
     .max(30 * DAY_MS)
     .default(DAY_MS)
-    .describe('How long older secrets sign beside the new one, in milliseconds. Default: a day.'),
+    .describe('How long older secrets also sign, in milliseconds. Default: a day.'),
 })
 
 /** Selects events published at or after a time. */

@@ -83,13 +83,11 @@ function helperFault(type: string, name: string, start: number): string | null {
 
 function valueFault(name: string, start: number, open: readonly string[]): string | null {
   if (name !== '.') return nameFault(name, start)
-  return open.includes('#')
-    ? null
-    : `has the tag "." at ${start}, which stands for the item of a section, outside of one`
+  return open.includes('#') ? null : `has the tag "." at ${start}, the item of a section, outside a section`
 }
 
 function nameFault(name: string, start: number): string | null {
   if (name.length > MAX_NAME) return `has a name of more than ${MAX_NAME} characters in the tag at ${start}`
   if (PATH.test(name)) return null
-  return `has the tag "${shortName(name)}" at ${start}, which is no name: mustache has no filters or helpers`
+  return `has the tag "${shortName(name)}" at ${start}, which is not a name: mustache has no filters or helpers`
 }

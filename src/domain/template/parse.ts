@@ -119,7 +119,7 @@ export function scan(source: string, field: Field): Token[] {
 }
 
 function tagFault(type: string, start: number, closing: string): string {
-  if (type === '=') return `sets other delimiters ("{{=") at ${start}. Carillon has "{{" and "}}" alone`
+  if (type === '=') return `sets other delimiters ("{{=") at ${start}. Carillon supports "{{" and "}}" only`
   return `has a tag at ${start} that is not closed with "${closing}"`
 }
 

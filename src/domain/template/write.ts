@@ -76,7 +76,7 @@ export function* writeText(
   function add(part: string): void {
     text += part
     if (text.length > MAX_BODY_LENGTH) {
-      throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
+      throw tooLarge(`has more than ${MAX_BODY_LENGTH} characters`)
     }
   }
 

@@ -131,7 +131,7 @@ function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: ProviderRegist
   for (const { name, parts } of kinds.known.values()) {
     if (name === kind.name || parts === undefined || input[name] === undefined) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"${name}" is for the channel ${name}; this notification goes by ${kind.name}.`,
+      message: `"${name}" is for the channel ${name}; this notification uses ${kind.name}.`,
       details: { field: name, channel: kind.name },
     })
   }
@@ -221,7 +221,7 @@ function assertNoValues(input: ParsedSend): void {
   for (const field of ['variables', 'data'] as const) {
     if (Object.keys(input[field] ?? {}).length === 0) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"${field}" needs a template: the message is sent as it stands, with its "{{".`,
+      message: `"${field}" needs a template: otherwise the text would be sent with its "{{".`,
       details: { field },
     })
   }

@@ -27,7 +27,7 @@ export function canonicalNetworks(entries: readonly string[]): string[] {
     const block = network === null ? null : `${network.address}/${network.prefix}`
     if (block === null || ENDS.some((ends) => ends.every((end) => isAllowedAddress([block], end)))) {
       throw new NotifierError('invalid_parameter', {
-        message: `"allowedIps.${index}" must be an IP address or a CIDR block such as 203.0.113.0/24 that is not all of them.`,
+        message: `"allowedIps.${index}" must be an IP address or a CIDR block such as 203.0.113.0/24, and not all addresses.`,
         details: { field: `allowedIps.${index}` },
       })
     }

@@ -243,10 +243,7 @@ function resolvePlugins(
     const at = plugins.length > 1 ? `${option}[${index}]` : option
     assertProvider(at, kind, plugin)
     if (names.has(plugin.name)) {
-      throw wrong(
-        `${at}.name`,
-        `unique in its channel; "${plugin.name}" is there twice, give each a name of its own`,
-      )
+      throw wrong(`${at}.name`, `unique in its channel; "${plugin.name}" is used twice`)
     }
     names.add(plugin.name)
   }
@@ -258,7 +255,7 @@ function assertSameKind(at: string, kind: ChannelKind, plugin: Provider): void {
   assertName(at, kind.name, plugin.kind)
   // Built-in kinds follow the notifier's options, so the kinds that providers carry are ignored.
   if (BUILT_IN.has(kind.name)) return
-  throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
+  throw wrong(`${at}.kind`, `the same kind as the others: two different kinds are named ${kind.name}`)
 }
 
 function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {

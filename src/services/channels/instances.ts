@@ -90,7 +90,7 @@ export function createInstances(options: InstancesOptions): Instances {
         const { code, details, message } = cause
         throw new NotifierError(code, { message: `${called}: ${message}`, details, cause })
       }
-      throw new Error(`${called}, made no provider that can be used: see \`cause\`.`, { cause })
+      throw new Error(`${called}, returned an invalid provider: see \`cause\`.`, { cause })
     }
   }
 

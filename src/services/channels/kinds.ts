@@ -54,7 +54,7 @@ export function assertKind(option: string, kind: ChannelKind): void {
   assertObject(`${option}.kind`, kind)
   if (typeof kind.name !== 'string' || !CHANNEL_NAME.test(kind.name) || TAKEN.has(kind.name)) {
     const right = '1 to 32 lower-case letters, digits and hyphens, beginning with a letter'
-    throw wrong(`${option}.kind.name`, `${right}, and no field of a message`)
+    throw wrong(`${option}.kind.name`, `${right}, and not the name of a message field`)
   }
   if (typeof kind.recipient !== 'string' || kind.recipient === '')
     throw wrong(`${option}.kind.recipient`, 'a text such as "a chat id"')

@@ -138,7 +138,7 @@ function* tracked(
   const { body } = message
   const { html, complete } = yield* links.track(notificationId, body, tracking)
   if (!complete) {
-    const counted = `A mail has more links than are counted: clicks on those after the first ${MAX_TRACKED_LINKS} are not.`
+    const counted = `A mail has more links than can be tracked: clicks are counted for the first ${MAX_TRACKED_LINKS} only.`
     logger.warn(counted, { notificationId, organizationId })
   }
   return { ...message, body: html, untracked: body }

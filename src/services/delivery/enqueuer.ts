@@ -38,7 +38,7 @@ export function createEnqueuer({ queue, clock, onMissed, onError }: EnqueuerOpti
     if (clock.monotonic() - reportedAt < REPORT_EVERY_MS) return
     reportedAt = clock.monotonic()
     const message =
-      'The queue engine took no announcement. Nothing is lost: the jobs are stored, and are found by polling.'
+      'The queue engine accepted no jobs. Nothing is lost: the jobs are stored, and polling finds them.'
     onError(new Error(message, { cause: error }))
   }
 
@@ -71,7 +71,7 @@ export function createEnqueuer({ queue, clock, onMissed, onError }: EnqueuerOpti
       const room = MOST_WAITING - waiting.length
       for (const ref of refs.length <= room ? refs : refs.slice(0, room)) waiting.push(ref)
       if (refs.length > room) {
-        report(new Error(`More than ${MOST_WAITING} announcements wait.`))
+        report(new Error(`More than ${MOST_WAITING} jobs wait to be enqueued.`))
         onMissed(refs.slice(room))
       }
       running ??= Promise.resolve().then(run)

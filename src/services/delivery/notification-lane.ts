@@ -325,4 +325,4 @@ export function createNotificationLane(
   }
 }
 
-const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'
+const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -34,7 +34,7 @@ const UNAVAILABLE: Outcome = {
   kind: 'retry',
   scope: 'account',
   code: 'provider_unavailable',
-  message: 'The providers of this organization could not be made.',
+  message: 'The providers of this organization could not be created.',
 }
 const NOT_CONFIGURED: Outcome = {
   kind: 'retry',

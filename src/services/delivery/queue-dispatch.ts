@@ -95,7 +95,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
 
 function notFor(queue: Queue, storage: Storage): NotifierError {
   return new NotifierError('invalid_configuration', {
-    message: `The storage "${storage.name}" cannot be used with the queue "${queue.name}": its processes share no server. Leave "queue" out.`,
+    message: `The storage "${storage.name}" cannot be used with the queue "${queue.name}": it is local to one process. Omit "queue".`,
     details: { option: 'queue' },
   })
 }

@@ -58,12 +58,12 @@ async function ask(
     const answer: unknown = await limit.within(
       provider.plugin.send(message, createAttemptContext(context, stop)),
     )
-    const reason = `The provider "${provider.name}" answered with no outcome.`
+    const reason = `The provider "${provider.name}" returned no valid outcome.`
     return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
   } catch (error) {
     const stopped = stop.reason()
     if (stopped !== null) return { kind: 'ambiguous', reason: stopped.message }
-    const thrown = `The provider "${provider.name}" threw instead of answering with an outcome`
+    const thrown = `The provider "${provider.name}" threw an exception instead of returning an outcome`
     onError(new Error(`${thrown}, for ${context.notificationId}: see \`cause\`.`, { cause: error }))
     return { kind: 'ambiguous', reason: `${thrown}.` }
   } finally {

@@ -31,7 +31,7 @@ export function createSharedLimits(
   const tell = throttled(
     (cause) => {
       const message =
-        'The rate limiter does not answer: paces and pauses of providers are those of this process alone.'
+        'The rate limiter does not answer: rates and pauses of providers are those of this process only.'
       onError(new Error(message, { cause }))
     },
     () => clock.monotonic(),

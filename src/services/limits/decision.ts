@@ -7,7 +7,7 @@ export function judged(method: string, checks: readonly LimitCheck[], answer: Li
   const right = `{ allowed, states }, with { ${STATE.join(', ')} } for each of the ${checks.length} checks`
   throw failureOfPlugin(
     'rate limiter',
-    new TypeError(`${method}() of the rate limiter must answer ${right}.`),
+    new TypeError(`${method}() of the rate limiter must return ${right}.`),
   )
 }
 

@@ -13,9 +13,9 @@ export function limitError(state: RateLimitState, retryAfterMs: number): Notifie
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  open_bodies: 'Too many request bodies from this address are unfinished.',
-  account: 'The account is restricted for a while, because it went on far above its limits.',
-  concurrency: 'Too many requests are under way at one time.',
+  open_bodies: 'Too many request bodies from this address are incomplete.',
+  account: 'The account is temporarily restricted, because it stayed far above its limits.',
+  concurrency: 'Too many requests are running at the same time.',
   monthly_notifications: 'The monthly notification quota is used up.',
   hourly_notifications: 'Too many notifications were sent within an hour.',
 }

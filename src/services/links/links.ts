@@ -46,7 +46,7 @@ export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: L
   if (links.canUnsubscribe || kind.wantsUnsubscribe?.(parts) !== true) return
   const field = `${kind.name}.unsubscribe`
   throw new NotifierError('invalid_parameter', {
-    message: `"${field}" needs the option "publicUrl" with an https address, which is not set here.`,
+    message: `"${field}" needs the option "publicUrl" with an https address, which is not set.`,
     details: { field, option: 'publicUrl' },
   })
 }
@@ -55,7 +55,7 @@ export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: L
 export function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canTrack'>): void {
   if (links.canTrack || !(tracking?.opens || tracking?.clicks)) return
   throw new NotifierError('invalid_parameter', {
-    message: '"tracking" needs the option "publicUrl", which is not set here.',
+    message: '"tracking" needs the option "publicUrl", which is not set.',
     details: { field: 'tracking', option: 'publicUrl' },
   })
 }

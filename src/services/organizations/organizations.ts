@@ -55,7 +55,8 @@ export function createOrganizations(
   async function remove(id: string): Promise<OrganizationDeletion> {
     const { notifications, left } = await purge(storage, id, clock)
     forget(id)
-    if (left === 'jobs') throw inUse(id, 'Its deletion has begun, but something was accepted just before.')
+    if (left === 'jobs')
+      throw inUse(id, 'Its deletion has begun, but notifications were accepted just before.')
     if (left === 'transactions') throw held(id)
     return { id, notifications }
   }
@@ -144,8 +145,8 @@ function held(id: string): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
       `Transactions that were open before the deletion of "${id}" have not ended within ${PATIENCE_MS / 1_000} seconds, ` +
-      'and may still store notifications. What was there is removed. Delete it again once they have ended; otherwise the ' +
-      'pass of the retention finishes it.',
+      'and may still store notifications. The existing data is removed. Delete it again once they have ended; otherwise the ' +
+      'next run of the retention finishes it.',
   })
 }
 

@@ -113,8 +113,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     const sound: Receipt[] = []
     for (const receipt of parsed.receipts.map(soundReceipt)) {
       if (receipt !== null) sound.push(receipt)
-      else
-        logger.error('A channel read a receipt without a key that tells repetitions apart.', named(provider))
+      else logger.error('A provider returned a receipt without a dedupeKey.', named(provider))
     }
     await Promise.all(sound.map((receipt) => store(provider, source, receipt)))
     return parsed.answer ?? EMPTY
@@ -171,7 +170,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
         const answer = plugin.confirmReceipts(requestOf(arrival))
         if (answer !== null) return answer
         throw new NotifierError('invalid_receipt_signature', {
-          message: 'The request does not prove that it is from the provider.',
+          message: 'The request does not prove its origin.',
         })
       }),
   }

@@ -74,10 +74,10 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
     await sweepAll(removed)
     await expireAll(removed)
     if (Object.values(removed).some((count) => count > 0)) {
-      logger.info('What was past its retention was removed.', { ...removed })
+      logger.info('Expired data was removed.', { ...removed })
     }
     const partitions = stopped ? 0 : ((await storage.retention.dropPast?.(days)) ?? 0)
-    if (partitions > 0) logger.info('Partitions that retention has emptied were dropped.', { partitions })
+    if (partitions > 0) logger.info('Expired partitions were dropped.', { partitions })
   }
 
   async function sweepAll(removed: Removed): Promise<void> {

@@ -131,14 +131,14 @@ function channelFixed({ name, channel }: Template): NotifierError {
 
 function unknownVersion({ name, version }: Template): NotifierError {
   return new NotifierError('template_not_found', {
-    message: `The template "${name}" has no such version. Its versions are 1 to ${version}.`,
+    message: `The template "${name}" has only the versions 1 to ${version}.`,
     details: { field: 'version', newest: version },
   })
 }
 
 function conflict({ name, version }: Template): NotifierError {
   return new NotifierError('version_conflict', {
-    message: `The template "${name}" has version ${version} by now. Read it again, and apply the change to that version.`,
+    message: `The template "${name}" now has version ${version}. Read it again, and apply the change to that version.`,
     details: { field: 'version', version },
   })
 }

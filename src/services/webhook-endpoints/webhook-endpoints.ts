@@ -62,7 +62,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
     if (message !== null) throw new NotifierError('blocked_address', { message, details: { field: 'url' } })
     const { href } = new URL(given)
     if (href === `${given}/`) return given
-    if (href.length > MAX_URL) throw wrong('url', `at most ${MAX_URL} characters with what it escapes`)
+    if (href.length > MAX_URL) throw wrong('url', `at most ${MAX_URL} characters including escapes`)
     return href
   }
 
@@ -167,7 +167,8 @@ function unknownEndpoint(): NotifierError {
 }
 
 function noDelivery(eventId: unknown): NotifierError {
-  const event = typeof eventId === 'string' ? `the event "${eventId.slice(0, 100)}"` : 'what is no text'
+  const event =
+    typeof eventId === 'string' ? `the event "${eventId.slice(0, 100)}"` : 'an id that is not text'
   return new NotifierError('not_found', { message: `This endpoint has no delivery of ${event}.` })
 }
 

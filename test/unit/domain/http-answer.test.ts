@@ -59,7 +59,7 @@ describe('judgePost', () => {
       expect(judgePost(answer(status), '200', NOW)).toMatchObject({
         kind: 'failed',
         code: 'endpoint_error',
-        message: `The endpoint answered ${status}, where only 200 counts as success.`,
+        message: `The endpoint answered ${status}, and only 200 counts as success.`,
         providerCode: String(status),
         ambiguous: false,
       })

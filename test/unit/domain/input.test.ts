@@ -195,7 +195,7 @@ describe('a send', () => {
 
   it.each<[string, object, string]>([
     ['a function', { user: { greet: () => 'hi' } }, 'must be JSON: "user.greet" is a function'],
-    ['NaN', { items: [1, Number.NaN] }, 'must be JSON: "items.1" is NaN, no finite number'],
+    ['NaN', { items: [1, Number.NaN] }, 'must be JSON: "items.1" is NaN, not a finite number'],
     ['a bigint', { x: 1n }, 'must be JSON: "x" is a bigint'],
     ['a symbol', { x: Symbol('x') }, 'must be JSON: "x" is a symbol'],
     ['a lone surrogate', { a: ['\uD800'] }, 'must be well-formed Unicode: "a.0" has a lone surrogate'],
@@ -204,7 +204,7 @@ describe('a send', () => {
       { a: { '\uD800': 1 } },
       'must be well-formed Unicode: a name in "a" has a lone surrogate',
     ],
-    ['a cycle', { x: cyclic }, 'must be JSON: "x.self" leads back to an object around it'],
+    ['a cycle', { x: cyclic }, 'must be JSON: "x.self" is a circular reference'],
     [
       'its depth',
       nested(17) as object,

@@ -72,7 +72,7 @@ describe('assertTemplateText', () => {
       'has "{{else}}" at 7. Carillon has no helpers: write {{^name}}…{{/name}} after the section.',
     ],
     ['{{else if a}}', 'has "{{else if a}}" at 0. Carillon has no helpers: write {{^name}}…{{/name}} after'],
-    ['{{=<% %>=}}', 'sets other delimiters ("{{=") at 0. Carillon has "{{" and "}}" alone.'],
+    ['{{=<% %>=}}', 'sets other delimiters ("{{=") at 0. Carillon supports "{{" and "}}" only.'],
   ])('names what other languages have, and says what to write: %s', (source, message) => {
     expect(fault(() => assertTemplateText({ body: source })).message).toContain(
       `The template's body ${message}`,

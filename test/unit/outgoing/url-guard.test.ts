@@ -48,7 +48,7 @@ describe('refuses', () => {
     'https://app.localhost/',
     'https://app.localhost./',
   ])('refuses the private address of %s', (url) => {
-    expect(strict.refuses(url)).toMatch(/^The address is not a public one\. .*"allow"/)
+    expect(strict.refuses(url)).toMatch(/^The address is not public\. .*"allow"/)
   })
 
   it.each([

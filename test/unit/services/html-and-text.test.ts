@@ -53,8 +53,8 @@ describe('a message', () => {
   it.each([
     [{ body: 'Hi', html: '<p>Hi</p>' }, 'html', 'a "body" alone'],
     [{ body: 'Hi', text: 'Hi' }, 'text', 'a "body" alone'],
-    [{ html: '<p>Hi</p>', format: 'html' }, 'format', 'say what they are'],
-    [{ text: 'Hi', format: 'text' }, 'format', 'say what they are'],
+    [{ html: '<p>Hi</p>', format: 'html' }, 'format', 'have a format'],
+    [{ text: 'Hi', format: 'text' }, 'format', 'have a format'],
     [{ html: '' }, 'html', 'empty'],
     [{ html: '{{name}}', variables: { name: 'Ada' } }, 'variables', 'needs a template'],
     [{ html: '<p>', text: '{{name}}', data: { name: 'Ada' } }, 'data', 'needs a template'],

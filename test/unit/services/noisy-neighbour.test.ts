@@ -60,5 +60,5 @@ it('the small mails of one organization go out while a set of heavy ones of anot
   // Those that waited for their share kept their leases, and were handed over once.
   expect(new Set(attempts)).toEqual(new Set([1]))
   expect(order.filter((name) => name === 'heavy')).toHaveLength(HEAVY)
-  expect(log.lines().join()).toContain('more links than are counted')
+  expect(log.lines().join()).toContain('more links than can be tracked')
 }, 60_000)

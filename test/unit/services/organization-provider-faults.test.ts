@@ -48,7 +48,7 @@ describe('a function for providers', () => {
     expect((await notifier.health()).waiting).toEqual([])
   })
 
-  const unusable = ', made no provider that can be used: see `cause`.'
+  const unusable = ', returned an invalid provider: see `cause`.'
 
   it.each<[string, OrganizationProviders, object]>([
     ['a function that throws', unavailable, { message: unusable }],

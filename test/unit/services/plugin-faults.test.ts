@@ -93,7 +93,7 @@ describe('a plug-in that throws', () => {
     await expect(notifier.organization(organizationId).send(MAIL)).rejects.toMatchObject({
       code: 'service_unavailable',
       cause: {
-        message: expect.stringContaining('consume() of the rate limiter must answer { allowed, states }'),
+        message: expect.stringContaining('consume() of the rate limiter must return { allowed, states }'),
       },
     })
     expect(await notifier.health()).toMatchObject({ reason: 'The rate limiter does not answer.' })
@@ -179,7 +179,7 @@ describe('a plug-in that hangs', () => {
     for (let sent = 0; sent < 3; sent += 1) await notifier.send(MAIL)
     await world.clock.until(async () => ((await notifier.health()).status === 'degraded' ? true : null))
     expect(await notifier.health()).toMatchObject({
-      reason: 'The provider "stuck" (email) gave no clear answer to its last attempts: delivery_unknown.',
+      reason: 'The provider "stuck" (email) has an unknown result for its last attempts: delivery_unknown.',
       providers: [{ state: 'ready', code: 'delivery_unknown' }],
     })
     hangs = false

@@ -143,7 +143,7 @@ describe('the deadline of a stop', () => {
     expect(told).toMatchObject([
       {
         code: 'service_unavailable',
-        message: `The ${what} did not close before the deadline of the stop, which ended without it.`,
+        message: `The ${what} did not close before the deadline of the stop.`,
       },
     ])
   })

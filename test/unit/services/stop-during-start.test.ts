@@ -20,7 +20,7 @@ describe('a stop during a start that does not answer', () => {
   const refused = {
     name: 'NotifierError',
     code: 'not_started',
-    message: expect.stringContaining('stopped while it started'),
+    message: expect.stringContaining('stopped during its start'),
   }
 
   it('ends at its deadline, as does the start', async () => {

@@ -28,7 +28,10 @@ describe('a tag that no value can serve', () => {
     ['{{^a}}{{.}}{{/a}}', '"." at 6'],
     ['{{}}', '"" at 0'],
     ['{{{{a}}}}', '"{a" at 0'],
-    ['Hello, {{name | upper}}', '"name | upper" at 7, which is no name: mustache has no filters or helpers'],
+    [
+      'Hello, {{name | upper}}',
+      '"name | upper" at 7, which is not a name: mustache has no filters or helpers',
+    ],
     ['{{#if a}}x{{/if a}}', '"{{#if a}}" at 0'],
     ['{{upper(a)}}', '"upper(a)" at 0'],
     ['{{#a}}{{a..b}}{{/a}}', '"a..b" at 6'],

@@ -185,7 +185,7 @@ describe('a field of a message that belongs elsewhere', () => {
     ['idempotencyKey', 'second argument'],
     ['from', 'option of the provider'],
     ['cc', 'one recipient'],
-    ['replyTo', 'into "email"'],
+    ['replyTo', 'in "email"'],
     ['organizationId', 'notifier.organization(id)'],
   ])('%s is refused with its place', async (field, place) => {
     const message = { ...mail, [field]: field === 'organizationId' ? 'org_default' : 'x' }
