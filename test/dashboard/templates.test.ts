@@ -57,7 +57,7 @@ describeDashboard(
       await page.getByLabel('Search by name').fill('none such')
       await page.getByText('Nothing matches these filters').waitFor()
       await page.getByLabel('Search by name').fill('welcome')
-      expect(page.url()).toContain('search=welcome')
+      await expect.poll(() => page.url()).toContain('search=welcome')
       await page.reload()
       await page.getByRole('row', { name: /welcome-email.*email/ }).waitFor()
       expect(await page.getByLabel('Search by name').inputValue()).toBe('welcome')

@@ -1,11 +1,11 @@
 import { ask } from '../../app/api.ts'
-import { hrefOf, place, setQuery } from '../../app/router.ts'
+import { hrefOf, place } from '../../app/router.ts'
 import { inOrganization, may, organization } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Filters, TextFilter } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -77,14 +77,9 @@ export function TemplatesPage() {
   return (
     <Page title={said.title} intro={said.intro} actions={mayWrite ? create : undefined}>
       {templates.items === null || templates.items.length === 0 ? null : (
-        <div class="filters">
-          <TextField
-            label={said.search}
-            type="search"
-            value={search}
-            onValue={(value) => setQuery({ search: value })}
-          />
-        </div>
+        <Filters names={['search']}>
+          <TextFilter name="search" label={said.search} />
+        </Filters>
       )}
       <List
         label={said.title}
