@@ -66,7 +66,7 @@ function Code({
   }, [language])
   // At once: later, it would take back what was typed in between.
   useLayoutEffect(() => editor.current?.set(value), [value])
-  useEffect(
+  useLayoutEffect(
     () => editor.current?.describe(attributes, readOnly),
     [JSON.stringify(attributes), readOnly, ready.value],
   )
