@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { assertAccessible } from './support/browser.ts'
+import type { DashboardHostOptions } from './support/host.ts'
 import { signIn } from './support/sign-in.ts'
 import { describeDashboard } from './support/suite.ts'
 
@@ -17,17 +18,30 @@ function colorOf(element: unknown): string {
   return getComputedStyle(element).color
 }
 
-describeDashboard('the page of a notification', {}, (suite) => {
+const provider = {
+  name: 'recorder',
+  async send({ to }: { readonly to: string }) {
+    if (to.startsWith('busy')) return { kind: 'retry', code: 'provider_unavailable' } as const
+    if (!to.startsWith('bounce')) return { kind: 'accepted', providerMessageId: to } as const
+    return { kind: 'rejected', code: 'mailbox_not_found', scope: 'recipient' } as const
+  },
+}
+const options = {
+  notifier: { channels: { email: provider }, webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } },
+}
+
+describeDashboard('the page of a notification', options as DashboardHostOptions, (suite) => {
   let tracker: Server
   let tracked = 0
   beforeAll(async () => {
-    tracker = createServer((_, response) => {
-      tracked += 1
+    tracker = createServer(({ url }, response) => {
+      if (url !== '/events') tracked += 1
       response.end()
     })
     await new Promise<void>((resolve) => tracker.listen(0, '127.0.0.1', resolve))
   })
   afterAll(() => tracker.close())
+  const origin = () => `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`
   const send = async (to: string, more: object = {}) => {
     const message = { channel: 'email', to, subject: HOSTILE, body: HOSTILE, ...more }
     return (await suite.host.notifier.send(message)).id
@@ -56,6 +70,30 @@ describeDashboard('the page of a notification', {}, (suite) => {
     await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor()
     await page.getByRole('row', { name: /bounce@example.com/ }).waitFor()
     expect(page.url()).toMatch(/status=failed&code=provider_error$/)
+  })
+
+  it('says that it waits for another attempt, why, and until when', async () => {
+    const { page, host } = suite
+    const id = await send('busy@example.com')
+    await signIn(page, host, await host.key('Read Only'), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
+    await page.getByText(/^Next: /).waitFor()
+    await page.getByText('What to do: Nothing; it is tried again.').waitFor()
+    await assertAccessible(page)
+  })
+
+  it('shows the webhook events about it', async () => {
+    const { page, host } = suite
+    const endpoint = await host.notifier.webhooks.create({ url: `${origin()}/events` })
+    const id = await send('ada@example.com')
+    await signIn(page, host, await host.key('Read Only'), `/notifications/${id}?tab=events`)
+    await page.getByRole('row', { name: /notification.sent Delivered/ }).waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'notification.sent' }).click()
+    await page.getByText('Attempt 1').waitFor()
+    await page.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('link', { name: endpoint.id }).click()
+    await page.getByRole('heading', { level: 1, name: endpoint.url }).waitFor()
   })
 
   it('sends it again as a new one, which names the old', async () => {
@@ -95,7 +133,7 @@ describeDashboard('the page of a notification', {}, (suite) => {
 
   it('shows the message in a sandbox, as text and as source, to those with the grant', async () => {
     const { page, host } = suite
-    const pixel = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}/pixel.png`
+    const pixel = `${origin()}/pixel.png`
     const id = await send('ada@example.com', { body: undefined, html: html(pixel), text: 'Welcome as text' })
     const secret = await host.key('Read Only', { grants: ['content'] })
     await signIn(page, host, secret, `/notifications/${id}?tab=content`)

@@ -13,13 +13,14 @@ import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { Content } from './content.tsx'
+import { Events } from './events.tsx'
 import { Facts } from './facts.tsx'
 import { cut, type Notification } from './notification.ts'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
 const said = texts.notifications
-const TABS = ['timeline', 'content'] as const
+const TABS = ['timeline', 'content', 'events'] as const
 type TabName = (typeof TABS)[number]
 
 /** Everything about one notification; above all why it was not sent. */
@@ -51,6 +52,7 @@ export function NotificationPage({ params }: { readonly params: Readonly<Record<
         tabs={[
           { name: 'timeline', label: said.tabs.timeline, content: () => <Timeline of={value.timeline} /> },
           { name: 'content', label: said.tabs.content, content: () => <Content of={value} /> },
+          { name: 'events', label: said.tabs.events, content: () => <Events of={value.id} /> },
         ]}
       />
     </Page>

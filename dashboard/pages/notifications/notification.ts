@@ -1,5 +1,6 @@
 import { ERRORS, isErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { FactType } from '../../../src/domain/facts.ts'
+import type { WaitingRecord } from '../../../src/services/notifications/records.ts'
 import type { Status } from '../../ui/notification-status.tsx'
 
 /** A notification in a list, as the REST API shows it. */
@@ -52,6 +53,8 @@ export interface Rendered {
 
 export interface Notification extends Summary {
   readonly sensitive: boolean
+  /** Null: its delivery has ended. */
+  readonly waiting: WaitingRecord | null
   readonly rendered?: Rendered & Readonly<Record<string, unknown>>
   readonly timeline: readonly Entry[]
 }

@@ -15,10 +15,7 @@ import { SendForm } from './send-form.tsx'
 
 const said = texts.notifications
 const STATUSES = Object.keys(said.statuses) as Status[]
-/** What only failures are filtered by: the REST API knows them as dead letters. */
-const OF_FAILURES = ['code', 'provider'] as const
-const ALWAYS = ['status', 'channel', 'to', 'template', 'from', 'until'] as const
-const NAMES = [...ALWAYS, ...OF_FAILURES]
+const NAMES = ['status', 'channel', 'to', 'template', 'code', 'provider', 'from', 'until'] as const
 
 const COLUMNS: readonly Column<Summary>[] = [
   {
@@ -47,16 +44,10 @@ const COLUMNS: readonly Column<Summary>[] = [
 
 export function NotificationsPage() {
   const filters = filtersOf(NAMES)
-  // A link to a code needs not say that what has one has failed.
-  const failed = filters.status === 'failed' || OF_FAILURES.some((name) => filters[name] !== undefined)
-  const { status, ...others } = filters
   const paused = useSignal(false)
   // A link may open the form: the overview has one.
   const sending = place.value.query.send === 'test'
-  const list = useList<Summary>(failed ? '/v1/dead-letters' : '/v1/notifications', {
-    query: failed ? others : { ...others, ...(status === undefined ? {} : { status }) },
-    paused: paused.value,
-  })
+  const list = useList<Summary>('/v1/notifications', { query: filters, paused: paused.value })
   const send = may('Write') ? (
     <Button kind="primary" icon="send" onClick={() => setQuery({ send: 'test' })}>
       {texts.sending.open}
@@ -93,16 +84,12 @@ export function NotificationsPage() {
         />
         <TextFilter name="to" label={said.to} />
         <TextFilter name="template" label={said.template} />
-        {failed ? (
-          <>
-            <SelectFilter
-              name="code"
-              label={said.code}
-              choices={FAILURE_CODES.map((value) => ({ value, label: value }))}
-            />
-            <TextFilter name="provider" label={said.provider} />
-          </>
-        ) : null}
+        <SelectFilter
+          name="code"
+          label={said.code}
+          choices={FAILURE_CODES.map((value) => ({ value, label: value }))}
+        />
+        <TextFilter name="provider" label={said.provider} />
         <TimeFilter name="from" label={said.from} />
         <TimeFilter name="until" label={said.until} />
       </Filters>

@@ -7,12 +7,14 @@ import { Time } from '../../ui/time.tsx'
 import { adviceFor, type Failure, type Notification } from './notification.ts'
 
 const said = texts.notifications.why
+/** Reasons to wait that nothing is wrong with. */
+const CALM: readonly string[] = ['scheduled', 'in_queue', 'attempt_running']
 /** Failures that a list of suppressed recipients explains. */
 const SUPPRESSED: readonly string[] = ['blocked_recipient', 'unsubscribed']
 
 /** Says in words where a notification stands, why, and what to do. */
 export function Why({ of: notification }: { readonly of: Notification }) {
-  const { status, sendAt, error } = notification
+  const { status, error } = notification
   switch (status) {
     case 'failed':
       return (
@@ -21,29 +23,9 @@ export function Why({ of: notification }: { readonly of: Notification }) {
         </Note>
       )
     case 'scheduled':
-      return (
-        <Note icon="clock" title={said.scheduled}>
-          <p>
-            {said.scheduledHint} <Time at={sendAt} style="full" /> (<Time at={sendAt} />)
-          </p>
-        </Note>
-      )
     case 'queued':
-      if (error === null) {
-        return (
-          <Note icon="clock" title={said.queued}>
-            <p>{said.queuedHint}</p>
-          </Note>
-        )
-      }
-      return (
-        <Note
-          tone="warn"
-          icon="clock"
-          title={error.code === 'channel_not_configured' ? said.unroutable : said.retrying}
-        >
-          <Reason of={error} />
-        </Note>
+      return notification.waiting === null ? null : (
+        <StillWaiting of={notification.waiting} error={notification.error} />
       )
     case 'sent':
       return (
@@ -56,6 +38,31 @@ export function Why({ of: notification }: { readonly of: Notification }) {
     default:
       return <Note tone="good" icon="check" title={said[status]} />
   }
+}
+
+function StillWaiting({
+  of: { reason, until, code },
+  error,
+}: {
+  readonly of: NonNullable<Notification['waiting']>
+  readonly error: Failure | null
+}) {
+  return (
+    <Note {...(CALM.includes(reason) ? {} : { tone: 'warn' })} icon="clock" title={said.waiting[reason]}>
+      <p>{said.hints[reason]}</p>
+      {until === null ? null : (
+        <p>
+          {said.until} <Time at={until} style="full" /> (<Time at={until} />)
+        </p>
+      )}
+      {error === null && code !== null ? (
+        <p>
+          {said.because} {adviceFor(code)} <code>{code}</code>
+        </p>
+      ) : null}
+      {error === null ? null : <Reason of={error} />}
+    </Note>
+  )
 }
 
 function Note({

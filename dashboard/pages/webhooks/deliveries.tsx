@@ -2,21 +2,15 @@ import { useSignal } from '@preact/signals'
 import { place, setQuery } from '../../app/router.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Select } from '../../ui/field.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { DeliveryDialog } from './delivery-dialog.tsx'
+import { DeliveryStatus } from './delivery-status.tsx'
 import { DELIVERY_STATUSES, type Delivery, type Endpoint } from './endpoint.ts'
 
 const said = texts.webhooks
-const TONES: Readonly<Record<Delivery['status'], Tone>> = {
-  pending: 'info',
-  delivered: 'good',
-  failed: 'bad',
-  held: 'warn',
-}
 
 /** The events that went, or are to go, to an endpoint. */
 export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
@@ -43,7 +37,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
     },
     {
       title: said.status,
-      cell: (delivery) => <Badge tone={TONES[delivery.status]}>{said.deliveryStatus[delivery.status]}</Badge>,
+      cell: (delivery) => <DeliveryStatus of={delivery.status} />,
     },
     { title: said.attempts, cell: ({ attempts }) => attempts.length },
     { title: said.created, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -17,7 +17,7 @@ export function DeliveryDialog({
   delivery,
   onClose,
 }: {
-  readonly endpoint: Endpoint
+  readonly endpoint: Pick<Endpoint, 'id'>
   readonly delivery: Delivery
   readonly onClose: () => void
 }) {
