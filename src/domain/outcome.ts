@@ -119,7 +119,7 @@ export function soundCodes({ code, providerCode }: Readonly<Record<string, unkno
 }
 
 /** An outcome without the provider's texts, which may repeat the message. */
-export function withoutWords(outcome: Outcome): Outcome {
+export function withoutTexts(outcome: Outcome): Outcome {
   if (outcome.kind === 'accepted') return outcome
   return outcome.kind === 'ambiguous'
     ? {

@@ -4,11 +4,11 @@
  * @param part for people, such as `queue "bullmq"`
  */
 export function faultsOf(part: string, onError: (error: Error) => void): (cause: unknown) => void {
-  return (cause) => onError(new Error(`The ${part} has failed: ${wordsOf(cause)}`, { cause }))
+  return (cause) => onError(new Error(`The ${part} has failed: ${messageOf(cause)}`, { cause }))
 }
 
 /** A driver that tried several addresses has only a code. */
-function wordsOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'see `cause`.'
   return cause.message || (cause as { readonly code?: unknown }).code?.toString() || cause.name
 }

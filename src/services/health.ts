@@ -62,7 +62,7 @@ export async function reportHealth(
       await storage.check?.()
       fault = null
     } catch (error) {
-      if (isNotifierError(error)) fault = inFull(error)
+      if (isNotifierError(error)) fault = withCauses(error)
     }
   }
   let limits = false
@@ -122,7 +122,7 @@ function degradedBy(
 }
 
 /** The storage's message says what to do, and its cause is not visible elsewhere. */
-function inFull({ message, cause }: NotifierError): string {
+function withCauses({ message, cause }: NotifierError): string {
   // Node's error for a host with several addresses, such as localhost, has no text of its own.
   const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause]
   const texts = causes.flatMap((one: unknown) =>

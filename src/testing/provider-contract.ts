@@ -4,7 +4,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import { benchOf, type Check, endsBySignal, leave, TEXT } from './channel/bench.ts'
 import type { OutcomeRow, ProviderHarness, ProviderTraits } from './channel/harness.ts'
 import { readsHttp, waitsAsAsked } from './channel/http.ts'
-import { findsNobody } from './channel/unreachable.ts'
+import { unreachableChecks } from './channel/unreachable.ts'
 import { Absent, skippable, type TestApi } from './test-api.ts'
 
 export type {
@@ -50,7 +50,7 @@ export function providerContract(
   delivers(check)
   failsAsItSays(check, rows)
   endsInTime(check)
-  findsNobody(check)
+  unreachableChecks(check)
   if (traits.http === true) readsHttp(check, traits.statusAlone ?? false)
   if (traits.http === true && traits.retryAfter !== false) waitsAsAsked(check)
 }

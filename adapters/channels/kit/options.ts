@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { whatIsRight } from '../../../src/domain/input/what-is-right.ts'
+import { expectedValue } from '../../../src/domain/input/expected-value.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 
 /**
@@ -14,7 +14,7 @@ export function checkOptions<Schema extends z.ZodType>(
   schema: Schema,
   options: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(options, { error: whatIsRight })
+  const result = schema.safeParse(options, { error: expectedValue })
   if (result.success) return result.data
   const issue = result.error.issues[0]
   const path = issue?.path.map(String) ?? []

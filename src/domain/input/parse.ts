@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
 import { listedNames } from '../listed-names.ts'
-import { whatIsRight } from './what-is-right.ts'
+import { expectedValue } from './expected-value.ts'
 
 /**
  * Parses input with a schema and converts the first fault to an error of the catalogue: a missing field is
@@ -17,7 +17,7 @@ export function parseInput<Schema extends z.ZodType>(
   root = 'input',
 ): z.output<Schema> {
   return reading(root, () => {
-    const result = schema.safeParse(input, { error: whatIsRight })
+    const result = schema.safeParse(input, { error: expectedValue })
     if (result.success) return result.data
     throw inputError(result.error.issues, input, root)
   })

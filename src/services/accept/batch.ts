@@ -18,9 +18,9 @@ import type { BatchItem, BatchResult, ItemError } from './records.ts'
 const MAX_BATCH = 10_000
 
 /** Messages judged per slice, so that other requests do not wait for a whole batch. */
-const JUDGED_IN_A_TURN = 500
+const JUDGED_PER_SLICE = 500
 /** Longest slice: a large text is rendered to measure it. */
-const TURN_MS = 20
+const SLICE_MS = 20
 
 /** Group of messages without a template. */
 const NONE = ''
@@ -127,7 +127,7 @@ export async function parseBatch(
   const inputs: [number, ParsedSend][] = []
   const errors: [number, ItemError][] = []
   const request: string[] = []
-  await inTurns(messages.entries(), clock, ([index, message]) => {
+  await inSlices(messages.entries(), clock, ([index, message]) => {
     let understood: unknown = message
     attempt(index, errors, () => {
       const input = parseSend(schema, message, organizationId, strict)
@@ -153,7 +153,7 @@ export async function judgeBatch(
   const errors = [...refused]
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
   const prepared: [number, NewNotification][] = []
-  await inTurns(
+  await inSlices(
     byTemplate(inputs, organizationId, reads, how, spent),
     how.clock,
     ([index, input, template]) =>
@@ -249,7 +249,7 @@ function batchTooLarge(): NotifierError {
 }
 
 /** Runs `judge` for each item and yields to the event loop after a number of items or some time. */
-async function inTurns<Item>(
+async function inSlices<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   clock: Clock,
   judge: (item: Item) => void,
@@ -259,7 +259,7 @@ async function inTurns<Item>(
   for await (const item of items) {
     judge(item)
     judged += 1
-    if (judged % JUDGED_IN_A_TURN !== 0 && clock.monotonic() - began < TURN_MS) continue
+    if (judged % JUDGED_PER_SLICE !== 0 && clock.monotonic() - began < SLICE_MS) continue
     await nextTurn()
     began = clock.monotonic()
   }

@@ -54,7 +54,7 @@ const IDLE_MS = 10 * 60_000
  */
 const MAX_LOADED = 1_000
 /** Timeout of the function. A later result is still used. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 const FIRST_RETRY_MS = 1_000
 /** Time after which to ask again for an organization without providers. */
 const NONE_MS = 5_000
@@ -116,7 +116,7 @@ export function createInstances(options: InstancesOptions): Instances {
     let known: Known
     try {
       const making = madeFor(organizationId)
-      if (!(await within(making, PATIENCE_MS, clock))) {
+      if (!(await within(making, TIMEOUT_MS, clock))) {
         making.then((set) => learn(organizationId, entry, loaded(entry, set)), onError)
         throw tooSlow(channel, organizationId)
       }
@@ -257,6 +257,6 @@ export function createInstances(options: InstancesOptions): Instances {
 }
 
 function tooSlow(channel: string, organizationId: string): NotifierError {
-  const message = `channels.${channel}(${organizationId}) has not answered within ${PATIENCE_MS / 1_000} seconds.`
+  const message = `channels.${channel}(${organizationId}) has not answered within ${TIMEOUT_MS / 1_000} seconds.`
   return new NotifierError('provider_unavailable', { message })
 }

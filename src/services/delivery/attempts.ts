@@ -53,7 +53,7 @@ export interface AttemptsOptions {
   readonly listeners: ProcessListeners
   emit(event: NotificationEvent | EndpointEvent): void
   /** Called when a job has a later attempt. */
-  goesOn(): void
+  onRetry(): void
   onError(error: unknown): void
 }
 
@@ -69,11 +69,11 @@ const MOST_SETTLED = 1_000
 const SETTLE_AFTER_TURNS = 16
 
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { storage, leases, clock, observer, emit, goesOn, onError } = options
+  const { storage, leases, clock, observer, emit, onRetry, onError } = options
   const events = createAttemptEvents(options.listeners)
   const begin = coalesce(beginSet)
   const settle = coalesce<Settlement, SettleAnswer>(
-    (settlements) => surely(() => storage.settle(settlements)),
+    (settlements) => untilAnswered(() => storage.settle(settlements)),
     { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
   )
   /** Recovered jobs in this process. */
@@ -88,7 +88,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   let backAfterMs = 0
 
   /** Calls the storage until it answers, for the length of a lease. */
-  async function surely<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const since = clock.monotonic()
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
       try {
@@ -131,12 +131,12 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  const release = (refs: readonly LeaseRef[]): Promise<void> => surely(() => storage.release(refs))
+  const release = (refs: readonly LeaseRef[]): Promise<void> => untilAnswered(() => storage.release(refs))
 
   async function goBack(refs: readonly StartRef[], afterMs: number): Promise<false> {
     if (afterMs > 0) await pause(afterMs, stopping.signal, clock)
     await release(refs)
-    goesOn()
+    onRetry()
     return false
   }
 
@@ -155,7 +155,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       if (answer.kind !== 'settled') return
       countRecovered(settlement)
       events.settled(settlement)
-      if (settlement.next.kind === 'retry') goesOn()
+      if (settlement.next.kind === 'retry') onRetry()
       for (const event of answer.events) emit(event)
       for (const event of answer.endpointEvents ?? []) emit(event)
     },

@@ -28,7 +28,7 @@ export interface CircuitBreaker {
   /** While {@link probing}, checks whether a probe of another process succeeded. Undefined: not needed. */
   refresh(): Promise<void> | undefined
   /** Lets another process probe, unless `probe` is outdated. */
-  letGo(probe: string | null): void
+  release(probe: string | null): void
   succeeded(): void
   /** See `ProviderState.faulted`. */
   faulted(pauseMs: number | null, reason: PauseReason): void
@@ -98,7 +98,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
   }
 
   function works(): void {
-    letGo()
+    release()
     faults = 0
     pauses = 0
     why = null
@@ -124,7 +124,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     wakeIn(waitMs)
   }
 
-  function letGo(probe: string | null = token): void {
+  function release(probe: string | null = token): void {
     if (token === null || probe !== token) return
     limits.release(keys.probe, token)
     token = null
@@ -147,7 +147,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       })()
     },
     refresh: () => (probing() && token === null && stale() ? look() : undefined),
-    letGo,
+    release,
     succeeded() {
       // A message that began before the fault proves nothing.
       if (leftMs() > 0) return
@@ -162,7 +162,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       if (leftMs() > 0) return
       faults += 1
       if (pauseMs === null && pauses === 0 && faults < FAULTS_IN_A_ROW) return
-      letGo()
+      release()
       const base = pauseMs ?? FIRST_PAUSE_MS
       const pausedMs = Math.min(longestMs, Math.max(base, Math.min(base * 2 ** pauses, LONGEST_PAUSE_MS)))
       pauses += 1

@@ -134,7 +134,7 @@ export function createEngine(options: EngineOptions): Engine {
       options.emit(event)
       lookSoon()
     },
-    goesOn: lookSoon,
+    onRetry: lookSoon,
   })
   const available = (): void => dispatcher?.freed()
   const limits = createSharedLimits(options.limiter, options.localLimiter, clock, onError)

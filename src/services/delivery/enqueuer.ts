@@ -22,7 +22,7 @@ export interface EnqueuerOptions {
 /** Maximum number of waiting refs. The sweep finds the jobs of those beyond. */
 const MOST_WAITING = 100_000
 /** Timeout of one `enqueue`. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 /** Interval of reports about an unavailable engine. */
 const REPORT_EVERY_MS = 60_000
 
@@ -45,9 +45,9 @@ export function createEnqueuer({ queue, clock, onMissed, onError }: EnqueuerOpti
   async function enqueue(refs: readonly JobRef[]): Promise<void> {
     try {
       const enqueued = queue.enqueue(refs)
-      if (!(await within(enqueued, PATIENCE_MS, clock))) {
+      if (!(await within(enqueued, TIMEOUT_MS, clock))) {
         enqueued.catch(() => {})
-        throw new Error(`It did not answer within ${PATIENCE_MS} ms.`)
+        throw new Error(`It did not answer within ${TIMEOUT_MS} ms.`)
       }
       works = true
       reportedAt = Number.NEGATIVE_INFINITY

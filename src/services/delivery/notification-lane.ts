@@ -1,6 +1,6 @@
 import { type AttemptContext, type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import { type Outcome, withoutWords } from '../../domain/outcome.ts'
+import { type Outcome, withoutTexts } from '../../domain/outcome.ts'
 import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
@@ -44,7 +44,7 @@ interface HandOver {
 }
 
 /** Delay of a job whose only remaining provider has no free slot. */
-const PATIENCE_MS = 500
+const RETURN_DELAY_MS = 500
 /** Interval between two jobs that wait for one provider, to leave time for jobs that others can take. */
 const RETURN_EVERY_MS = 1
 /** Extra delay after a pause for the message that met the fault. */
@@ -149,7 +149,7 @@ export function createNotificationLane(
     // An exception of a provider may contain the message.
     const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
     const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
-    const outcome = sensitive ? withoutWords(answer) : answer
+    const outcome = sensitive ? withoutTexts(answer) : answer
     const durationMs = Math.round(clock.monotonic() - began)
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
     // Before the slot is freed, because it decides whether the provider is asked again.
@@ -249,7 +249,7 @@ export function createNotificationLane(
   function returnIn(left: readonly ProviderState[]): number {
     const now = clock.monotonic()
     const soonest = left.reduce((one, other) => (other.pausedMs() < one.pausedMs() ? other : one))
-    const earliest = now + Math.max(PATIENCE_MS, soonest.pausedMs())
+    const earliest = now + Math.max(RETURN_DELAY_MS, soonest.pausedMs())
     const at = Math.max(earliest, (returns.get(soonest) ?? 0) + RETURN_EVERY_MS)
     returns.set(soonest, at)
     return at - now

@@ -44,7 +44,7 @@ const NOT_CONFIGURED: Outcome = {
 }
 
 /** Delay of a job that arrived while the providers were loading. */
-const PATIENCE_MS = 500
+const RETURN_DELAY_MS = 500
 /** Interval of checks for an organization without providers. */
 const NOT_CONFIGURED_MS = 60_000
 
@@ -106,7 +106,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     const { jobId, token, notification, outages } = job
     const known = instances.known(organizationId)
     if (blocked() === null) {
-      const next = { kind: 'retry', delayMs: PATIENCE_MS, unasked: true } as const
+      const next = { kind: 'retry', delayMs: RETURN_DELAY_MS, unasked: true } as const
       return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
     }
     // An expired job needs no provider.

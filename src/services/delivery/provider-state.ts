@@ -124,7 +124,7 @@ export function createProviderState(
       return preparing
     },
     giveBack() {
-      if (places.busy() === 0) breaker.letGo(breaker.probe())
+      if (places.busy() === 0) breaker.release(breaker.probe())
     },
     run(task) {
       const permit = pace?.take()
@@ -136,7 +136,7 @@ export function createProviderState(
           return await task(pass)
         } finally {
           // If the provider gave no answer, the next message probes.
-          breaker.letGo(probe)
+          breaker.release(probe)
         }
       })
     },

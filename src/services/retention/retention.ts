@@ -84,7 +84,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
     let cursor: string | undefined
     do {
       const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
-      for (const organization of page.items) await sweepSurely(organization, removed)
+      for (const organization of page.items) await sweepOne(organization, removed)
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
       await pause()
@@ -92,7 +92,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
   }
 
   /** An error for one organization must not stop the retention of the others. */
-  async function sweepSurely(organization: Organization, removed: Removed): Promise<void> {
+  async function sweepOne(organization: Organization, removed: Removed): Promise<void> {
     const { id, retentionDays, deleting } = organization
     const keptDays = retentionDays ?? days
     if (stopped) return

@@ -16,7 +16,7 @@ const NOWHERE: readonly (readonly [
 const LOOK_UP_MS = 2_000
 
 /** Without a connection nothing was sent: another attempt is safe. */
-export function findsNobody(check: Check): void {
+export function unreachableChecks(check: Check): void {
   for (const [what, at] of NOWHERE) {
     check(`a message to a host that ${what} was certainly not sent, and is tried again`, async (bench) => {
       const [host, port] = await at()

@@ -34,7 +34,7 @@ function attemptsThatAnswer(answer: SettleAnswer) {
     leases: createLeases(storage, clock, 60_000, () => {}),
     ...observation(),
     emit: (event) => emitted.push(event),
-    goesOn() {},
+    onRetry() {},
     onError: (error) => failures.push(error),
   })
   return { attempts, failures, emitted }
@@ -79,7 +79,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
       emit() {},
-      goesOn() {},
+      onRetry() {},
       onError: (error) => failures.push(error),
     })
     const begun: boolean[] = []
@@ -114,7 +114,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
       emit() {},
-      goesOn() {},
+      onRetry() {},
       onError: (error) => failures.push(error),
     })
     const refs = ['2', '4', '6'].map((jobId) => ({ jobId, token: 1, provider: 'smtp' }))
@@ -172,7 +172,7 @@ async function takenOver() {
     leases: createLeases(storage, clock, LEASE_MS, () => {}),
     ...observation_,
     emit() {},
-    goesOn() {},
+    onRetry() {},
     onError(error) {
       throw error
     },

@@ -38,6 +38,10 @@ describe('segments', () => {
       body: 'Your code, Ada: 1234',
       format: 'text',
       sms: { encoding: 'gsm-7', segments: 1, characters: 20 },
+      placeholders: [
+        { name: 'name', required: true },
+        { name: 'code', required: true },
+      ],
     })
     expect(await notifier.templates.preview('mail', ada)).not.toHaveProperty('sms')
     const long = { ...sms, body: `${'a'.repeat(70)}ш` }

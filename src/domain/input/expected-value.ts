@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /** The valid values for faults without a message in their schema: zod's own messages say only what was received. */
-export function whatIsRight(issue: z.core.$ZodRawIssue): string | undefined {
+export function expectedValue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'must be given'
   switch (issue.code) {
     case 'invalid_type':
@@ -24,9 +24,9 @@ export function whatIsRight(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_big':
       return bound('at most', issue.origin, Number(issue.maximum))
     case 'invalid_union':
-      return issue.errors.map(([first]) => wordsOf(first)).join(', or ')
+      return issue.errors.map(([first]) => messageOf(first)).join(', or ')
     case 'invalid_key':
-      return `a name in it ${wordsOf(issue.issues[0])}`
+      return `a name in it ${messageOf(issue.issues[0])}`
     default:
       return undefined
   }
@@ -46,7 +46,7 @@ function bound(side: 'at least' | 'at most', origin: string, limit: number): str
 }
 
 /** The fault of a union, which may be nested. */
-function wordsOf(issue: z.core.$ZodIssue | undefined): string {
+function messageOf(issue: z.core.$ZodIssue | undefined): string {
   const within = issue?.path.map(String).join('.') ?? ''
   return within === '' ? (issue?.message ?? 'is wrong') : `"${within}" ${issue?.message}`
 }
