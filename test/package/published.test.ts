@@ -46,7 +46,7 @@ test('every relative link of a packed page leads to what is packed', async () =>
   expect(pages).toContain('docs/options.md')
   for (const page of pages) {
     const dead = (await links(pathToFileURL(join(folder, page)).href)).filter(
-      (target) => !existsSync(join(folder, dirname(page), target)),
+      (target) => !existsSync(join(folder, dirname(page), target.replace(/#.*/, ''))),
     )
     expect(dead, page).toEqual([])
   }
