@@ -28,7 +28,6 @@ const makers = new Map(
     providers,
     duplicates,
     checks,
-    channels,
   }),
 )
 
@@ -99,15 +98,6 @@ function checks() {
     check === undefined ? [] : [`| ${title} | ${check} | ${checkNeeds} |`],
   )
   return ['| Provider | Check | Needs |', '|---|---|---|', ...rows].join('\n')
-}
-
-function channels() {
-  const rows = [...new Set(about().map(({ channel }) => channel))].map((name) => {
-    const ones = about().filter(({ channel }) => channel === name)
-    const needs = ones.flatMap(({ needs, use }) => (needs === undefined ? [] : [`\`${use}\`: ${needs}`]))
-    return `| \`${name}\` | ${ones.map(importOf).join(', ')} | ${needs.join('; ') || 'nothing'} |`
-  })
-  return ['| Channel | Import | Needs |', '|---|---|---|', ...rows].join('\n')
 }
 
 function catalogue() {
