@@ -16,7 +16,7 @@ const files = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/production/README.md',
-  ...(await readdir(fromRoot('docs'))).map((name) => `docs/${name}`),
+  ...(await readdir(fromRoot('docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
 ]
 
 let consumer: Consumer
