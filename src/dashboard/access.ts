@@ -17,7 +17,7 @@ export interface Access {
   readonly organizations: 'all' | readonly string[]
 }
 
-/** Decides for each request of the dashboard's pages. Null: the application knows nobody who may. */
+/** Decides each request of the dashboard. Null: the person may not enter. */
 export type Authorize<Request> = (request: Request) => Access | null | Promise<Access | null>
 
 const access = z.object({
@@ -27,7 +27,7 @@ const access = z.object({
   organizations: z.union([z.literal('all'), z.array(z.string())]),
 })
 
-/** Lets people in: by the session of the application, or by one that an API key has begun. */
+/** Authenticates people by the application's session, or by a session that an API key began. */
 export function authenticateSession(
   { sessions }: Pick<Service, 'sessions'>,
   authorize: Authorize<never> | undefined,
@@ -43,7 +43,7 @@ export function authenticateSession(
   }
 }
 
-/** What the application cannot answer now is an outage, not a refusal. */
+/** A fault of the application's session store is an outage, not a refusal. */
 async function asked(authorize: Authorize<never>, request: HttpRequest): Promise<unknown> {
   try {
     return await authorize(request.native as never)

@@ -41,7 +41,7 @@ export interface DashboardOptions<Request = never> {
   readonly title?: string | undefined
 }
 
-/** A dashboard, to be given to an HTTP adapter in place of the notifier. */
+/** A dashboard. Give it to an HTTP adapter in place of the notifier. */
 export interface Dashboard extends Served {
   /**
    * A link that signs its reader in with a key. It works once, within ten minutes.
@@ -63,8 +63,7 @@ const OPTIONS: OptionNames<DashboardOptions> = {
 /**
  * Creates the dashboard of a notifier. Mount it with any HTTP adapter, below a path of its own.
  *
- * It is closed: a person signs in with an API key, or is let in by `authorize`. The permission of either holds for every
- * action, as it does in the REST API.
+ * People sign in with an API key, or enter by `authorize`. Their permission holds for every action, as in the REST API.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -82,7 +81,10 @@ export function dashboard<Request = never>(
   const authenticate = authenticateSession(service, authorize as Authorize<never> | undefined)
   const shell = createShell({ title, keys, signInUrl })
 
-  function serve(httpOptions: HttpApiOptions): HttpApi {
+  function serve(given: HttpApiOptions): HttpApi {
+    resolveHttpOptions(given)
+    // The pages read nested errors.
+    const httpOptions = { ...given, errorFormat: 'nested' } as const
     const resolved = resolveHttpOptions(httpOptions)
     const api = createHttpApi(
       notifier,

@@ -2,8 +2,8 @@ import { htmlTokens } from '../domain/html-tokens.ts'
 import type { HandlerResult } from '../http/routes/route.ts'
 
 /**
- * Sandboxed, the page has an origin of its own, so that it reaches neither the session nor the dashboard; it runs nothing and
- * loads nothing, and is shown by the dashboard alone.
+ * The sandbox gives the page an origin of its own, apart from the session and the dashboard. The page runs and loads nothing,
+ * and only the dashboard may frame it.
  */
 const HEADERS = {
   'Content-Security-Policy':

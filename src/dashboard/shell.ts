@@ -3,7 +3,7 @@ import { VERSION } from '../domain/version.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { entry } from './assets.ts'
 
-/** What a page knows before anyone has signed in. */
+/** The settings of the page before sign-in. */
 export interface ShellSettings {
   readonly title: string
   /** True: a person may sign in with an API key. */
@@ -13,8 +13,8 @@ export interface ShellSettings {
 }
 
 /**
- * Makes the page that every address of the dashboard answers with. It holds nothing that needs protection. Its assets are
- * named by how deep the page lies below the mount, so that no option has to name the mount.
+ * Makes the page that answers every address of the dashboard. It holds nothing that needs protection. Addresses of assets
+ * are relative to the depth below the mount, so no option has to name the mount.
  */
 export function createShell(
   settings: ShellSettings,
@@ -73,7 +73,7 @@ function load(nonce: string, up: string): string {
 <script type="module" nonce="${nonce}" src="${up}assets/${entry.script}"></script>`
 }
 
-/** Editors of code make style elements, with the nonce. */
+/** The code editor adds style elements with the nonce. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { type DashboardHost, startDashboard } from './support/host.ts'
@@ -187,6 +190,16 @@ describe('a session of the dashboard', () => {
     expect(await codeOf(await get('assets/constructor'))).toBe('404 not_found')
     expect(await codeOf(await get('api/v2/x'))).toBe('404 not_found')
     expect((await fetch(host.url, { method: 'PUT', headers: SAME_ORIGIN })).status).toBe(404)
+  })
+
+  it('answers its pages with nested errors, whatever format the REST API has', async () => {
+    const listener = notifierHandler(host.dashboard, { https: 'allow-loopback', errorFormat: 'flat' })
+    const server = createServer(listener)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    expect(await codeOf(await fetch(`http://127.0.0.1:${port}/session`))).toBe('401 session_required')
+    server.closeAllConnections()
+    server.close()
   })
 
   it('shows a preview in a sandbox, without links that lead anywhere', async () => {
