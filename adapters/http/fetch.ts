@@ -92,6 +92,11 @@ class WebHttpRequest implements HttpRequest {
     return { ...Object.fromEntries(this.#request.headers), host: this.header('host') }
   }
 
+  /** A `Response` does not tell when it has left. */
+  afterResponse(callback: () => void): void {
+    callback()
+  }
+
   readBody(limits: BodyLimits): Promise<Uint8Array> {
     return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limits)
   }

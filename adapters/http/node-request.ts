@@ -32,6 +32,9 @@ export function handleNodeRequest(
   return true
 }
 
+/** Time that a client may take to read a large response before its connection closes. */
+const SLOWEST_RESPONSE_MS = 120_000
+
 /** A class: one small object per request instead of closures. */
 export class NodeHttpRequest implements HttpRequest {
   readonly method: string
@@ -100,6 +103,20 @@ export class NodeHttpRequest implements HttpRequest {
   headers(): Readonly<Record<string, string | undefined>> {
     const names = Object.keys(this.#req.headers).map((name) => (name === AUTHORITY ? 'host' : name))
     return Object.fromEntries(names.map((name) => [name, this.header(name)]))
+  }
+
+  afterResponse(callback: () => void): void {
+    const res = this.#res
+    if (res.destroyed || res.writableFinished) {
+      callback()
+      return
+    }
+    const timer = setTimeout(() => res.destroy(), SLOWEST_RESPONSE_MS)
+    timer.unref()
+    res.once('close', () => {
+      clearTimeout(timer)
+      callback()
+    })
   }
 
   readBody(limits: BodyLimits): Promise<Uint8Array> {

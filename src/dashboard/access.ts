@@ -35,11 +35,15 @@ export function authenticateSession(
   return async (request, client) => {
     const host = authorize === undefined ? null : await hostCaller(authorize, request)
     if (host !== null) return host
-    const { id, key } = await firstSession(sessions, sessionTokens(request, client))
+    const { key } = await firstSession(sessions, sessionTokens(request, client))
     assertAllowedAddress(key, client)
     const organizations = 'organizationId' in key ? [key.organizationId] : 'all'
+    const counted = {
+      session: key.id,
+      group: organizations === 'all' ? key.id : (organizations[0] ?? key.id),
+    }
     const { name, permission, grants } = key
-    return { id: key.id, name, permission, grants, organizations, counted: { session: id } }
+    return { id: key.id, name, permission, grants, organizations, counted }
   }
 }
 
@@ -66,7 +70,7 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
   }
   const { actor, ...rights } = parsed.data
   if (rights.organizations.length === 0) return null
-  return { id: actor, ...rights, counted: { session: `host.${actor}` } }
+  return { id: actor, ...rights, counted: { session: `host.${actor}`, group: `host.${actor}` } }
 }
 
 /** Mounts within mounts send several cookies. */

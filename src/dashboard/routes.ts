@@ -77,7 +77,7 @@ export function dashboardRoutes(
     operation: 'beginSession',
     summary: 'Sign in',
     method: 'POST',
-    limit: 'requests',
+    limit: 'sign-in',
     body: credentials,
     bodySize: 4_096,
     handler: begin,

@@ -61,6 +61,8 @@ interface Entry {
 
 /** Answer to a client that has disconnected. */
 const CLIENT_CLOSED: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
+/** From so many characters or bytes on, a response holds its slot until it has left. */
+const LARGE_RESPONSE = 64 * 1024
 const NO_BODY = Object.freeze({})
 const NO_BYTES = new Uint8Array()
 
@@ -98,6 +100,7 @@ export function createHttpApi(
       operatorKey: null,
       organizationId: '',
     }
+    let size = 0
     try {
       const entry = isPublic(match)
         ? await admitPublic(request, client, exchange, match)
@@ -110,6 +113,7 @@ export function createHttpApi(
       exchange.organizationId ||= result?.organizationId ?? ''
       answered(operationOf(match), response.status)
       logOperator(exchange, match, response.status)
+      size = sizeOf(response)
       return response
     } catch (caught) {
       const error = await countFailure(exchange, match, client, caught)
@@ -121,11 +125,21 @@ export function createHttpApi(
       logOperator(exchange, match, response.status)
       return response
     } finally {
-      // The answer does not wait for the release: an unreleased slot expires.
-      exchange.release?.().catch((error: unknown) => {
-        logger.warn('A concurrency slot could not be released.', { requestId: exchange.requestId, error })
+      release(exchange, request, size)
+    }
+  }
+
+  /** A client that leaves large responses unread can keep no more of them in memory than it has slots. */
+  function release({ requestId, release: free }: Exchange, request: HttpRequest, size: number): void {
+    if (free === null) return
+    // The answer does not wait for it: an unreleased slot expires.
+    const done = (): void => {
+      free().catch((error: unknown) => {
+        logger.warn('A concurrency slot could not be released.', { requestId, error })
       })
     }
+    if (size < LARGE_RESPONSE) done()
+    else request.afterResponse(done)
   }
 
   /** Logs refusals and failures too: a failed change may be partial. */
@@ -304,6 +318,10 @@ function hasBody(match: Match): boolean {
 
 function isPublic(match: Match): match is RouteMatch {
   return match.kind === 'route' && match.route.permission === 'public'
+}
+
+function sizeOf({ body }: HttpResponse): number {
+  return body === null ? 0 : body.length
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -46,6 +46,11 @@ export interface HttpRequest {
   /** All headers, in the form of {@link header}. */
   headers(): Readonly<Record<string, string | undefined>>
   /**
+   * Calls back when the response has left, the client has disconnected, or the client reads too slowly and is cut off. A host
+   * that cannot tell calls back at once.
+   */
+  afterResponse(callback: () => void): void
+  /**
    * Reads the body once. Stops as soon as the body is too large or takes too long.
    *
    * @throws NotifierError `payload_too_large`; `invalid_json` if the client left before the end; `request_timeout` if

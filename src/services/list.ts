@@ -116,7 +116,7 @@ interface Portions<Row> {
 }
 
 /** Characters at which a page ends. */
-const MAX_SIZE = 2 * 1024 * 1024
+const MAX_SIZE = 512 * 1024
 
 /** Like {@link listOf}, for large rows. */
 export async function listInPortions<Row, Item>(

@@ -4,7 +4,7 @@ import type { Visit } from '../domain/machine-visit.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Engine, Served } from './engine.ts'
-import type { Admission, LimitedResource, RateLimitState } from './limits/records.ts'
+import type { Admission, DashboardCaller, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { Sessions } from './sessions/sessions.ts'
@@ -44,8 +44,7 @@ export type Counted =
   | { readonly organizationId: string }
   | { readonly address: string }
   | { readonly operatorKeyId: string }
-  /** A user of the dashboard. Counts against no limit of the organization. */
-  | { readonly session: string }
+  | DashboardCaller
 
 export interface Admissions {
   /**

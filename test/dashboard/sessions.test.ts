@@ -161,6 +161,37 @@ describe('a session of the dashboard', () => {
     })
   })
 
+  it('shares a bounded number of requests at a time with the other sessions of its organization', async () => {
+    const apiKey = await host.key('Write')
+    const cookies = [await enter(host, { apiKey }), await enter(host, { apiKey })]
+    const control = new AbortController()
+    const drips = Array.from({ length: 12 }, (_, index) =>
+      fetch(`${host.url}api/v1/template-previews`, {
+        method: 'POST',
+        headers: { ...SAME_ORIGIN, cookie: cookies[index % 2] ?? '' },
+        // A body that never ends.
+        body: new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }),
+        duplex: 'half',
+        signal: control.signal,
+      } as RequestInit).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    expect(await Promise.race(drips)).toBe(429)
+    expect((await get('session', cookies[0])).status).toBe(200)
+    control.abort()
+    expect((await Promise.all(drips)).filter((status) => status === 429)).toHaveLength(2)
+    await expect.poll(async () => (await get('api/v1/templates', cookies[0])).status).toBe(200)
+  })
+
+  it('begins although others at the same address show wrong keys to the REST API', async () => {
+    for (let tries = 0; tries < 65; tries += 1) {
+      await fetch(`${host.origin}/api/v1/templates`, { headers: { authorization: 'Bearer crl_wrong' } })
+    }
+    await enter(host, { apiKey: await host.key() })
+  })
+
   it('holds to the addresses of its key', async () => {
     const { apiKeys } = host.notifier
     const { secret } = await apiKeys.create({
@@ -204,7 +235,8 @@ describe('a session of the dashboard', () => {
 
   it('shows a preview in a sandbox, without links that lead anywhere', async () => {
     const html =
-      '<h1>Hi</h1><a href="https://example.com/unsubscribe" title="x>y">Leave</a><script>alert(1)</script>'
+      '<h1>Hi</h1><a href="https://example.com/unsubscribe" title="x>y">Leave</a><script>alert(1)</script>' +
+      '<svg><a xlink:href="/evil"/><a/href="/evil"></a></svg><template shadowrootmode="open"><a\nhref = "/evil"></a></template>'
     const show = (cookie: string) =>
       fetch(`${host.url}preview`, {
         method: 'POST',
@@ -220,6 +252,7 @@ describe('a session of the dashboard', () => {
     const shown = await response.text()
     expect(shown).toContain('content="dark"')
     expect(shown).toContain('<a data-href="https://example.com/unsubscribe" title="x>y">')
+    expect(shown).not.toMatch(/[\s/](?:xlink:)?href\s*=/)
   })
 })
 

@@ -277,7 +277,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     const response = await post(url, example)
     expect(response.status).toBe(500)
     const text = await response.text()
-    expect(text).toContain('a body parser has consumed them')
+    expect(text).toContain('a body parser has consumed it')
     expect(text).toMatch(/Register this route|Use this middleware|exclude this route|Pass the request before/)
     expect(events).toEqual([])
   })

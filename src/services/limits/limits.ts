@@ -67,7 +67,7 @@ export function createLimits(
     },
     async admit(who, resource) {
       if ('operatorKeyId' in who) return requests.admitOperator()
-      if ('session' in who) return requests.admitSession(who.session)
+      if ('session' in who) return requests.admitSession(who)
       return 'address' in who
         ? requests.admitAddress(who.address, resource)
         : requests.admit(who.organizationId, resource)

@@ -10,12 +10,13 @@ export type LimitedResource =
   | 'public'
   | 'receipts'
   | 'links'
+  | 'sign-in'
 
 /** The state of a limit, as in the X-RateLimit headers. */
 export interface RateLimitState {
   /**
    * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
-   * `public`, `links`, `session` or `open_bodies`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
+   * `public`, `links`, `sign-in`, `session` or `open_bodies`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
    * `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
@@ -60,4 +61,12 @@ export interface LimitUsage {
   readonly resetAt: string
   /** Length of the window. Null: a calendar month. */
   readonly windowSeconds: number | null
+}
+
+/** A person at the dashboard. Uses up no limit of the organization. */
+export interface DashboardCaller {
+  /** Id of the key, or the person: all sessions of one share a limit. */
+  readonly session: string
+  /** The organization of the key, or the person: those who share it run a bounded number of requests at a time. */
+  readonly group: string
 }

@@ -12,13 +12,19 @@ import { createHeldSlots, SLOT_MS } from './held-slots.ts'
 import { limitError } from './limit-error.ts'
 import { networkOf } from './network.ts'
 import type { PlanFinder } from './plan-of.ts'
-import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from './records.ts'
+import {
+  type Admission,
+  type DashboardCaller,
+  type LimitedResource,
+  NO_LIMIT,
+  type RateLimitState,
+} from './records.ts'
 
 /** Counts requests before any of their body is read. */
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
-  admitSession(id: string): Promise<Admission>
+  admitSession(caller: DashboardCaller): Promise<Admission>
   /** Counts nothing. */
   admitOperator(): Admission
   /** Stops renewing the slots of running requests. */
@@ -44,8 +50,14 @@ const PUBLIC_PER_ADDRESS = 600
 /** Requests per minute from one address for links in messages: a mail provider fetches the images of all its users. */
 const LINKS_PER_ADDRESS = 6_000
 
-/** Requests per minute of one dashboard session: several open pages that refresh every few seconds. */
+/** Requests per minute of all dashboard sessions of one key or person: open pages refresh every few seconds. */
 const PER_SESSION = 1_200
+
+/** Requests of the dashboard under way at a time, of one organization. */
+const DASHBOARD_SLOTS = 10
+
+/** Sign-ins per minute from one address. */
+const SIGN_INS_PER_ADDRESS = 30
 
 /** Sustained overuse: when to restrict an organization, and for how long. */
 export interface OverusePolicy {
@@ -90,6 +102,16 @@ export function createRequestLimits(
     }
   }
 
+  function slotsOf(key: string, limit: number): NamedCheck {
+    requests += 1
+    const token = `${process}:${requests}`
+    return {
+      resource: 'concurrency',
+      limit,
+      check: { kind: 'slots', key, limit, token, leaseMs: SLOT_MS },
+    }
+  }
+
   function uncounted(): Admission {
     return { state: unlimited(clock), release: done }
   }
@@ -119,18 +141,7 @@ export function createRequestLimits(
         named.push({ resource: name, limit: window.limit, check })
       }
       if (plan.concurrentRequests !== null) {
-        requests += 1
-        named.push({
-          resource: 'concurrency',
-          limit: plan.concurrentRequests,
-          check: {
-            kind: 'slots',
-            key: `${organizationId}:concurrency`,
-            limit: plan.concurrentRequests,
-            token: `${process}:${requests}`,
-            leaseMs: SLOT_MS,
-          },
-        })
+        named.push(slotsOf(`${organizationId}:concurrency`, plan.concurrentRequests))
       }
       return admit(named, () =>
         window === null ? Promise.resolve() : refused(organizationId, name, window.limit),
@@ -144,9 +155,12 @@ export function createRequestLimits(
       const check = { ...windowCheck(key, limit, MINUTE), overflow }
       return admit([{ resource: name, limit, check }], done)
     },
-    async admitSession(id) {
-      const check = windowCheck(`session.${id}:requests`, PER_SESSION, MINUTE)
-      return admit([{ resource: 'session', limit: PER_SESSION, check }], done)
+    async admitSession({ session, group }) {
+      const check = windowCheck(`session.${session}:requests`, PER_SESSION, MINUTE)
+      return admit(
+        [{ resource: 'session', limit: PER_SESSION, check }, slotsOf(`${group}:dashboard`, DASHBOARD_SLOTS)],
+        done,
+      )
     },
     admitOperator: uncounted,
     close: held.close,
@@ -156,6 +170,7 @@ export function createRequestLimits(
 const ADDRESS_LIMITS: Partial<Record<LimitedResource, readonly [name: string, limit: number]>> = {
   public: ['public', PUBLIC_PER_ADDRESS],
   links: ['links', LINKS_PER_ADDRESS],
+  'sign-in': ['sign-in', SIGN_INS_PER_ADDRESS],
 }
 
 interface NamedCheck {

@@ -21,7 +21,7 @@ import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
 const readList = listReader('templates', {})
 const readVersions = listReader('template-versions', {})
 /** A template may have a mebibyte. */
-const portions = { rows: 4, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
+const portions = { rows: 2, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
 
 /** The template use cases of a notifier. */
 export function createTemplates(

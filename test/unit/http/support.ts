@@ -34,6 +34,7 @@ export function request(given: TestRequest = {}): HttpRequest {
     parsedBody: given.parsedBody,
     header: (name) => headers[name],
     headers: () => headers,
+    afterResponse: (callback) => callback(),
     async readBody({ bytes: limit }) {
       const bytes = Buffer.from(given.body ?? '')
       if (bytes.length > limit) throw new NotifierError('payload_too_large')
