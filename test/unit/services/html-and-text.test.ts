@@ -110,7 +110,7 @@ describe('a template', () => {
     const created = await templates.create({ ...named, ...given } as never)
     expect(created).toMatchObject({ ...shown, version: 1 })
     expect(created).not.toHaveProperty('format')
-    const { id: _id, version: _version, createdAt: _createdAt, ...record } = created
+    const { id: _id, version: _version, createdAt: _createdAt, updatedAt: _updatedAt, ...record } = created
     expect(await templates.update('hi', record)).toEqual(created)
     const copy = await templates.create({ ...record, name: 'copy' } as never)
     expect(copy).toMatchObject({ ...shown, version: 1 })
