@@ -36,6 +36,7 @@ const ALL = [
   'import',
   'parse',
   'heavy-mails',
+  'lists',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
