@@ -1,5 +1,13 @@
 import type * as z from 'zod'
 import type { ErrorCode } from './errors/catalogue.ts'
+import {
+  assertOptionNames,
+  BOOLEAN,
+  FUNCTION,
+  type OptionNames,
+  objectWith,
+  ofType,
+} from './errors/option-names.ts'
 import type { BodyFormat } from './notification.ts'
 
 /**
@@ -113,9 +121,59 @@ export function isPlainLine(text: string): boolean {
   return text.trim() === text && !SURROGATE_OR_CONTROL.test(text)
 }
 
-/** Types a kind: `defineChannel({ name: 'pager', recipient: 'a pager number', … })`. */
+/** Lower-case letters, digits and hyphens, starting with a letter. */
+export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
+
+/** Fields of a message: a channel with such a name could have no parts. */
+const FIELDS: ReadonlySet<string> = new Set([
+  ...['channel', 'to', 'subject', 'body', 'html', 'text', 'template', 'variables', 'data', 'format'],
+  ...['sensitive', 'priority', 'recipient', 'category', 'metadata'],
+])
+
+function isFreeName(name: unknown): boolean {
+  if (typeof name !== 'string' || !CHANNEL_NAME.test(name)) return false
+  return !FIELDS.has(name) && !(name in Object.prototype)
+}
+
+/** The members of a kind. */
+export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
+  name: {
+    expected:
+      '1 to 32 lower-case letters, digits and hyphens, beginning with a letter, and not the name of a message field ' +
+      'or of a member of every object',
+    holds: isFreeName,
+    required: true,
+  },
+  recipient: {
+    expected: 'a text such as "a chat id"',
+    holds: (text) => typeof text === 'string' && text !== '',
+    required: true,
+  },
+  checkRecipient: FUNCTION,
+  canonical: FUNCTION,
+  assertPermitted: FUNCTION,
+  suppressesRefused: BOOLEAN,
+  subject: ofType('string', 'a text such as "the title"'),
+  html: BOOLEAN,
+  escape: FUNCTION,
+  parts: { ...objectWith('safeParse'), expected: 'a schema of zod' },
+  assertParts: FUNCTION,
+  wantsUnsubscribe: FUNCTION,
+  renderParts: FUNCTION,
+  showParts: FUNCTION,
+  isBlank: FUNCTION,
+  assertText: FUNCTION,
+  measure: FUNCTION,
+}
+
+/**
+ * Types and checks a kind: `defineChannel({ name: 'pager', recipient: 'a pager number', … })`.
+ *
+ * @throws NotifierError `invalid_configuration` for an unknown or invalid member
+ */
 export function defineChannel<const Name extends string, Input = never, Stored = Input, Parts = Stored>(
   kind: ChannelKind<Name, Input, Stored, Parts>,
 ): ChannelKind<Name, Input, Stored, Parts> {
+  assertOptionNames<object>('defineChannel', kind, KIND_MEMBERS)
   return kind
 }

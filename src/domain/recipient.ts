@@ -1,4 +1,4 @@
-import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from './channel-kind.ts'
+import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH, type RecipientFault } from './channel-kind.ts'
 import { NotifierError } from './errors/notifier-error.ts'
 
 /**
@@ -22,8 +22,29 @@ export function assertRecipient(kind: ChannelKind, to: string): void {
   })
 }
 
-function faultOf(kind: ChannelKind, to: string): ReturnType<NonNullable<ChannelKind['checkRecipient']>> {
+function faultOf(kind: ChannelKind, to: string): RecipientFault | null {
   if (to.length > MAX_RECIPIENT_LENGTH) return {}
-  if (kind.checkRecipient !== undefined) return kind.checkRecipient(to)
-  return isPlainLine(to) ? null : {}
+  if (kind.checkRecipient === undefined) return isPlainLine(to) ? null : {}
+  const fault: unknown = kind.checkRecipient(to)
+  if (typeof fault === 'object' && !(fault instanceof Promise)) return fault
+  throw wrongResult(kind, 'checkRecipient', 'null for a valid recipient, otherwise an object')
+}
+
+/**
+ * The canonical form of a recipient in the suppression list, so that other spellings match.
+ *
+ * @throws NotifierError `invalid_configuration`: with one address for all, a suppression would block every recipient
+ */
+export function suppressedAddress(kind: ChannelKind, to: string): string {
+  if (kind.canonical === undefined) return to
+  const address: unknown = kind.canonical(to)
+  if (typeof address === 'string' && address !== '') return address
+  throw wrongResult(kind, 'canonical', 'a text that is not empty')
+}
+
+function wrongResult({ name }: ChannelKind, hook: keyof ChannelKind, expected: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The channel kind "${name}": ${hook}() must return ${expected}, at once.`,
+    details: { option: `${name}.kind.${hook}` },
+  })
 }

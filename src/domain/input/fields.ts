@@ -1,8 +1,6 @@
 import * as z from 'zod'
+import { CHANNEL_NAME } from '../channel-kind.ts'
 import { isFields, isWellFormed, toJsonObject } from './json.ts'
-
-/** Lower-case letters, digits and hyphens, starting with a letter. */
-export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
 
 /** Well-formed Unicode text of limited length, in UTF-16 units. */
 export function text(min: number, max: number): z.ZodString {

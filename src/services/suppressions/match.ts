@@ -1,5 +1,6 @@
 import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { suppressedAddress } from '../../domain/recipient.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
@@ -14,9 +15,4 @@ export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'
 
 export function suppressionKey(kind: ChannelKind, organizationId: string, to: string): SuppressionKey {
   return { organizationId, channel: kind.name, address: suppressedAddress(kind, to) }
-}
-
-/** The canonical form of an address in the suppression list, so that other spellings match. */
-export function suppressedAddress({ canonical }: ChannelKind, to: string): string {
-  return canonical === undefined ? to : canonical(to)
 }

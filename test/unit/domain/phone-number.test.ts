@@ -12,8 +12,7 @@ import { sms } from '../../../src/channels/built-in.ts'
 import { canonicalNumber, isPhoneNumber } from '../../../src/channels/phone-number.ts'
 import { smsKind } from '../../../src/channels/sms.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertRecipient } from '../../../src/domain/recipient.ts'
-import { suppressedAddress } from '../../../src/services/suppressions/match.ts'
+import { assertRecipient, suppressedAddress } from '../../../src/domain/recipient.ts'
 
 interface Region {
   readonly region: CountryCode

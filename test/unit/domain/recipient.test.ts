@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import validator from 'validator'
 import { describe, expect, it } from 'vitest'
 import { isPlainEmail } from '../../../src/channels/email.ts'
+import { type ChannelKind, defineChannel } from '../../../src/domain/channel-kind.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertRecipient } from '../../../src/domain/recipient.ts'
+import { assertRecipient, suppressedAddress } from '../../../src/domain/recipient.ts'
 import { CHANNELS, kindOf } from '../../support/kinds.ts'
 
 function refusal(channel: string, to: string): string | null {
@@ -258,5 +259,45 @@ describe('the short cut for plain addresses', () => {
   it('needs no more time for hostile input', () => {
     const hostile = [`${'a.'.repeat(60)}@x`, `a@${'a-'.repeat(60)}`, `a@${'a.'.repeat(60)}1`]
     for (const address of hostile) expect(isPlainEmail(address)).toBe(false)
+  })
+})
+
+const pager = { name: 'pager', recipient: 'a pager number' }
+
+describe('a hook of a kind that returns a wrong result', () => {
+  const refused = (hook: string) =>
+    expect.objectContaining({
+      code: 'invalid_configuration',
+      message: expect.stringContaining(`"pager": ${hook}() must return`),
+    })
+
+  it.each([undefined, null, '', 5, Promise.resolve('x')])('is refused: canonical, %o', (result) => {
+    const kind = { ...pager, canonical: () => result } as unknown as ChannelKind
+    expect(() => suppressedAddress(kind, '5550123')).toThrow(refused('canonical'))
+  })
+
+  it.each([undefined, true, false, Promise.resolve(null)])('is refused: checkRecipient, %o', (result) => {
+    const kind = { ...pager, checkRecipient: () => result } as unknown as ChannelKind
+    expect(() => assertRecipient(kind, '5550123')).toThrow(refused('checkRecipient'))
+  })
+})
+
+describe('defineChannel refuses', () => {
+  it.each<[string, object]>([
+    ['canonicalize', { canonicalize: () => '' }],
+    ['canonical', { canonical: 'x' }],
+    ['name', { name: 'Pager' }],
+    ['name', { name: 'constructor' }],
+    ['name', { name: 'body' }],
+    ['recipient', { recipient: '' }],
+    ['parts', { parts: {} }],
+  ])('a wrong %s: %o', (option, wrong) => {
+    expect(() => defineChannel({ ...pager, ...wrong })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', details: { option } }),
+    )
+  })
+
+  it('nothing else', () => {
+    expect(defineChannel(pager)).toBe(pager)
   })
 })
