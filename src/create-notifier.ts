@@ -378,6 +378,23 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
   const own = ofOrganization(scoped, DEFAULT_ORGANIZATION)
   const notifier: MultiTenantNotifier<unknown> =
-    options.organizations === 'required' ? shared : { ...shared, ...own, apiKeys: { ...own.apiKeys, verify } }
+    options.organizations === 'required'
+      ? refuseMembers(shared, Object.keys(own))
+      : { ...shared, ...own, apiKeys: { ...own.apiKeys, verify } }
+  return notifier
+}
+
+/** JavaScript would say "is not a function". The members are hidden, so that a copy or a dump touches none. */
+function refuseMembers(notifier: MultiTenantNotifier<unknown>, names: readonly string[]): typeof notifier {
+  for (const name of names.filter((each) => !Object.hasOwn(notifier, each))) {
+    Object.defineProperty(notifier, name, {
+      get() {
+        throw new NotifierError('invalid_configuration', {
+          message: `With organizations: "required", use notifier.organization(id).${name}.`,
+          details: { option: 'organizations' },
+        })
+      },
+    })
+  }
   return notifier
 }

@@ -12,6 +12,11 @@ const BEARER = /^bearer +([\x21-\x7e]+) *$/i
 export function bearerToken(header: string | undefined): string {
   if (header === undefined || header === '') throw new NotifierError('missing_authorization')
   const token = header.length > MAX_TOKEN + 64 ? undefined : BEARER.exec(header)?.[1]
-  if (token === undefined || token.length > MAX_TOKEN) throw new NotifierError('invalid_api_key')
+  if (token === undefined || token.length > MAX_TOKEN) {
+    throw new NotifierError('invalid_api_key', {
+      message:
+        'The Authorization header has no key with the scheme Bearer. Send "Authorization: Bearer <API key>".',
+    })
+  }
   return token
 }

@@ -55,20 +55,25 @@ export function owned<Resource extends { readonly organizationId: string }>(
   return resource
 }
 
-export function unknownOrganization(id: unknown): NotifierError {
-  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is not text'
+export function unknownOrganization(id: string): NotifierError {
   return new NotifierError('not_found', {
-    message: `No organization has ${shown}. Check the id.`,
+    message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,
     details: { field: 'organizationId' },
   })
 }
 
-/** Finds a resource by id. In JavaScript the id may be any value; other values than text find nothing. */
+/**
+ * Finds a resource by id.
+ *
+ * @throws NotifierError `invalid_parameter`: in JavaScript the id may be any value, such as the whole record
+ */
 export async function byId<Resource>(
   id: unknown,
   get: (id: string) => Promise<Resource | null>,
 ): Promise<Resource | null> {
-  return typeof id === 'string' ? get(id) : null
+  if (typeof id !== 'string')
+    throw wrong('id', 'a string: give the id of the resource, not the resource itself')
+  return get(id)
 }
 
 /** The error of an invalid parameter. @param expected the valid values, to follow "must be" */

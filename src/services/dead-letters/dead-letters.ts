@@ -122,10 +122,12 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
         wake()
         return
       }
-      if (expired === 1) throw notRetryable('It has expired: send it again with a later expiry.')
+      if (expired === 1) throw notRetryable('It has expired. Resend it instead: the copy gets as much time.')
       if (contentRemoved === 1) throw new NotifierError('content_removed')
       if (unroutable === 1) throw new NotifierError('invalid_channel')
-      throw notRetryable(`Only what has failed is retried, once: this one is ${status}.`)
+      throw notRetryable(
+        `Only failed notifications are retried, and this one is ${status}. Resend it instead.`,
+      )
     },
   }
 

@@ -79,7 +79,11 @@ export function createSessions({ storage, clock, keys, signer }: SessionParts): 
       return newToken('session', invited.keyId)
     },
     async invite(keyId) {
-      if ((await keys.current(keyId)) === null) throw new NotifierError('not_found')
+      if (typeof keyId !== 'string' || (await keys.current(keyId)) === null) {
+        throw new NotifierError('not_found', {
+          message: 'No key has this id. Give the id of a key (key.id), not its secret.',
+        })
+      }
       return newToken('sign-in', keyId)
     },
     async find(token) {

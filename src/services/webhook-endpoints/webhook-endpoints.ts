@@ -166,10 +166,10 @@ function unknownEndpoint(): NotifierError {
   return new NotifierError('not_found', { message: 'No webhook endpoint has this id. Check the id.' })
 }
 
-function noDelivery(eventId: unknown): NotifierError {
-  const event =
-    typeof eventId === 'string' ? `the event "${eventId.slice(0, 100)}"` : 'an id that is not text'
-  return new NotifierError('not_found', { message: `This endpoint has no delivery of ${event}.` })
+function noDelivery(eventId: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `This endpoint has no delivery of the event "${eventId.slice(0, 100)}".`,
+  })
 }
 
 function once<Value>(values: readonly Value[]): readonly Value[] {

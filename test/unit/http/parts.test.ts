@@ -36,6 +36,9 @@ describe('Authorization', () => {
   ])('refuses "%.40s"', (header) => {
     expect(() => bearerToken(header)).toThrow(code('invalid_api_key'))
   })
+  it('names the scheme that a header without it lacks', () => {
+    expect(() => bearerToken('crl_abc')).toThrow('Send "Authorization: Bearer <API key>"')
+  })
   it('takes 256 characters', () => {
     expect(bearerToken(`Bearer ${'x'.repeat(256)}`)).toHaveLength(256)
   })

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { notifierHandler } from '../../../adapters/http/node.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
@@ -57,6 +58,9 @@ it('with organizations: "required" no call is left that means the default one', 
   const left = names({ ...strict, engine: {} })
   expect(left.filter((name) => tenant.includes(name))).toEqual([])
   expect([...left, ...tenant].sort()).toEqual(both)
+  for (const name of ['send', 'templates', 'limits'] as const)
+    expect(() => (strict as Notifier)[name]).toThrow(`use notifier.organization(id).${name}.`)
+  expect(() => [inspect(strict), JSON.stringify(strict)]).not.toThrow()
   await strict.organizations.create({ id: 'org_a', name: 'A' })
   expect((await strict.organization('org_a').send(mail)).status).toBe('queued')
   // The REST API names the organization of the key.

@@ -88,12 +88,13 @@ describe('a wrong type is refused by its name', () => {
     onTestFinished(() => notifier.stop())
     const { notifications, webhooks, organizations, apiKeys } = notifier
     for (const call of [notifications.get, notifications.cancel, notifications.resend, notifications.retry])
-      await expect(call(id)).rejects.toMatchObject({ code: 'notification_not_found' })
+      await expect(call(id)).rejects.toMatchObject(refusedFor('id'))
+    await expect(notifier.waitFor(id)).rejects.toMatchObject(refusedFor('id'))
     for (const call of [webhooks.get, webhooks.delete, webhooks.test, apiKeys.delete, organizations.get])
-      await expect(call(id)).rejects.toMatchObject({ code: 'not_found' })
-    await expect(organizations.update(id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' })
+      await expect(call(id)).rejects.toMatchObject(refusedFor('id'))
+    await expect(organizations.update(id, { name: 'x' })).rejects.toMatchObject(refusedFor('id'))
     const { id: endpoint } = await webhooks.create({ url: 'https://example.com/' })
-    await expect(webhooks.redeliverOne(endpoint, id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(webhooks.redeliverOne(endpoint, id)).rejects.toMatchObject(refusedFor('id'))
   })
 
   it('as the id of a template', async () => {
