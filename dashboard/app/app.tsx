@@ -44,7 +44,7 @@ function CurrentPage() {
     if (start !== null) void navigate(start, {}, 'replace')
   }, [start])
   if (start !== null) return null
-  const found = findPage(path)
+  const found = findPage(path, isOperator.value)
   if (found === null) return <NotFound />
   const { component: Component } = found.entry
   return <Component key={`${path} ${organization.value}`} params={found.params} />

@@ -93,10 +93,11 @@ export interface FoundPage {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The page of a path; null: there is none. */
-export function findPage(path: string): FoundPage | null {
+/** The page of a path; null: there is none, or it is for operators only. */
+export function findPage(path: string, operator: boolean): FoundPage | null {
   const within = /^\/o\/[^/]+(\/.*)?$/.exec(path)
   const scope = within === null ? 'operator' : 'organization'
+  if (scope === 'operator' && !operator) return null
   const segments = (within === null ? path : (within[1] ?? '/'))
     .split('/')
     .filter((segment) => segment !== '')

@@ -48,7 +48,7 @@ export interface Dashboard extends Served {
    *
    * @param url where the dashboard is mounted
    * @param keyId id of an API key or operator key
-   * @throws NotifierError `not_found`, `invalid_configuration` for a URL that is none
+   * @throws NotifierError `not_found`, `invalid_configuration` for an invalid URL, or where `keys` is false
    */
   signInLink(url: string, keyId: string): Promise<string>
 }
@@ -135,6 +135,7 @@ export function dashboard<Request = never>(
   return {
     engine,
     async signInLink(url, keyId) {
+      if (!keys) throw wrong('keys', 'true for links that sign in with a key')
       if (!URL.canParse(url)) throw wrong('url', 'the URL of the mounted dashboard')
       const base = url.endsWith('/') ? url : `${url}/`
       return `${base}#sign-in=${await service.sessions.invite(keyId)}`

@@ -35,6 +35,7 @@ export function createShell(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
 <title>${escaped(settings.title)}</title>
 ${begins ? begin(nonce) : load(nonce, up)}
 </head>

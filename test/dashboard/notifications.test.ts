@@ -18,6 +18,8 @@ describeDashboard('the list of notifications', {}, (suite) => {
     await page.getByRole('button', { name: 'Send a test message' }).first().click()
     await page.getByText('Use a template').click()
     const dialog = page.getByRole('dialog')
+    // Other channels are built in, but have no provider here.
+    expect(await dialog.getByLabel('Channel').locator('option').allTextContents()).toEqual(['email'])
     await dialog.getByLabel('Template', { exact: true }).selectOption('greeting')
     expect(await dialog.getByLabel('name').inputValue()).toBe('name')
     await assertAccessible(page)

@@ -46,4 +46,12 @@ describeDashboard('the pages of operators', {}, (suite) => {
     await page.getByText('The organization was deleted').waitFor()
     await expect(host.notifier.organizations.get('org_acme')).rejects.toMatchObject({ code: 'not_found' })
   })
+
+  it('are not found by a key of an organization', async () => {
+    const { page, host } = suite
+    await page.goto(`${host.url}organizations`)
+    await page.getByLabel('API key').fill(await host.key('Full Access'))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'This page does not exist' }).waitFor()
+  })
 })

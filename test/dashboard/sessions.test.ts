@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import { dashboard } from '../../src/dashboard/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { type DashboardHost, startDashboard } from './support/host.ts'
 
@@ -155,7 +156,18 @@ describe('a session of the dashboard', () => {
     expect(await codeOf(again)).toBe('401 session_required')
     // A link is no session, and a session no link.
     expect(await codeOf(await get('session', `carillon_session=${invitation}`))).toBe('401 session_required')
-    await expect(host.dashboard.signInLink(host.url, 'key_none')).rejects.toMatchObject({ code: 'not_found' })
+    const { secret } = await host.notifier.apiKeys.create({ name: 'Other', permission: 'Write' })
+    for (const wrong of ['key_none', undefined, secret]) {
+      await expect(host.dashboard.signInLink(host.url, wrong as never)).rejects.toMatchObject({
+        code: 'not_found',
+        message: 'No key has this id. Give the id of a key (key.id), not its secret.',
+      })
+    }
+    const closed = dashboard(host.notifier, { keys: false, authorize: () => null })
+    await expect(closed.signInLink(host.url, id)).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      details: { option: 'keys' },
+    })
     await expect(host.dashboard.signInLink('nowhere', id)).rejects.toMatchObject({
       code: 'invalid_configuration',
     })
@@ -210,6 +222,8 @@ describe('a session of the dashboard', () => {
     expect(policy).toContain("require-trusted-types-for 'script'")
     expect(shell.headers.get('cache-control')).toBe('no-store')
     const html = await shell.text()
+    // Browsers ask for /favicon.ico of the host otherwise.
+    expect(html).toContain('<link rel="icon" href="data:,">')
     const nonce = /script-src 'nonce-([\w-]+)'/.exec(policy)?.[1]
     expect(html).toContain(`nonce="${nonce}"`)
     const script = /src="([^"]+)"/.exec(html)?.[1] ?? ''

@@ -19,7 +19,7 @@ const KINDS = ['text', 'template'] as const
 
 /** Sends one message, to see how it travels. */
 export function SendForm({ onClose }: { readonly onClose: () => void }) {
-  const { channels } = session.value
+  const channels = session.value.kinds.filter(({ configured }) => configured).map(({ name }) => name)
   const channel = useSignal(channels.find((name) => name === 'email') ?? channels[0] ?? '')
   const to = useSignal('')
   const kind = useSignal<(typeof KINDS)[number]>('text')
