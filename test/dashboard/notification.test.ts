@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ERRORS } from '../../src/domain/errors/catalogue.ts'
 import { assertAccessible } from './support/browser.ts'
 import type { DashboardHostOptions } from './support/host.ts'
 import { signIn } from './support/sign-in.ts'
@@ -78,7 +79,7 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await signIn(page, host, await host.key('Read Only'), `/notifications/${id}`)
     await page.getByRole('heading', { name: 'The last attempt failed.' }).waitFor()
     await page.getByText(/^Next: /).waitFor()
-    await page.getByText('What to do: Nothing; it is tried again.').waitFor()
+    await page.getByText(`What to do: ${ERRORS.provider_unavailable.action}`).waitFor()
     await assertAccessible(page)
   })
 
