@@ -24,16 +24,16 @@ async function start() {
 
 it('a page of large templates ends before its limit, and is followed by the others', async () => {
   const { notifier, asked } = await start()
-  const names = Array.from({ length: 7 }, (_, index) => `template-${index}`)
+  const names = Array.from({ length: 3 }, (_, index) => `template-${index}`)
   const texts = { html: '<p>', text: 'x'.repeat(MAX_BODY_LENGTH) }
   for (const name of names) await notifier.templates.create({ name, channel: 'email', ...texts })
   const first = await notifier.templates.list({ limit: 100 })
   expect(first).toMatchObject({ limit: 100, offset: 0, hasMore: true })
-  expect(first.items).toHaveLength(4)
+  expect(first.items).toHaveLength(2)
   const last = await notifier.templates.list({ limit: 100, cursor: first.nextCursor ?? '' })
   expect(last).toMatchObject({ hasMore: false, nextCursor: null })
   expect([...first.items, ...last.items].map(({ name }) => name)).toEqual(names.toReversed())
-  expect(asked).toEqual([4, 4])
+  expect(asked).toEqual([2, 2])
 })
 
 it('a page of small templates is full', async () => {

@@ -41,7 +41,7 @@ describe('deleting an organization', () => {
     for (const [id, options, code] of [
       ['org_default', { force: true }, 'invalid_parameter'],
       ['org_none', {}, 'not_found'],
-      [null as never, {}, 'not_found'],
+      [null as never, {}, 'invalid_parameter'],
       [ID, { force: 'yes' as never }, 'invalid_parameter'],
       [ID, true as never, 'invalid_parameter'],
     ] as const) {
