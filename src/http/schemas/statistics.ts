@@ -76,7 +76,7 @@ export const operations: z.ZodType<unknown> = z.object({
   providers: z.array(provider).describe('Those of the answering process.'),
   waiting: z
     .array(z.object({ lane: z.string(), reason: z.enum(['channel_not_configured', 'unavailable']) }))
-    .describe('What is due and has no provider that could be asked.'),
+    .describe('Due notifications without an available provider.'),
   oldestDueMs: age,
   backlog: z
     .object({

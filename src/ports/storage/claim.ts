@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
 /** Selects jobs to lease, in exactly one way. `leaseMs` is at most two hours. */
 export type ClaimRequest =
-  /** At most `free` jobs of each lane. An empty list only asks what is due. Skips recovered jobs. */
+  /** At most `free` jobs of each lane. An empty list claims nothing and reports the due jobs. Skips recovered jobs. */
   | { readonly lanes: readonly LaneDemand[]; readonly leaseMs: number }
   /** These jobs, if they are due and not leased (queue engines). */
   | { readonly ids: readonly string[]; readonly leaseMs: number }

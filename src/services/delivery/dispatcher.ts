@@ -228,7 +228,7 @@ export function createDispatcher({
     return { lanes: lanes.demand(due), leaseMs }
   }
 
-  /** True: the claim would only ask what is due, and it is known that more is due than there are slots. */
+  /** True: no slot is free, and more jobs are due than there are slots, so the claim would learn nothing. */
   function isIdle(request: ClaimRequest | number): boolean {
     return (
       offers === undefined &&

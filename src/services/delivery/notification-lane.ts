@@ -223,7 +223,7 @@ export function createNotificationLane(
       token,
       kind: 'notification',
       facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
-      // Not the message's fault: uses up none of its attempts.
+      // The message is not at fault, so this costs it no attempt.
       next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
     })
   }

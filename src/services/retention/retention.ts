@@ -44,7 +44,7 @@ interface Removed {
   organizations: number
 }
 
-/** Safe in several processes at once: each finds only what is left. */
+/** Safe in several processes at once: each deletes the remaining rows. */
 export function createRetention({ storage, clock, logger, days, onError }: RetentionParts): Retention {
   let running: Promise<void> = Promise.resolve()
   let stopped = false

@@ -1,6 +1,6 @@
 /**
  * Retention, retries and endpoint health. The index of dead letters holds only failed notifications; the other indexes
- * change with deliveries and receipts. An accept pays for none of them.
+ * change with deliveries and receipts. Accepts do not use them.
  */
 export const retention = `
 ALTER TABLE carillon_organizations ADD COLUMN retention_days INTEGER;
