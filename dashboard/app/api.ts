@@ -1,5 +1,5 @@
 import { addressOf } from './base.ts'
-import type { Query } from './router.ts'
+import { namedOrganization, type Query } from './router.ts'
 
 /** An answer that tells of an error, or none at all (`status` 0). */
 export class ApiError extends Error {
@@ -33,8 +33,6 @@ export interface Ask {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** The organization that it concerns. */
-  readonly organization?: string | undefined
 }
 
 /** Called when the session has ended. */
@@ -45,19 +43,20 @@ export function onSessionEnd(listener: () => void): void {
 }
 
 /**
- * Asks the server. Paths of the REST API begin with `/v1`.
+ * Asks the server, about the organization that the address names. Paths of the REST API begin with `/v1`.
  *
  * @throws ApiError
  */
 export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer> {
-  const { method = 'GET', query = {}, body, headers = {}, signal, organization } = given
+  const { method = 'GET', query = {}, body, headers = {}, signal } = given
+  const organization = namedOrganization.peek()
   const url = new URL(addressOf(path.startsWith('/v1/') ? `/api${path}` : path))
   for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
   const response = await fetch(url, {
     method,
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      ...(organization === undefined ? {} : { 'X-Organization-ID': organization }),
+      ...(organization === null ? {} : { 'X-Organization-ID': organization }),
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -11,3 +11,12 @@ export function pathOf(address: URL | Location): string {
   const { pathname } = address
   return pathname.startsWith(base.pathname) ? pathname.slice(base.pathname.length - 1) : '/'
 }
+
+/** A segment of a path, decoded; as it is, where it cannot be. */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

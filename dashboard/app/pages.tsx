@@ -14,6 +14,7 @@ import { EndpointPage } from '../pages/webhooks/endpoint-page.tsx'
 import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
 import type { Texts } from '../texts/en.ts'
 import type { IconName } from '../ui/icon.tsx'
+import { decoded } from './base.ts'
 
 /** A page: the paths it answers to, and where it stands in the menu. */
 export interface PageEntry {
@@ -115,16 +116,8 @@ function matched(pattern: string, segments: readonly string[]): Record<string, s
   const params: Record<string, string> = {}
   for (const [index, part] of parts.entries()) {
     const segment = segments[index] ?? ''
-    if (part.startsWith(':')) params[part.slice(1)] = decode(segment)
+    if (part.startsWith(':')) params[part.slice(1)] = decoded(segment)
     else if (part !== segment) return null
   }
   return params
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import { addressOf, pathOf } from './base.ts'
+import { addressOf, decoded, pathOf } from './base.ts'
 
 /** One address of the dashboard: the path below the mount, and its query. */
 export interface Place {
@@ -22,6 +22,12 @@ const current = signal<Place>(here())
 
 /** The address that is shown. */
 export const place = computed(() => current.value)
+
+/** The organization that the address names; null: none. */
+export const namedOrganization = computed<string | null>(() => {
+  const named = /^\/o\/([^/]+)/.exec(current.value.path)?.[1]
+  return named === undefined ? null : decoded(named)
+})
 
 /** Asks whether unsaved edits may be lost; null: there are none. */
 let unsaved: (() => Promise<boolean>) | null = null

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { ApiError, ask, onSessionEnd } from './api.ts'
-import { place } from './router.ts'
+import { namedOrganization } from './router.ts'
 
 /** The person who is signed in. */
 export interface Session {
@@ -93,8 +93,7 @@ export const isOperator = computed(() => session.value.organizations === 'all')
 
 /** The organization that the address names; else the only one there is. Null: an operator has named none. */
 export const organization = computed<string | null>(() => {
-  const named = /^\/o\/([^/]+)/.exec(place.value.path)?.[1]
-  if (named !== undefined) return decodeURIComponent(named)
+  if (namedOrganization.value !== null) return namedOrganization.value
   const { organizations } = session.value
   return organizations === 'all' ? null : (organizations[0] ?? null)
 })

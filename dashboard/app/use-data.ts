@@ -2,8 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, ask } from './api.ts'
 import { usePoll } from './poll.ts'
-import type { Query } from './router.ts'
-import { organization } from './session.ts'
+import { namedOrganization, type Query } from './router.ts'
 
 /** What was read, and what went wrong the last time. */
 export interface Data<Value> {
@@ -18,15 +17,14 @@ export function useData<Value>(
   path: string,
   { query = {}, everyMs = 5_000 }: { query?: Query; everyMs?: number } = {},
 ): Data<Value> {
-  const id = organization.value ?? undefined
-  const key = JSON.stringify([path, query, id])
+  const key = JSON.stringify([path, query, namedOrganization.value])
   const value: Signal<Value | null> = useSignal(null)
   const error: Signal<ApiError | null> = useSignal(null)
   const loaded = useRef('')
 
   async function load(signal?: AbortSignal): Promise<void> {
     try {
-      const answer = await ask<Value>(path, { query, organization: id, ...(signal ? { signal } : {}) })
+      const answer = await ask<Value>(path, { query, ...(signal ? { signal } : {}) })
       loaded.current = key
       value.value = answer
       error.value = null

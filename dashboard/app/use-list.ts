@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ApiError, ask } from './api.ts'
 import { usePoll } from './poll.ts'
-import type { Query } from './router.ts'
-import { organization } from './session.ts'
+import { namedOrganization, type Query } from './router.ts'
 
 interface Page<Item> {
   readonly items: readonly Item[]
@@ -42,8 +41,7 @@ export function useList<Item>(
   path: string,
   { query = {}, everyMs = 5_000, paused = false, keyOf = idOf }: ListOptions<Item> = {},
 ): ListState<Item> {
-  const id = organization.value ?? undefined
-  const key = JSON.stringify([path, query, id])
+  const key = JSON.stringify([path, query, namedOrganization.value])
   const items = useSignal<readonly Item[] | null>(null)
   const cursor = useSignal<string | null>(null)
   const first = useSignal<Page<Item> | null>(null)
@@ -51,7 +49,7 @@ export function useList<Item>(
   const loadingMore = useSignal(false)
 
   const read = (more: Query, signal?: AbortSignal): Promise<Page<Item>> =>
-    ask(path, { query: { ...query, ...more }, organization: id, ...(signal ? { signal } : {}) })
+    ask(path, { query: { ...query, ...more }, ...(signal ? { signal } : {}) })
 
   function begin(page: Page<Item>): void {
     items.value = page.items

@@ -201,7 +201,6 @@ export const en = {
     deliveriesEmpty: 'Nothing was sent to this endpoint yet',
     deliveriesHint: 'Send a test event to see whether your receiver works.',
     deliveryStatus: { pending: 'Pending', delivered: 'Delivered', failed: 'Failed', held: 'Held' },
-    allStatuses: 'All',
     event: 'Event',
     attempts: 'Attempts',
     attempt: (number: number) => `Attempt ${number}`,
@@ -226,7 +225,6 @@ export const en = {
     intro: 'Recipients that get nothing more, since a message bounced, was reported, or they opted out.',
     create: 'Suppress a recipient',
     channel: 'Channel',
-    allChannels: 'All channels',
     to: 'Recipient',
     toHint:
       'As in a send: an e-mail address, a phone number such as +43 660 1234567, an address of a channel.',
@@ -278,12 +276,6 @@ export const en = {
     builtIn: 'Built in',
     oldest: 'Oldest due',
     noneDue: 'None due',
-    age: (seconds: number) =>
-      seconds < 120
-        ? `${Math.round(seconds)} s`
-        : seconds < 7_200
-          ? `${Math.round(seconds / 60)} min`
-          : `${Math.round(seconds / 3_600)} h`,
     backlog: 'Backlog',
     nothingWaits: 'Nothing waits.',
     channel: 'Channel',

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type ApiError, ask } from '../../app/api.ts'
-import { organization } from '../../app/session.ts'
 import { useAction } from '../../app/use-action.ts'
 import type { Group } from './group.ts'
 
@@ -47,7 +46,6 @@ export function useRetry(
     return ask('/v1/dead-letters/retry', {
       method: 'POST',
       body: { filter: chosen, ...how },
-      organization: organization.value ?? undefined,
     })
   }
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { mayReadContent, organization } from '../../app/session.ts'
+import { mayReadContent } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -60,8 +60,7 @@ function KeyForm({
       ...(days === null ? {} : { expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() }),
       allowedIps: addresses.value.split(/[\s,]+/).filter((address) => address !== ''),
     }
-    const id = organization.value ?? undefined
-    onCreated(await ask<CreatedKey>('/v1/api-keys', { method: 'POST', body, organization: id }))
+    onCreated(await ask<CreatedKey>('/v1/api-keys', { method: 'POST', body }))
   })
   return (
     <Dialog title={said.create} onClose={onClose}>

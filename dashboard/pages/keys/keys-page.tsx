@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { may, organization } from '../../app/session.ts'
+import { may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -44,7 +44,7 @@ export function KeysPage() {
       danger: true,
     })
     if (!sure) return
-    await ask(`/v1/api-keys/${key.id}`, { method: 'DELETE', organization: organization.value ?? undefined })
+    await ask(`/v1/api-keys/${key.id}`, { method: 'DELETE' })
     tell(said.deleted)
     await keys.reload()
   }

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { organization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -17,7 +16,7 @@ export function RotateKey({ of: old, onDone }: { readonly of: Key; readonly onDo
   const form = useForm(async () => {
     const { permission, grants, allowedIps } = old
     const body = { name: nextName(old.name), permission, grants, allowedIps }
-    const asked = { method: 'POST', body, organization: organization.value ?? undefined } as const
+    const asked = { method: 'POST', body } as const
     created.value = await ask<CreatedKey>('/v1/api-keys', asked)
   })
   const key = created.value

@@ -1,6 +1,7 @@
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Meter } from '../../ui/meter.tsx'
+import { count } from '../../ui/number.ts'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -25,7 +26,6 @@ interface Account {
   readonly restriction: { readonly until: string } | null
 }
 
-const number = new Intl.NumberFormat(texts.language)
 const USAGES = ['notificationsPerMonth', 'notificationsPerHour', 'requests'] as const
 
 export function LimitsPage() {
@@ -58,9 +58,7 @@ function Limits({ of: { plan, limits, restriction } }: { readonly of: Account })
         ))}
         <section class="card">
           <h2>{said.names.concurrentRequests}</h2>
-          <p class="muted">
-            {concurrent === null ? said.unlimited : said.atMost(number.format(concurrent.limit))}
-          </p>
+          <p class="muted">{concurrent === null ? said.unlimited : said.atMost(count(concurrent.limit))}</p>
         </section>
       </div>
     </>
@@ -77,7 +75,7 @@ function Limit({ title, usage }: { readonly title: string; readonly usage: Usage
     )
   }
   const { limit, used, resetAt, windowSeconds } = usage
-  const text = said.used(number.format(used), number.format(limit))
+  const text = said.used(count(used), count(limit))
   return (
     <section class="card">
       <h2>{title}</h2>

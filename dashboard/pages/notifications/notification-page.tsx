@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
 import { randomKey } from '../../app/random-key.ts'
 import { navigate, place, setQuery } from '../../app/router.ts'
-import { inOrganization, may, organization } from '../../app/session.ts'
+import { inOrganization, may } from '../../app/session.ts'
 import { type ActionState, useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
@@ -73,7 +73,6 @@ function Actions({
     ask(`/v1/notifications/${id}/${verb}`, {
       method: 'POST',
       headers,
-      organization: organization.value ?? undefined,
     })
 
   async function cancel(): Promise<void> {

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
 import { ask } from '../../app/api.ts'
-import { randomKey } from '../../app/random-key.ts'
+import { useIdempotencyKey } from '../../app/idempotency-key.ts'
 import { navigate } from '../../app/router.ts'
-import { inOrganization, organization, session } from '../../app/session.ts'
+import { inOrganization, session } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -26,16 +25,8 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
   const subject = useSignal<string>(said.subjectStart)
   const body = useSignal<string>(said.bodyStart)
   const template = useSignal(NONE)
-  const keyFor = useRef({ body: '', key: '' })
+  const keyOf = useIdempotencyKey()
   const withSubject = kindOf(channel.value).subject
-
-  /** One key for one message: pressed again after a lost answer, it sends nothing twice. */
-  function idempotencyKey(message: unknown): string {
-    const json = JSON.stringify(message)
-    if (keyFor.current.body !== json) keyFor.current = { body: json, key: randomKey() }
-    return keyFor.current.key
-  }
-
   const form = useForm(async () => {
     const message = {
       channel: channel.value,
@@ -50,8 +41,7 @@ export function SendForm({ onClose }: { readonly onClose: () => void }) {
     const { id } = await ask<{ id: string }>('/v1/notify', {
       method: 'POST',
       body: message,
-      headers: { 'Idempotency-Key': idempotencyKey(message) },
-      organization: organization.value ?? undefined,
+      headers: keyOf(message),
     })
     tell(said.sent)
     await navigate(inOrganization(`/notifications/${id}`))

@@ -4,9 +4,10 @@ import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { type Column, Table } from '../../ui/list.tsx'
+import { count } from '../../ui/number.ts'
 import { Page } from '../../ui/page.tsx'
 import { ErrorNote, Loading } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
+import { duration, Time } from '../../ui/time.tsx'
 
 const said = texts.operations
 
@@ -44,7 +45,6 @@ const STATUS: Readonly<Record<Operations['status'], Tone>> = {
   unavailable: 'bad',
 }
 const STATE: Readonly<Record<Provider['state'], Tone>> = { ready: 'good', paused: 'bad', probing: 'warn' }
-const number = new Intl.NumberFormat(texts.language)
 
 const PROVIDERS: readonly Column<Provider>[] = [
   { title: said.provider, main: true, cell: ({ name }) => name },
@@ -71,15 +71,15 @@ const PROVIDERS: readonly Column<Provider>[] = [
       </>
     ),
   },
-  { title: said.running, end: true, cell: ({ running }) => number.format(running) },
+  { title: said.running, end: true, cell: ({ running }) => count(running) },
 ]
 
 const LANES: readonly Column<Lane>[] = [
   { title: said.channel, main: true, cell: ({ lane }) => lane ?? said.events },
-  { title: said.due, end: true, cell: ({ due }) => number.format(due) },
+  { title: said.due, end: true, cell: ({ due }) => count(due) },
   { title: said.oldest, end: true, cell: ({ oldestDueMs }) => <Age of={oldestDueMs} /> },
-  { title: said.scheduled, end: true, cell: ({ scheduled }) => number.format(scheduled) },
-  { title: said.leased, end: true, cell: ({ leased }) => number.format(leased) },
+  { title: said.scheduled, end: true, cell: ({ scheduled }) => count(scheduled) },
+  { title: said.leased, end: true, cell: ({ leased }) => count(leased) },
 ]
 
 export function OperationsPage() {
@@ -146,6 +146,5 @@ function Parts({
 }
 
 function Age({ of: ms }: { readonly of: number | null }) {
-  if (ms === null) return <span class="muted">{said.noneDue}</span>
-  return <span>{said.age(ms / 1_000)}</span>
+  return ms === null ? <span class="muted">{said.noneDue}</span> : <span>{duration(ms)}</span>
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { organization, session } from '../../app/session.ts'
+import { session } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -22,7 +22,7 @@ export function SuppressForm({
   const to = useSignal('')
   const form = useForm(async () => {
     const body = { channel: channel.value, to: to.value.trim() }
-    await ask('/v1/suppressions', { method: 'POST', body, organization: organization.value ?? undefined })
+    await ask('/v1/suppressions', { method: 'POST', body })
     onDone()
   })
   return (

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { place, setQuery } from '../../app/router.ts'
-import { may, organization, session } from '../../app/session.ts'
+import { place } from '../../app/router.ts'
+import { may, session } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { confirm } from '../../ui/dialog.tsx'
-import { Select } from '../../ui/field.tsx'
+import { Filters, SelectFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -48,7 +48,7 @@ export function SuppressionsPage() {
   async function lift({ channel: on, to }: Suppression): Promise<void> {
     if (!(await confirm({ title: said.liftTitle(to), hint: said.liftHint, confirm: said.lift }))) return
     const query = { channel: on, to }
-    await ask('/v1/suppressions', { method: 'DELETE', query, organization: organization.value ?? undefined })
+    await ask('/v1/suppressions', { method: 'DELETE', query })
     tell(said.lifted)
     await list.reload()
   }
@@ -75,17 +75,13 @@ export function SuppressionsPage() {
   )
   return (
     <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
-      <div class="filters">
-        <Select
+      <Filters names={['channel']}>
+        <SelectFilter
+          name="channel"
           label={said.channel}
-          value={channel}
-          choices={[
-            { value: '', label: said.allChannels },
-            ...session.value.channels.map((value) => ({ value, label: value })),
-          ]}
-          onValue={(value) => setQuery({ channel: value })}
+          choices={session.value.channels.map((value) => ({ value, label: value }))}
         />
-      </div>
+      </Filters>
       <List
         label={said.title}
         state={list}

@@ -1,6 +1,6 @@
 import { ask } from '../../app/api.ts'
 import { hrefOf, place } from '../../app/router.ts'
-import { inOrganization, may, organization } from '../../app/session.ts'
+import { inOrganization, may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -37,7 +37,7 @@ export function TemplatesPage() {
       danger: true,
     })
     if (!sure) return
-    await ask(`/v1/templates/${id}`, { method: 'DELETE', organization: organization.value ?? undefined })
+    await ask(`/v1/templates/${id}`, { method: 'DELETE' })
     tell(said.deleted)
     await templates.reload()
   }

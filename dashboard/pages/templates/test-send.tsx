@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
+import { useIdempotencyKey } from '../../app/idempotency-key.ts'
 import { hrefOf } from '../../app/router.ts'
-import { inOrganization, organization } from '../../app/session.ts'
+import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -25,12 +26,13 @@ export function TestSend({
 }) {
   const to = useSignal('')
   const sent = useSignal<string | null>(null)
+  const keyOf = useIdempotencyKey()
   const form = useForm(async () => {
     const body = { template: id, to: to.value.trim(), variables }
     const answer = await ask<{ id: string }>('/v1/notify', {
       method: 'POST',
       body,
-      organization: organization.value ?? undefined,
+      headers: keyOf(body),
     })
     sent.value = answer.id
   })

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, ask } from '../../app/api.ts'
-import { organization } from '../../app/session.ts'
 import type { Draft } from './template.ts'
 import { textFields } from './template.ts'
 import { type Placeholder, type Typed, variablesOf } from './variables.ts'
@@ -28,7 +27,6 @@ const NONE: readonly Placeholder[] = []
 
 /** Renders what is edited, soon after it has changed, one request at a time. */
 export function usePreview(draft: Draft, typed: Typed): PreviewState {
-  const id = organization.value ?? undefined
   const preview = useSignal<Preview | null>(null)
   const error = useSignal<ApiError | null>(null)
   const placeholders = useSignal(NONE)
@@ -56,7 +54,6 @@ export function usePreview(draft: Draft, typed: Typed): PreviewState {
       const answer = await ask<Preview>('/v1/template-previews', {
         method: 'POST',
         body: asked,
-        organization: id,
       })
       preview.value = answer
       error.value = null

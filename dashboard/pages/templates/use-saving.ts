@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { ApiError, ask } from '../../app/api.ts'
 import { guardUnsaved, navigate } from '../../app/router.ts'
-import { inOrganization, organization } from '../../app/session.ts'
+import { inOrganization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { type FormState, useForm } from '../../ui/form.tsx'
 import { tell } from '../../ui/toast.tsx'
@@ -26,12 +26,11 @@ export function useSaving(state: DraftState, reload: () => Promise<void>): Savin
   const { draft, before, base } = state
   const conflict = useSignal<Template | null>(null)
   const onto = useRef<Template | null>(null)
-  const id = organization.value ?? undefined
 
   async function create(): Promise<void> {
     const { name, channel, description } = draft
     const body = { name, channel, ...(description === '' ? {} : { description }), ...textFields(draft) }
-    const created = await ask<Template>('/v1/templates', { method: 'POST', body, organization: id })
+    const created = await ask<Template>('/v1/templates', { method: 'POST', body })
     tell(said.createdNote)
     guardUnsaved(null)
     dropDraft('new')
@@ -42,10 +41,10 @@ export function useSaving(state: DraftState, reload: () => Promise<void>): Savin
     const path = `/v1/templates/${basis.id}`
     const body = { ...changesOf(mine, from), version: basis.version }
     try {
-      state.adopt(await ask<Template>(path, { method: 'PATCH', body, organization: id }))
+      state.adopt(await ask<Template>(path, { method: 'PATCH', body }))
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'version_conflict')) throw error
-      conflict.value = await ask<Template>(path, { organization: id })
+      conflict.value = await ask<Template>(path)
       return
     }
     tell(said.saved)

@@ -1,6 +1,6 @@
 import { ask } from '../../app/api.ts'
 import { place, setQuery } from '../../app/router.ts'
-import { may, organization } from '../../app/session.ts'
+import { may } from '../../app/session.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -42,7 +42,6 @@ export function Versions({
     if (!sure) return
     await ask(`${path}/${version}/restore`, {
       method: 'POST',
-      organization: organization.value ?? undefined,
     })
     tell(said.restoredNote(version))
     await onRestored()

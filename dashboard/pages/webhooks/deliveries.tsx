@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
-import { place, setQuery } from '../../app/router.ts'
+import { place } from '../../app/router.ts'
 import { useList } from '../../app/use-list.ts'
 import { texts } from '../../texts/index.ts'
-import { Select } from '../../ui/field.tsx'
+import { Filters, SelectFilter } from '../../ui/filters.tsx'
 import { type Column, List } from '../../ui/list.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -46,17 +46,13 @@ export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
     <section class="part" aria-labelledby="deliveries">
       <header class="part-head">
         <h2 id="deliveries">{said.deliveries}</h2>
-        <div class="filters">
-          <Select
+        <Filters names={['status']}>
+          <SelectFilter
+            name="status"
             label={said.status}
-            value={status}
-            choices={[
-              { value: '', label: said.allStatuses },
-              ...DELIVERY_STATUSES.map((value) => ({ value, label: said.deliveryStatus[value] })),
-            ]}
-            onValue={(value) => setQuery({ status: value })}
+            choices={DELIVERY_STATUSES.map((value) => ({ value, label: said.deliveryStatus[value] }))}
           />
-        </div>
+        </Filters>
       </header>
       <List
         label={said.deliveries}

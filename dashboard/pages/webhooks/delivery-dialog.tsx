@@ -1,5 +1,5 @@
 import { ask } from '../../app/api.ts'
-import { may, organization } from '../../app/session.ts'
+import { may } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -23,7 +23,7 @@ export function DeliveryDialog({
 }) {
   const form = useForm(async () => {
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${delivery.eventId}/redeliver`
-    await ask(path, { method: 'POST', organization: organization.value ?? undefined })
+    await ask(path, { method: 'POST' })
     tell(said.redelivered)
     onClose()
   })

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { organization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -30,7 +29,7 @@ export function EndpointForm({
     const body = { url: url.value.trim(), events: events.value, successStatus: success.value }
     const asked = { method: endpoint === undefined ? 'POST' : 'PATCH', body } as const
     const path = endpoint === undefined ? '/v1/webhooks' : `/v1/webhooks/${endpoint.id}`
-    onSaved(await ask<CreatedEndpoint>(path, { ...asked, organization: organization.value ?? undefined }))
+    onSaved(await ask<CreatedEndpoint>(path, { ...asked }))
   })
   function choose(event: string, chosen: boolean): void {
     events.value = EVENTS.filter((each) => (each === event ? chosen : events.value.includes(each)))

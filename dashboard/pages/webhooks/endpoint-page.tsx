@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { ApiError, ask } from '../../app/api.ts'
 import { navigate } from '../../app/router.ts'
-import { inOrganization, may, organization } from '../../app/session.ts'
+import { inOrganization, may } from '../../app/session.ts'
+import { useAction } from '../../app/use-action.ts'
 import { useData } from '../../app/use-data.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -74,29 +75,22 @@ function Facts({ of: endpoint }: { readonly of: Endpoint }) {
 function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly reload: () => Promise<void> }) {
   const open = useSignal<'edit' | 'redeliver' | null>(null)
   const secret = useSignal<string | null>(null)
-  const failure = useSignal<ApiError | null>(null)
+  const actions = useAction()
   const path = `/v1/webhooks/${endpoint.id}`
-  const id = organization.value ?? undefined
 
-  /** Runs one action; its error is shown until the next one. */
-  function run(action: () => Promise<void>): () => Promise<void> {
-    return async () => {
-      failure.value = null
-      try {
-        await action()
-        await reload()
-      } catch (caught) {
-        failure.value = caught instanceof ApiError ? caught : new ApiError(0, null)
-      }
-    }
-  }
+  /** Runs one action, and reads the endpoint anew. */
+  const run = (action: () => Promise<void>) => () =>
+    actions.run(async () => {
+      await action()
+      await reload()
+    })
   const set = (status: Endpoint['status'], done: string) =>
     run(async () => {
       const sure =
         status === 'active' ||
         (await confirm({ title: said.disableTitle, hint: said.disableHint, confirm: said.disable }))
       if (!sure) return
-      await ask(path, { method: 'PATCH', body: { status }, organization: id })
+      await ask(path, { method: 'PATCH', body: { status } })
       tell(done)
     })
   const rotate = run(async () => {
@@ -104,12 +98,11 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
     const rotated = await ask<CreatedEndpoint>(`${path}/rotate-secret`, {
       method: 'POST',
       body: {},
-      organization: id,
     })
     secret.value = rotated.secret
   })
   const test = run(async () => {
-    const post = await ask<Post>(`${path}/test`, { method: 'POST', organization: id })
+    const post = await ask<Post>(`${path}/test`, { method: 'POST' })
     if (post.succeeded && post.status !== null) tell(said.testWorked(post.status))
     else
       throw new ApiError(422, { error: { message: `${said.testFailed}: ${post.response || said.noAnswer}` } })
@@ -122,7 +115,7 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
       danger: true,
     }
     if (!(await confirm(question))) return
-    await ask(path, { method: 'DELETE', organization: id })
+    await ask(path, { method: 'DELETE' })
     tell(said.deleted)
     await navigate(inOrganization('/webhooks'))
   })
@@ -167,7 +160,7 @@ function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly rel
       <Button icon="trash" onClick={remove}>
         {texts.actions.delete}
       </Button>
-      {failure.value === null ? null : <ErrorNote error={failure.value} />}
+      {actions.error === null ? null : <ErrorNote error={actions.error} />}
       {open.value === 'edit' ? (
         <EndpointForm
           endpoint={endpoint}

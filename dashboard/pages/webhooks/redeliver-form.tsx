@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { ask } from '../../app/api.ts'
-import { organization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
@@ -17,7 +16,7 @@ export function RedeliverForm({ path, onClose }: { readonly path: string; readon
   const since = useSignal(localInput(Date.now() - DAY_MS))
   const form = useForm(async () => {
     const body = { since: new Date(since.value).toISOString() }
-    const asked = { method: 'POST', body, organization: organization.value ?? undefined } as const
+    const asked = { method: 'POST', body } as const
     const { redelivered } = await ask<{ redelivered: number }>(`${path}/redeliver`, asked)
     tell(said.redeliveredCount(redelivered))
     onClose()
