@@ -56,8 +56,8 @@ const PER_SESSION = 1_200
 /** Requests of the dashboard under way at a time, of one organization. */
 const DASHBOARD_SLOTS = 10
 
-/** Sign-ins per minute from one address. */
-const SIGN_INS_PER_ADDRESS = 30
+/** Sign-ins per minute from one address, which an office may share: too few for guessing. */
+const SIGN_INS_PER_ADDRESS = 60
 
 /** Sustained overuse: when to restrict an organization, and for how long. */
 export interface OverusePolicy {
