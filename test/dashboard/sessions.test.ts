@@ -86,6 +86,15 @@ describe('a session of the dashboard', () => {
     expect(await codeOf(await get('session', cookie))).toBe('401 session_required')
   })
 
+  it('ends when its key expires', async () => {
+    const { apiKeys } = host.notifier
+    const expiresAt = new Date(Date.now() + 1_500).toISOString()
+    const { secret } = await apiKeys.create({ name: 'Short', permission: 'Write', expiresAt })
+    const cookie = await enter(host, { apiKey: secret })
+    await expect.poll(async () => codeOf(await get('session', cookie))).toBe('401 session_required')
+    expect(await codeOf(await get('api/v1/templates', cookie))).toBe('401 session_required')
+  })
+
   it('stays ended after signing out, also for whoever copied the cookie', async () => {
     const cookie = await enter(host, { apiKey: await host.key() })
     const out = await fetch(`${host.url}session`, { method: 'DELETE', headers: { ...SAME_ORIGIN, cookie } })
