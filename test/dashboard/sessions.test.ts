@@ -275,7 +275,7 @@ describe('a session of the dashboard', () => {
 describe('signing in from a shared address', () => {
   it('is not blocked by wrong keys that the REST API was shown from there', async () => {
     const host = await startDashboard()
-    for (let tries = 0; tries < 65; tries += 1) {
+    for (let tries = 0; tries < 80; tries += 1) {
       await fetch(`${host.origin}/api/v1/templates`, { headers: { authorization: 'Bearer crl_wrong' } })
     }
     await enter(host, { apiKey: await host.key() })
