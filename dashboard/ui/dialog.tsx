@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
 
@@ -16,12 +16,12 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, wide }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const before = document.activeElement
-    element.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement) before.focus()
-    }
+  // Before the browser paints: shown later, it would take the focus from a field that is already in use.
+  useLayoutEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    // Closing gives the focus back. While the dialog is open, nothing else can take it.
+    return () => dialog?.close()
   }, [])
   return (
     <dialog
