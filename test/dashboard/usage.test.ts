@@ -72,6 +72,19 @@ describeDashboard('the dashboard, used by a person', { kind: 'SQLite and Express
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Create API key')
   })
 
+  it('opens a dialog that is modal from its first moment, so that it takes the focus from no field', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key(), '/keys')
+    const modal = page.evaluate(`new Promise((resolve) => {
+      new MutationObserver(() => {
+        const dialog = document.querySelector('dialog')
+        if (dialog !== null) resolve(dialog.matches(':modal'))
+      }).observe(document, { childList: true, subtree: true })
+    })`)
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    expect(await modal).toBe(true)
+  })
+
   it('shows where an address leads nowhere, and follows the chosen colours', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key(), '/nowhere')
