@@ -19,7 +19,7 @@ export default defineConfig({
   entry: Object.fromEntries(entries().map(({ name, source }) => [name, source])),
   tsconfig: 'tsconfig.lib.json',
   format: ['esm'],
-  target: 'node20',
+  target: 'node22',
   platform: 'node',
   splitting: true,
   sourcemap: true,

@@ -10,7 +10,7 @@ if (Number.parseInt(found, 10) < needed) {
   console.error(`
 Carillon's own scripts need Node ${needed} or later; this is Node ${found}.
 ${installed ? missingBinary() : missingPackage()}
-This does not concern your applications: the published package runs on Node 20.19 and later.
+This does not concern your applications: the published package runs on Node 22.13 and later.
 `)
   process.exit(1)
 }
