@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from '../../examples/servers/postg
 import type { Fact } from '../../src/domain/facts.ts'
 import type { ClaimRequest } from '../../src/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
-import type { SettleAnswer, Settlement } from '../../src/ports/storage/settle.ts'
+import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
   accept,
@@ -141,40 +141,6 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
     })
     await recording
     expect((await storage.notifications.get(id))?.status).toBe('delivered')
-  })
-
-  it('settles beside a process of the version before, whose receipt holds the notification alone', async () => {
-    const schema = uniqueSchema()
-    const storage = await open(schema)
-    const [id = ''] = await accept(storage, notes(1))
-    const { jobs } = await storage.claim(lanes)
-    await start(storage, jobs)
-    let settling: Promise<readonly SettleAnswer[]> | undefined
-    await onPostgres(server.url, async (client) => {
-      await client.query(`BEGIN; SELECT 1 FROM "${schema}".notifications FOR NO KEY UPDATE`)
-      await client.query(
-        `SELECT "${schema}".write_facts_1(1, ARRAY[$1::text], '{2}', (SELECT array_agg(seq) FROM "${schema}".notifications),
-           '{org_default}', '{delivered}', ARRAY['{"type":"delivered","provider":"smtp"}'], '{}', '{}', '{}', ARRAY[$1::text],
-           '{delivered}', '{2}', '{0}', ARRAY['{"own":10,"handovers":{"smtp@0":[40,0]}}'], '{null}', '{null}', '{null}',
-           '{org_default}', '{1}', (SELECT array_agg(seq) FROM "${schema}".notifications), '{}')`,
-        [id],
-      )
-      settling = storage.settle(jobs.map((job) => ended(job)))
-      await eventually(async () => {
-        const { rows } = await client.query(
-          "SELECT 1 FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid WHERE NOT l.granted AND a.query LIKE '%write_facts_2%'",
-        )
-        return rows.length > 0
-      })
-      await client.query('COMMIT')
-    })
-    expect(await settling).toMatchObject([{ kind: 'settled' }])
-    const timeline = await storage.notifications.timeline(id)
-    expect(timeline.map(({ sequence, type }) => [sequence, type])).toEqual([
-      [1, 'queued'],
-      [2, 'delivered'],
-      [3, 'sent'],
-    ])
   })
 
   it('keeps every fact of settlements, reports and cancellations that meet, and none of them fails', async () => {

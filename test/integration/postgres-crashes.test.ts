@@ -160,7 +160,7 @@ describeWithOwnPostgres('a COMMIT whose answer is lost', () => {
 
   it.each([
     ['COMMIT', { quota, idempotency: { ...idempotency, result: '{}', ttlMs: 60_000 } }],
-    ['insert_3(', { quota }],
+    ['insert_1(', { quota }],
   ])('is looked up before an accept is answered, and other processes are told: %s', async (part, more) => {
     const { pool, arm, armed } = losing(part)
     const schema = uniqueSchema()

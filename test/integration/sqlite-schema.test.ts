@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
-import type { FoundApiKey } from '../../src/ports/storage/api-keys.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
   accept,
   claimOne,
@@ -135,122 +135,35 @@ test('a schema newer than this code is refused, and left alone', async () => {
   })
 })
 
-/** A file as schema 11 left it: `n1` waits, `n2` was sent and opened, `n3` failed; three deliveries of an event of `n2`. */
-function writeSchema11(file: string): void {
-  const database = new DatabaseSync(file)
-  database.exec(
-    'CREATE TABLE carillon_schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)',
-  )
-  for (const [index, sql] of migrations.slice(0, 11).entries()) {
-    database.exec(sql)
-    database.exec(`INSERT INTO carillon_schema_version VALUES (${index + 1}, 0)`)
-  }
-  database.exec(`
-    INSERT INTO carillon_organizations (id, name, created_at) VALUES ('org_a', 'A', 0);
-    INSERT INTO carillon_api_keys (seq, id, organization, hash, name, permission, prefix, last4, allowed_ips, created_at)
-      SELECT value, 'key_' || value, 'org_a', unhex(printf('%064d', value)), 'k', 'Write', 'crl_', 'wxyz', '[]', 5
-      FROM json_each('[3,7]');
-    INSERT INTO carillon_notifications (seq, id, organization, channel, recipient, created_at, high, content)
-      SELECT value, 'notif_n' || value, 'org_a', 'email', 'a@b.example', 5, 0, '{"subject":"s","body":"b"}'
-      FROM json_each('[1,2,3]');
-    UPDATE carillon_notifications SET status = 'opened', sequence = 4, published = 9, provider = 'p',
-      provider_message_id = 'm2', fold = '{"own":10,"handovers":{"p|m2":[50,0]}}' WHERE seq = 2;
-    UPDATE carillon_notifications SET status = 'failed', sequence = 2, published = 4, provider = 'p',
-      error = '{"code":"mailbox_full","message":"full"}', fold = '{"own":35,"handovers":{}}' WHERE seq = 3;
-    INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES
-      (2, 2, 'org_a', 6, 'queued', '{"type":"attempt_failed","attempt":1,"provider":"p","code":"mailbox_full"}'),
-      (2, 3, 'org_a', 7, 'sent', '{"type":"sent","attempt":2,"provider":"p","providerMessageId":"m2"}'),
-      (2, 4, 'org_a', 8, 'opened', '{"type":"opened","provider":"p","providerMessageId":"m2"}'),
-      (3, 2, 'org_a', 7, 'failed', '{"type":"failed","attempt":1,"provider":"p","code":"mailbox_full"}');
-    INSERT INTO carillon_handovers VALUES ('p', 'm2', 2);
-    INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (2, 'org_a', 'email/smtp', 0, 0, 5);
-    INSERT INTO carillon_deliveries (id, event_id, event_type, organization, endpoint, created_at, state, payload)
-      SELECT key + 1, 'evt_n2_3', 'notification.sent', 'org_a', 'wh_1', 7, value, '{}'
-      FROM json_each('["delivered","pending","held"]');
-    INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (5, 'org_a', 'wh_1', 0, 1, 99);`)
-  database.close()
+/** The storage as a next version of this package has it. */
+async function nextVersion(file: string): Promise<Storage> {
+  vi.resetModules()
+  vi.doMock('../../adapters/storage/sqlite/migrations/index.ts', () => ({
+    migrations: [...migrations, 'ALTER TABLE carillon_organizations ADD COLUMN mood TEXT'],
+  }))
+  const next = await import('../../adapters/storage/sqlite/index.ts')
+  vi.doUnmock('../../adapters/storage/sqlite/migrations/index.ts')
+  return next.sqlite({ file })
 }
 
-test('a file of schema 11 is brought up to date: every status, and what goes on from it', async () => {
+test('a next version migrates a file that this one serves, and both go on', async () => {
   const file = newFile()
-  writeSchema11(file)
   const storage = sqlite({ file })
   await storage.start()
-  const { notifications } = storage
-  const filter = { organizationId: 'org_a' }
-  const page = { limit: 10, offset: 0 }
-  const all = await notifications.list(filter, page)
-  expect(
-    all.items.map(({ id, status, provider, providerMessageId, error }) => [
-      id,
-      status,
-      provider,
-      providerMessageId,
-      error,
-    ]),
-  ).toEqual([
-    ['notif_n3', 'failed', 'p', null, { code: 'mailbox_full', message: 'full' }],
-    ['notif_n2', 'opened', 'p', 'm2', null],
-    ['notif_n1', 'queued', null, null, null],
+  const [before = ''] = await accept(storage, [note()])
+  const next = await nextVersion(file)
+  await next.start()
+  expect(query(file, 'SELECT version FROM carillon_schema_version')).toHaveLength(migrations.length + 1)
+  expect(query(file, 'SELECT id, mood FROM carillon_organizations')).toEqual([
+    { id: 'org_default', mood: null },
   ])
-  const failed = await notifications.list({ ...filter, status: 'failed' }, page)
-  expect(failed.items.map(({ id }) => id)).toEqual(['notif_n3'])
-  const { items } = await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page)
-  expect(items.map(({ state }) => state)).toEqual(['held', 'pending', 'delivered'])
-
-  // A lesser fact changes no status, and no event is published twice.
-  for (const [type, published] of [
-    ['delivered', ['notification.delivered']],
-    ['opened', []],
-  ] as const) {
-    const fact = { type, providerMessageId: 'm2' }
-    const receipt = { organizationId: null, provider: 'p', dedupeKey: type, fact }
-    const [answer] = await storage.recordReceipts([receipt])
-    expect(answer?.kind === 'recorded' && answer.events.map(({ event }) => event)).toEqual(published)
-    expect((await notifications.get('notif_n2'))?.status).toBe('opened')
-  }
-  await deliver(storage)
-  const later = await notifications.list(filter, page)
-  expect(later.items.map(({ status }) => status)).toEqual(['failed', 'opened', 'sent'])
-  expect((await notifications.timeline('notif_n2')).map(({ sequence }) => sequence)).toEqual([
-    1, 2, 3, 4, 5, 6,
-  ])
-  await storage.stop()
-})
-
-test('a file of schema 11 keeps its API keys, and takes operator keys', async () => {
-  const file = newFile()
-  writeSchema11(file)
-  const older = new DatabaseSync(file)
-  const ofOlder = older.prepare('SELECT * FROM carillon_api_keys WHERE hash = ?')
-  const hash = Buffer.from('7'.padStart(64, '0'), 'hex')
-  expect(ofOlder.get(hash)).toMatchObject({ id: 'key_7', organization: 'org_a' })
-  const storage = sqlite({ file })
-  await storage.start()
-  const { apiKeys } = storage
-  const page = { limit: 10, offset: 0 }
-  expect((await apiKeys.list('org_a', page)).items.map(({ id }) => id)).toEqual(['key_7', 'key_3'])
-  const [found] = await apiKeys.findByHash([hash])
-  expect(found?.key).toMatchObject({ id: 'key_7', organizationId: 'org_a', permission: 'Write', grants: [] })
-  const { createdAt, ...known } = (found as FoundApiKey).key
-  await apiKeys.create({ ...known, id: 'key_operator', organizationId: null }, Buffer.alloc(32, 1))
-  expect((await apiKeys.list(null, page)).items.map(({ id }) => id)).toEqual(['key_operator'])
-  await expect(apiKeys.create({ ...known, id: 'key_again' }, hash)).rejects.toThrow()
-  expect(ofOlder.get(hash)).toMatchObject({ id: 'key_7', organization: 'org_a', created_at: 5 })
-  older.close()
-  await storage.stop()
-})
-
-test('a process that is older than the file delivers nothing more', async () => {
-  const file = newFile()
-  writeSchema11(file)
-  const older = new DatabaseSync(file)
-  const claim = older.prepare('SELECT token FROM carillon_tokens WHERE only = 1')
-  expect(claim.get()).toEqual({ token: 0 })
-  const storage = sqlite({ file })
-  await storage.start()
-  expect(() => claim.get()).toThrow('no such table')
-  older.close()
+  const [after = ''] = await accept(storage, [note()])
+  expect((await storage.organizations.get('org_default'))?.id).toBe('org_default')
+  for (const id of [before, after]) expect((await next.notifications.get(id))?.id).toBe(id)
+  await deliver(next)
+  await next.stop()
+  await next.start()
+  await next.stop()
   await storage.stop()
 })
 

@@ -24,7 +24,7 @@ const SELECT_BY_HASH = `
     o_permission AS permission, o_prefix AS prefix, o_last4 AS last4, o_expires_at AS expires_at,
     o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired, o_grants AS grants,
     o_last_used_at AS last_used_at
-  FROM carillon.find_api_keys_3($1::bigint, $2::text[])`
+  FROM carillon.find_api_keys_1($1::bigint, $2::text[])`
 
 const list = (whose: string): string => `
   SELECT ${COLUMNS} FROM carillon.api_keys WHERE ${whose} AND seq < $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`

@@ -8,7 +8,7 @@ import { jobNumber, type Leases } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
 const CLAIM = `
-  SELECT * FROM carillon.claim_4(
+  SELECT * FROM carillon.claim_1(
     $1::bigint, $2::bigint, $3::text[], $4::integer[], $5::integer[], $6::text[], $7::text[],
     $8::bigint[], $9::text[], $10::text, $11::boolean)`
 
@@ -68,7 +68,7 @@ const NO_ATTEMPT: History = [0, 0, 0, false]
 export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 
 /**
- * Leases due jobs, one statement per claim: see migrations/0002-claim.ts, 0015-claim-3.ts and 0018-claim-4.ts.
+ * Leases due jobs, one statement per claim: see migrations/0001-initial/claim.ts.
  *
  * The round-robin state lives in this process; processes that share a database each have their own.
  */

@@ -28,17 +28,7 @@ export function isDataError(error: unknown): boolean {
 
 /** True: an immediate retry of the transaction can succeed. */
 export function isTransient(error: unknown): boolean {
-  return TRANSIENT.has(stateOf(error) ?? '') || isOvertaken(error)
-}
-
-/**
- * unique_violation in a history: a concurrent transaction added a fact. Processes of this version wait for each other;
- * older ones lock only the notification's row.
- */
-function isOvertaken(error: unknown): boolean {
-  if (stateOf(error) !== '23505') return false
-  const { constraint } = error as Error & { readonly constraint?: string }
-  return /^(?:events|states)_\w+_pkey$/.test(constraint ?? '')
+  return TRANSIENT.has(stateOf(error) ?? '')
 }
 
 /** True: the connection is unusable, and the outcome of its last statement is unknown. */

@@ -9,7 +9,7 @@ import { once, unlessEmpty } from './values.ts'
 
 /** One statement for events, hand-overs and the current states. */
 const WRITE = `
-  SELECT carillon.write_facts_2($1::bigint, $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
+  SELECT carillon.write_facts_1($1::bigint, $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::text[], $15::integer[],
     $16::integer[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[])::text`
 

@@ -13,7 +13,7 @@ const FIND = `
   SELECT ${COLUMNS} FROM carillon.idempotency
   WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted) AND expires_at > ${NOW}`
 
-/** Names that callers' transactions are taking. Only these lock names (migration 4). */
+/** Names that callers' transactions are taking. Only these lock names (migrations/0001-initial/accept-in.ts). */
 const SELECT_HELD = `
   SELECT hash FROM unnest($1::text[]) AS hash
   WHERE NOT pg_try_advisory_xact_lock_shared(hashtextextended(hash, 0))`

@@ -5,7 +5,7 @@ import type { MadeDue } from './due-jobs.ts'
 import { once, unlessEmpty, type Value } from './values.ts'
 
 const INSERT = `
-  SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_3($1::bigint,
+  SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_1($1::bigint,
     $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[])`

@@ -18,7 +18,7 @@ import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
 
-/** Answer of the function of migration 4; its latest version is in migration 19. */
+/** Answer of the function in migrations/0001-initial/accept-in.ts. */
 type Answer =
   | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
@@ -33,7 +33,7 @@ export interface Joining {
 
 /** Stores single requests inside callers' transactions, with plain text statements only. */
 export function createJoining(connection: Connection, commits: Commits): Joining {
-  const name = `${quoted(connection.schema)}.accept_in_3`
+  const name = `${quoted(connection.schema)}.accept_in_1`
   // Cannot fail, and so cannot abort the caller's transaction: it only asks whether the function exists.
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,

@@ -8,9 +8,9 @@ const LOCKED = `
   SELECT j.id FROM carillon.jobs AS j JOIN given ON j.id = given.id
   WHERE j.state = 2 AND j.token = given.token`
 
-/** Returns the jobs whose attempt has not begun: see migrations/0014-settle-3.ts. */
+/** Returns the jobs whose attempt has not begun: see migrations/0001-initial/start.ts. */
 const START =
-  'SELECT o_job AS id, o_token AS token FROM carillon.start_2($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
+  'SELECT o_job AS id, o_token AS token FROM carillon.start_1($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
 
 /** Without waiting for the disk: a renewal lost to a power failure only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"

@@ -13,7 +13,7 @@ import { removeOver } from './retention.ts'
 
 /**
  * Waits for transactions that create records of the organization, and blocks new ones. FOR UPDATE also makes
- * `accept_in_3` fail in a transaction with an older snapshot of the row.
+ * `accept_in_1` fail in a transaction with an older snapshot of the row.
  */
 const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
 
@@ -31,6 +31,10 @@ const PROVE_BEGUN =
   'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL)'
 
 /**
+ * Accepts take no lock against a deletion: they take their transaction number before they check for one. The fence is
+ * a number that was issued once every new check finds the deletion. When all transactions below it have ended, none can
+ * store anything for the organization.
+ *
  * This transaction began after the deletion was committed, so a transaction with a higher number checks later and finds
  * the deletion. The end of a snapshot would be too low: it can miss running transactions.
  */

@@ -11,7 +11,7 @@ const SELECT_SET = `
       WHERE a.organization = wanted.organization AND a.period = wanted.period), 0)::bigint AS added
   FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)`
 
-/** Excludes draws (migrations/0008-draw.ts). The next statement sees what they counted. */
+/** Excludes draws (migrations/0001-initial/draw.ts). The next statement sees what they counted. */
 const LOCK_OUT_DRAWS = `
   SELECT pg_advisory_xact_lock(hashtextextended('carillon.quota ' || organization || ' ' || period, 0))
   FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS w (organization, period)

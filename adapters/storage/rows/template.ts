@@ -16,8 +16,8 @@ export interface TemplateRow {
   readonly body: string
   readonly format: BodyFormat | null
   readonly text: string | null
-  /** When the version was made. Null: stored by an earlier release. */
-  readonly version_at: number | null
+  /** When the version was made. */
+  readonly version_at: number
 }
 
 export function toTemplate(row: TemplateRow): Template {
@@ -33,7 +33,7 @@ export function toTemplate(row: TemplateRow): Template {
     description: row.description,
     version: row.version,
     createdAt: row.created_at,
-    updatedAt: row.version_at ?? row.created_at,
+    updatedAt: row.version_at,
   }
 }
 

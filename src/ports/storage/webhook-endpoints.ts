@@ -126,7 +126,7 @@ export interface DeliveryAttempt {
   readonly response: string
   readonly durationMs: number
   readonly succeeded: boolean
-  /** Absent: nothing was sent, the process ended before it could record this, or an older version made the attempt. */
+  /** Absent: nothing was sent, or the process ended before it could record this. */
   readonly request?: SentRequest | undefined
 }
 

@@ -32,7 +32,7 @@ export interface WebhookPostRecord {
   readonly durationMs: number
   /**
    * The request. Null: none was made, because the event could not be signed, the address was refused or no connection
-   * was made; or it is unknown, because the process ended, or an earlier version made it.
+   * was made; or it is unknown, because the process ended.
    */
   readonly request: WebhookRequestRecord | null
 }

@@ -1,7 +1,12 @@
 /**
  * Hot tables are few and narrow. Columns that later facts change have defaults, so that an accept binds little.
- * `content` comes last, so that reading other columns never walks a long body. The first event of a notification is
- * derived from its row. Finished jobs are deleted, so that the indexes on jobs stay small whatever the history.
+ * `content` and `attachments` come last, so that reading other columns never walks a long body. The first event of a
+ * notification is derived from its row. Finished jobs are deleted, so that the indexes on jobs stay small whatever the
+ * history.
+ *
+ * A notification's row would outgrow its page if it changed, so it is written once: its newest event holds its current
+ * state, and only `failed` is in the row, for the index of dead letters. Likewise a delivered delivery still says
+ * `pending`, but has no job.
  */
 export const initial = `
 CREATE TABLE carillon_organizations (
@@ -9,6 +14,10 @@ CREATE TABLE carillon_organizations (
   id TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   plan TEXT,
+  sms_countries TEXT, -- JSON; null: all
+  retention_days INTEGER,
+  tracking TEXT, -- JSON; null: off
+  deleting TEXT, -- 'plain' or 'force'; null: it stays
   created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -22,16 +31,15 @@ CREATE TABLE carillon_notifications (
   high INTEGER NOT NULL,
   send_at INTEGER,
   expires_at INTEGER,
-  status TEXT, -- null: as accepted
-  sequence INTEGER NOT NULL DEFAULT 1,
-  published INTEGER NOT NULL DEFAULT 0,
-  fold TEXT, -- JSON; null: as accepted
-  provider TEXT,
-  provider_message_id TEXT,
-  error TEXT, -- JSON
-  content TEXT NOT NULL -- JSON
+  failed INTEGER NOT NULL DEFAULT 0,
+  resend_of TEXT,
+  trace TEXT,
+  content TEXT NOT NULL, -- JSON
+  attachments TEXT -- JSON; null: none
 ) STRICT;
 CREATE INDEX carillon_notifications_by_time ON carillon_notifications (organization, created_at);
+CREATE INDEX carillon_notifications_failed ON carillon_notifications (organization, created_at)
+  WHERE failed = 1;
 
 CREATE TABLE carillon_events (
   notification INTEGER NOT NULL,
@@ -40,6 +48,11 @@ CREATE TABLE carillon_events (
   at INTEGER NOT NULL,
   status TEXT NOT NULL,
   fact TEXT NOT NULL, -- JSON
+  published INTEGER NOT NULL DEFAULT 0, -- this and the next columns: read from the newest event only
+  fold TEXT, -- JSON
+  provider TEXT,
+  provider_message_id TEXT,
+  error TEXT, -- JSON
   PRIMARY KEY (notification, sequence)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX carillon_events_by_time ON carillon_events (organization, at);
@@ -49,11 +62,13 @@ CREATE INDEX carillon_events_by_time ON carillon_events (organization, at);
 CREATE TABLE carillon_jobs (
   id INTEGER PRIMARY KEY,
   organization TEXT NOT NULL,
-  lane TEXT NOT NULL,
+  lane TEXT NOT NULL, -- for an event: its endpoint
   high INTEGER NOT NULL,
   state INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
+  outages INTEGER NOT NULL DEFAULT 0, -- attempts that failed because of the provider
+  earlier_attempts INTEGER NOT NULL DEFAULT 0, -- included in attempts; made before a retry
   recovered INTEGER NOT NULL DEFAULT 0,
   token INTEGER,
   lease_until INTEGER,
@@ -63,12 +78,17 @@ CREATE INDEX carillon_jobs_ready ON carillon_jobs (lane, high, organization) WHE
 CREATE INDEX carillon_jobs_waiting ON carillon_jobs (due_at) WHERE state = 1;
 CREATE INDEX carillon_jobs_leased ON carillon_jobs (lease_until) WHERE state = 2;
 CREATE INDEX carillon_jobs_recovered ON carillon_jobs (lane) WHERE state = 3;
+-- Waiting deliveries of one endpoint, for when it is disabled.
+CREATE INDEX carillon_jobs_waiting_events ON carillon_jobs (lane) WHERE state = 1 AND id % 2 = 1;
+-- Only scheduled sends and retries enter it.
+CREATE INDEX carillon_jobs_waiting_of_organization ON carillon_jobs (organization, due_at)
+  WHERE state = 1 AND id % 2 = 0;
 
-CREATE TABLE carillon_tokens (
+CREATE TABLE carillon_fencing (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   token INTEGER NOT NULL
 ) STRICT;
-INSERT INTO carillon_tokens (only, token) VALUES (1, 0);
+INSERT INTO carillon_fencing (only, token) VALUES (1, 0);
 
 CREATE TABLE carillon_deliveries (
   id INTEGER PRIMARY KEY,
@@ -77,10 +97,16 @@ CREATE TABLE carillon_deliveries (
   organization TEXT NOT NULL,
   endpoint TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  state TEXT NOT NULL, -- pending, delivered, failed, held (the endpoint is disabled: no job)
+  state TEXT NOT NULL, -- pending, failed, held (the endpoint is disabled: no job)
+  trace TEXT,
   payload TEXT NOT NULL
 ) STRICT;
 CREATE INDEX carillon_deliveries_by_endpoint ON carillon_deliveries (endpoint);
+CREATE INDEX carillon_deliveries_by_event ON carillon_deliveries (event_id);
+-- For redelivery.
+CREATE INDEX carillon_deliveries_over ON carillon_deliveries (endpoint, created_at)
+  WHERE state IN ('held', 'failed');
+CREATE INDEX carillon_deliveries_held ON carillon_deliveries (id) WHERE state = 'held';
 
 CREATE TABLE carillon_delivery_attempts (
   id INTEGER PRIMARY KEY,
@@ -101,6 +127,7 @@ CREATE TABLE carillon_receipts (
   hash BLOB PRIMARY KEY,
   received_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_receipts_by_age ON carillon_receipts (received_at);
 
 CREATE TABLE carillon_unmatched_receipts (
   id INTEGER PRIMARY KEY,
@@ -133,15 +160,17 @@ CREATE TABLE carillon_usage (
 CREATE TABLE carillon_api_keys (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  organization TEXT REFERENCES carillon_organizations (id), -- null: an operator key
   hash BLOB NOT NULL UNIQUE,
   name TEXT NOT NULL,
   permission TEXT NOT NULL,
+  grants TEXT, -- JSON; null: none
   prefix TEXT NOT NULL,
   last4 TEXT NOT NULL,
   expires_at INTEGER,
   allowed_ips TEXT NOT NULL, -- JSON
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER -- accurate to a few minutes; null: never
 ) STRICT;
 CREATE INDEX carillon_api_keys_by_organization ON carillon_api_keys (organization);
 
@@ -160,6 +189,8 @@ CREATE UNIQUE INDEX carillon_templates_by_name
   ON carillon_templates (organization, name) WHERE deleted_at IS NULL;
 CREATE INDEX carillon_templates_by_organization
   ON carillon_templates (organization) WHERE deleted_at IS NULL;
+-- With the deleted ones, for the deletion of an organization.
+CREATE INDEX carillon_templates_of_organization ON carillon_templates (organization);
 
 CREATE TABLE carillon_template_versions (
   template INTEGER NOT NULL REFERENCES carillon_templates (seq),
@@ -167,6 +198,8 @@ CREATE TABLE carillon_template_versions (
   subject TEXT,
   body TEXT NOT NULL,
   format TEXT,
+  text TEXT, -- the text alternative of HTML
+  created_at INTEGER NOT NULL,
   PRIMARY KEY (template, version)
 ) STRICT, WITHOUT ROWID;
 
@@ -179,10 +212,28 @@ CREATE TABLE carillon_webhook_endpoints (
   success_status TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'active',
   disabled_reason TEXT,
+  failing_since INTEGER,
+  failing_published INTEGER NOT NULL DEFAULT 0,
+  event_sequence INTEGER NOT NULL DEFAULT 0, -- of the latest event about the endpoint
   secrets TEXT NOT NULL, -- JSON
+  secret_ends TEXT, -- JSON, by position; null: no end
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX carillon_webhook_endpoints_by_organization ON carillon_webhook_endpoints (organization);
+
+-- seq counts per organization, for lists. The table itself is the index for the lookup of every send.
+CREATE TABLE carillon_suppressions (
+  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  channel TEXT NOT NULL,
+  address TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  source TEXT,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (organization, channel, address)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_suppressions_by_organization ON carillon_suppressions (organization, seq);
+CREATE INDEX carillon_suppressions_by_channel ON carillon_suppressions (organization, channel, seq);
 
 CREATE TABLE carillon_kept (
   name TEXT PRIMARY KEY,

@@ -1,5 +1,3 @@
-import { settings } from './0011-settle.ts'
-
 const standing = `s.id, s.number, coalesce(s.status, p_statuses[1]), coalesce(s.sequence, p_sequences[1]),
       coalesce(s.published, p_published[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_organizations[1]),
       coalesce(s.created_at, p_created_ats[1])
@@ -10,13 +8,19 @@ const standing = `s.id, s.number, coalesce(s.status, p_statuses[1]), coalesce(s.
     WHERE`
 
 /**
+ * Locks, reads and writes of a settlement, as functions, because statements over partitioned tables take long to plan.
+ * Each statement reads tables by an array and bounds, so that the only possible plan walks the column's index, even if
+ * the table was empty at planning time.
+ *
  * A settlement deletes its jobs, or locks those that are due again, and that protects their notifications: adding a
  * fact requires the lock on the job. The notification's own row is only read.
  */
-export const settle3: string = `
+export const settle: string = `
 CREATE FUNCTION carillon.take_leased_1(p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
 RETURNS TABLE (o_job bigint, o_token bigint, o_subject text, o_lane text)
-LANGUAGE plpgsql VOLATILE ${settings}
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off
 AS $settle$
 DECLARE
   v_some record;
@@ -51,7 +55,9 @@ RETURNS TABLE (o_job bigint, o_token bigint, o_id text, o_organization text, o_c
   o_created_at bigint, o_send_at bigint, o_trace text,
   o_status text, o_sequence integer, o_published integer, o_fold text, o_provider text, o_provider_message_id text,
   o_error text)
-LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off SET enable_mergejoin = off
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
 AS $settle$
 DECLARE
   v_jobs bigint[];
@@ -84,37 +90,10 @@ BEGIN
 END
 $settle$;
 
--- Returns the jobs whose attempt has not begun: usually none. Equal tokens and equal providers are passed once.
-CREATE FUNCTION carillon.start_2(p_now bigint, p_ids bigint[], p_tokens bigint[], p_providers text[])
-RETURNS TABLE (o_job bigint, o_token bigint)
-LANGUAGE plpgsql VOLATILE ${settings}
-AS $start$
-DECLARE
-  v_now constant bigint := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
-  v_some record;
-  v_begun bigint[];
-BEGIN
-  FOR v_some IN
-    SELECT coalesce(g.token, p_tokens[1]) AS token, coalesce(g.provider, p_providers[1]) AS provider, array_agg(g.id) AS ids
-    FROM unnest(p_ids, p_tokens, p_providers) AS g (id, token, provider) GROUP BY 1, 2
-  LOOP
-    WITH begun AS (
-      UPDATE carillon.jobs AS j SET attempts = j.attempts + 1, provider = v_some.provider
-      WHERE j.id = ANY (v_some.ids) AND j.state + 0 = 2 AND j.token = v_some.token AND j.lease_until > v_now
-      RETURNING j.id)
-    SELECT array_agg(id) INTO v_begun FROM begun;
-    IF cardinality(v_begun) IS DISTINCT FROM cardinality(v_some.ids) THEN
-      RETURN QUERY
-      SELECT id, v_some.token FROM unnest(v_some.ids) AS id WHERE id <> ALL (coalesce(v_begun, '{}'));
-    END IF;
-  END LOOP;
-END
-$start$;
-
 -- Arrays in the select list are unnested while they are read; after FROM each would be copied first. A column with
 -- equal values is passed as one value, an empty column as none. With one event per notification, the events share ids
 -- and numbers with the states.
-CREATE FUNCTION carillon.write_facts_2(
+CREATE FUNCTION carillon.write_facts_1(
   p_now bigint,
   p_event_notifications text[], p_event_numbers bigint[], p_event_sequences integer[], p_event_organizations text[],
   p_event_statuses text[], p_event_facts text[],
@@ -123,7 +102,9 @@ CREATE FUNCTION carillon.write_facts_2(
   p_published integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_organizations text[],
   p_created_ats bigint[])
 RETURNS void
-LANGUAGE plpgsql VOLATILE ${settings}
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off
 AS $settle$
 BEGIN
   INSERT INTO carillon.events (notification, seq, sequence, organization, status, fact, at)

@@ -4,7 +4,7 @@
  *
  * Tables that grow without bound are partitioned by the time in the notification's id: see partitions.ts.
  */
-export const initial = `
+export const tables = `
 CREATE SEQUENCE carillon.notification_numbers;
 CREATE SEQUENCE carillon.delivery_numbers;
 CREATE SEQUENCE carillon.attempt_numbers;
@@ -16,8 +16,11 @@ CREATE TABLE carillon.organizations (
   name text NOT NULL,
   plan text,
   sms_countries text, -- JSON; null: all
+  tracking text, -- JSON; null: off
   retention_days double precision,
-  created_at bigint NOT NULL
+  created_at bigint NOT NULL,
+  fence bigint, -- number of a transaction, for a deletion: see purge.ts
+  deleting text -- 'plain' or 'force'; null: it stays
 );
 
 CREATE TABLE carillon.notifications (
@@ -35,7 +38,8 @@ CREATE TABLE carillon.notifications (
   template_name text,
   resend_of text,
   trace text,
-  content text NOT NULL -- JSON
+  content text NOT NULL, -- JSON
+  attachments text -- JSON; null: none
 ) PARTITION BY RANGE (id);
 CREATE INDEX notifications_by_time ON carillon.notifications (organization, created_at, seq);
 
@@ -108,6 +112,7 @@ CREATE TABLE carillon.delivery_attempts_default PARTITION OF carillon.delivery_a
 -- id: 2 * notifications.seq, or 2 * deliveries.seq + 1; place: a copy without an index, so that only
 -- jobs_ready can sort ready jobs, whatever the statistics suggest
 -- state: 0 ready, 1 waiting until due_at, 2 leased until lease_until, 3 ready but must run alone
+-- fillfactor: a page has room for the two row versions of a delivery, and the second then changes no index
 CREATE TABLE carillon.jobs (
   id bigint PRIMARY KEY,
   place bigint NOT NULL,
@@ -124,12 +129,14 @@ CREATE TABLE carillon.jobs (
   organization text COLLATE "C" NOT NULL,
   subject text COLLATE "C" NOT NULL, -- id of the notification or event
   provider text -- of the attempt started under this lease
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
 CREATE INDEX jobs_ready ON carillon.jobs (lane, high, organization, place) WHERE state = 0;
 CREATE INDEX jobs_waiting ON carillon.jobs (due_at) WHERE state = 1;
 CREATE INDEX jobs_leased ON carillon.jobs (lease_until) WHERE state = 2;
 CREATE INDEX jobs_recovered ON carillon.jobs (lane, place) WHERE state = 3;
+-- Only scheduled sends and retries enter it.
+CREATE INDEX jobs_waiting_of_organization ON carillon.jobs (organization, due_at) WHERE state = 1 AND id % 2 = 0;
 
 CREATE TABLE carillon.receipts (
   hash bytea PRIMARY KEY,
@@ -165,15 +172,25 @@ CREATE TABLE carillon.usage (
   PRIMARY KEY (organization, period)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
+-- Counted, but not folded into usage yet: see quota.ts.
+CREATE TABLE carillon.usage_additions (
+  used bigint NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  period text COLLATE "C" NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX usage_additions_by_organization ON carillon.usage_additions (organization, period);
+
 CREATE TABLE carillon.api_keys (
   seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   created_at bigint NOT NULL,
   expires_at bigint,
+  last_used_at bigint, -- accurate to a few minutes; null: never
   hash bytea NOT NULL UNIQUE,
   id text COLLATE "C" PRIMARY KEY,
-  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  organization text COLLATE "C" REFERENCES carillon.organizations (id), -- null: an operator key
   name text NOT NULL,
   permission text NOT NULL,
+  grants text, -- JSON; null: none
   prefix text NOT NULL,
   last4 text NOT NULL,
   allowed_ips text NOT NULL -- JSON
@@ -193,13 +210,17 @@ CREATE TABLE carillon.templates (
 );
 CREATE UNIQUE INDEX templates_by_name ON carillon.templates (organization, name) WHERE deleted_at IS NULL;
 CREATE INDEX templates_by_organization ON carillon.templates (organization, seq) WHERE deleted_at IS NULL;
+-- With the deleted ones, for the deletion of an organization.
+CREATE INDEX templates_of_organization ON carillon.templates (organization, seq);
 
 CREATE TABLE carillon.template_versions (
   template bigint NOT NULL REFERENCES carillon.templates (seq),
+  created_at bigint NOT NULL,
   version integer NOT NULL,
   subject text,
   body text NOT NULL,
   format text,
+  text text, -- the text alternative of HTML
   PRIMARY KEY (template, version)
 );
 
@@ -215,6 +236,7 @@ CREATE TABLE carillon.webhook_endpoints (
   disabled_reason text,
   failing_since bigint,
   failing_published boolean NOT NULL DEFAULT false,
+  event_sequence integer NOT NULL DEFAULT 0, -- of the latest event about the endpoint
   secrets text NOT NULL, -- JSON
   secret_ends text -- JSON, by position; null: no end
 );

@@ -1,4 +1,0 @@
-/** The text alternative of a template's HTML. Processes of the previous version render without it. */
-export const textAlternatives = `
-ALTER TABLE carillon.template_versions ADD COLUMN text text;
-`

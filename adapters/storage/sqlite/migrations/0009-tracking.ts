@@ -1,4 +1,0 @@
-/** Tracking settings of an organization's HTML mails: a JSON object. Null: off. */
-export const tracking = `
-ALTER TABLE carillon_organizations ADD COLUMN tracking TEXT;
-`

@@ -1,4 +1,0 @@
-/** Creation time of a template version. Null: stored by an earlier release. */
-export const versionTimes = `
-ALTER TABLE carillon_template_versions ADD COLUMN created_at INTEGER;
-`
