@@ -15,7 +15,7 @@ import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } f
 
 /** Stores one request, or returns its error. */
 export function acceptRequest(state: MemoryState, request: AcceptRequest): AcceptAnswer {
-  const { organizationId, notifications, idempotency, quota, dryRun } = request
+  const { organizationId, notifications, idempotency, quota } = request
   const createdAt = state.now()
   const record = idempotency === undefined ? null : findIdempotent(state, { ...idempotency, organizationId })
   if (record !== null) return { kind: 'replayed', record }
@@ -26,8 +26,6 @@ export function acceptRequest(state: MemoryState, request: AcceptRequest): Accep
   const admitted = notifications.slice(0, left)
   const problem = problemOf(state, organizationId, admitted)
   if (problem !== undefined) return { kind: 'failed', error: problem }
-  const answer: AcceptAnswer = { kind: 'accepted', admitted: admitted.length, createdAt }
-  if (dryRun === true) return answer
 
   for (const notification of admitted) store(state, organizationId, notification, createdAt)
   if (quota !== undefined) state.usage.set(usage, used + admitted.length)
@@ -43,7 +41,7 @@ export function acceptRequest(state: MemoryState, request: AcceptRequest): Accep
       expiresAt: createdAt + ttlMs,
     })
   }
-  return answer
+  return { kind: 'accepted', admitted: admitted.length, createdAt }
 }
 
 /** The unexpired record of a key. */

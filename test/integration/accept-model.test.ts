@@ -21,7 +21,6 @@ interface Draft {
   readonly fingerprint: string
   readonly ttlMs: number
   readonly quota: { readonly period: number; readonly limit: number } | null
-  readonly dryRun: boolean
   readonly inMs: number
   /** Takes an id that was given before in place of its first. */
   readonly taken: number | null
@@ -40,7 +39,6 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   fingerprint: fc.constantFrom('a', 'b'),
   ttlMs: fc.constantFrom(400, 1_000, 750.5),
   quota: fc.option(fc.record({ period: fc.nat({ max: 1 }), limit: fc.nat({ max: 12 }) })),
-  dryRun: fc.constantFrom(false, false, false, true),
   inMs: fc.constantFrom(0, 0, -5, 700),
   taken: fc.option(fc.nat({ max: 30 }), { freq: 8 }),
 })
@@ -79,8 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 function requestOf(one: Draft, now: number, ids: string[]): AcceptRequest {
   const sendAt = one.inMs === 0 ? null : now + one.inMs
   const notifications = Array.from({ length: one.size }, () => note({ sendAt }))
-  // Nobody asks about an id that is there.
-  const taken = one.taken === null || one.dryRun ? undefined : ids[one.taken % (ids.length || 1)]
+  const taken = one.taken === null ? undefined : ids[one.taken % (ids.length || 1)]
   const [first] = notifications
   if (taken !== undefined && first !== undefined) notifications[0] = { ...first, id: taken }
   ids.push(...notifications.map(({ id }) => id))
@@ -93,7 +90,6 @@ function requestOf(one: Draft, now: number, ids: string[]): AcceptRequest {
       ? {}
       : { idempotency: { organizationId: '', operation, key, fingerprint, result: `${ids.length}`, ttlMs } }),
     ...(quota === null ? {} : { quota: { period: PERIODS[quota.period] ?? '', limit: quota.limit } }),
-    ...(one.dryRun ? { dryRun: true } : {}),
   }
 }
 
@@ -134,7 +130,7 @@ function jobsIn(state: MemoryState): string[] {
 }
 
 describeBesideMemory({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
-  test('accept the same: quotas, idempotency keys, dry runs, guilty items and transactions', {
+  test('accept the same: quotas, idempotency keys, guilty items and transactions', {
     timeout: 240_000,
   }, async () => {
     await fc.assert(
@@ -157,12 +153,12 @@ describeBesideMemory({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
               const ours = await memory.accept(requests)
               expect(theirs.map(shown), JSON.stringify(one)).toEqual(ours.map(shown))
             } else if (one.do === 'commit') {
-              const request = requestOf({ ...one.request, dryRun: false }, now, ids)
+              const request = requestOf(one.request, now, ids)
               const theirs = await other.transactions?.commit(request, 'row')
               const [ours] = await memory.accept([request])
               expect(shown(theirs?.answer), JSON.stringify(one)).toEqual(shown(ours))
             } else {
-              const request = requestOf({ ...one.request, dryRun: false, size: 1 }, now, ids)
+              const request = requestOf({ ...one.request, size: 1 }, now, ids)
               // What is refused on SQLite never calls what would roll it back.
               await other.transactions?.rollBack(request, 'row').catch(() => {})
             }

@@ -24,7 +24,6 @@ async function answersTo(storage: Storage, first: number, count: number): Promis
   const requests = Array.from({ length: count }, (_, index) => ({
     organizationId: organizationOf(first + index),
     notifications: [],
-    dryRun: true,
   }))
   return new Set((await storage.accept(requests)).map(({ kind }) => kind))
 }

@@ -146,7 +146,6 @@ describeWith(whyNoPostgres(), 'the number of messages to other processes', () =>
         return (s) => s.accept([keyed])
       },
     ],
-    ['an accept that is only asked for', 0, async () => (s) => s.accept([request({ dryRun: true })])],
     [
       'an accept that is scheduled, which others sleep past if they do not learn of it',
       1,

@@ -123,7 +123,6 @@ async function take(
         notifications: fresh,
         quota,
         idempotency,
-        dryRun: c === 0,
       }
       const twice = await storage.accept(c === 1 ? [asked, { ...asked, notifications: [] }] : [asked])
       const found = await storage.findIdempotent([key])

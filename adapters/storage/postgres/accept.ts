@@ -93,14 +93,14 @@ export function createAccept(connection: Connection): Accept {
     }
 
     const answers = requests.map((request): AcceptAnswer => {
-      const { organizationId, dryRun } = request
+      const { organizationId } = request
       if (!organizations.has(organizationId))
         return { kind: 'failed', error: unknownOrganization(organizationId) }
       const record = recordOf(request)
       if (record !== undefined) return { kind: 'replayed', record }
       if (isBeingTaken(request)) return { kind: 'failed', error: inProgress() }
       const admitted = quotas.admits(request)
-      if (dryRun !== true) store(request, admitted)
+      store(request, admitted)
       return { kind: 'accepted', admitted, createdAt: tx.now }
     })
     await correctRecords(tx, corrections)
@@ -136,7 +136,7 @@ export function createAccept(connection: Connection): Accept {
     })
   }
 
-  /** Without records and dry runs, one statement stores everything and is its own commit. */
+  /** Without records, one statement stores everything and is its own commit. */
   async function acceptPlain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
@@ -219,7 +219,9 @@ export function createAccept(connection: Connection): Accept {
     const single = dueJobs.sink === null || 'enqueue' in dueJobs.sink
     if (
       single &&
-      requests.every((request) => isPlain(request) && organizations.has(request.organizationId))
+      requests.every(
+        ({ idempotency, organizationId }) => idempotency === undefined && organizations.has(organizationId),
+      )
     ) {
       return acceptPlain(requests)
     }
@@ -252,25 +254,17 @@ async function takeOrFind(
 ): Promise<Map<string, IdempotencyRecord>> {
   const named = requests.flatMap((request) => {
     const hash = hashFor(request)
-    const { idempotency: content, notifications, dryRun } = request
+    const { idempotency: content, notifications } = request
     if (hash === undefined || content === undefined) return []
-    return [{ hash, content, size: notifications.length, dryRun: dryRun === true }]
+    return [{ hash, content, size: notifications.length }]
   })
-  const taken = await takeRecords(
-    tx,
-    named.filter(({ dryRun }) => !dryRun),
-    patienceMs,
-  )
+  const taken = await takeRecords(tx, named, patienceMs)
   const others = named.map(({ hash }) => hash).filter((hash) => !taken.has(hash))
   return findRecords(tx, others)
 }
 
 function hashFor({ idempotency, organizationId }: AcceptRequest): string | undefined {
   return idempotency === undefined ? undefined : recordHash({ ...idempotency, organizationId })
-}
-
-function isPlain({ idempotency, dryRun }: AcceptRequest): boolean {
-  return idempotency === undefined && dryRun !== true
 }
 
 /** Splits requests with the same name into rounds, so that later ones find the first one's record. */

@@ -101,7 +101,7 @@ export interface Quotas {
 
 /** Locks the quotas of requests, to admit exactly. */
 export async function lockQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
-  const { organizations, periods } = columnsOf(requests.filter(({ dryRun }) => dryRun !== true))
+  const { organizations, periods } = columnsOf(requests)
   if (organizations.length > 0) await runner.rows(LOCK_OUT_DRAWS, [organizations, periods])
   return takeQuotas(runner, requests)
 }
@@ -137,21 +137,14 @@ function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
 }
 
 async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
-  const metered = requests.filter(({ quota }) => quota !== undefined)
+  const { organizations, periods } = columnsOf(requests)
   const used = new Map<string, number>()
   const counted = new Map<string, Omit<UsageRow, 'added'>>()
-  // A dry run locks and stores nothing.
-  const drawn = metered.filter(({ dryRun }) => dryRun !== true)
-  for (const [statement, some] of [
-    [SELECT_SET, metered.filter(({ dryRun }) => dryRun === true)],
-    [LOCK_SET, drawn],
-  ] as const) {
-    const { organizations, periods } = columnsOf(some)
-    if (organizations.length === 0) continue
-    for (const row of await runner.rows<UsageRow>(statement, [organizations, periods])) {
+  if (organizations.length > 0) {
+    for (const row of await runner.rows<UsageRow>(LOCK_SET, [organizations, periods])) {
       const key = `${row.organization} ${row.period}`
       used.set(key, row.used + row.added)
-      if (statement === LOCK_SET && row.added > 0) counted.set(key, { ...row, used: row.added })
+      if (row.added > 0) counted.set(key, { ...row, used: row.added })
     }
   }
 

@@ -33,8 +33,12 @@ const ADD_USED = `
 
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
-  /** Accepts one request inside an open transaction. Data errors pass unchanged. */
-  one(request: AcceptRequest, now: number): AcceptAnswer
+  /**
+   * Accepts one request inside an open transaction. Data errors pass unchanged.
+   *
+   * @param admits called with the number of admitted notifications before they are stored
+   */
+  one(request: AcceptRequest, now: number, admits: (admitted: number) => void): AcceptAnswer
 }
 
 /** Stores requests: a set in one commit, or one request inside a larger commit. */
@@ -72,7 +76,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   }
 
   /** @param known organizations found in this transaction; the write lock keeps other processes from deleting them */
-  function acceptOne(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
+  function judge(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
     const { organizationId, notifications, quota } = request
     if (known?.has(organizationId) !== true && selectOrganization().get(organizationId) === undefined) {
       const message = `No organization has the id "${organizationId}".`
@@ -88,7 +92,6 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       const used = selectUsed().get(organizationId, quota.period)?.used ?? 0
       admitted = Math.min(admitted, Math.max(0, quota.limit - used))
     }
-    if (request.dryRun !== true) storeAdmitted(request, admitted, now)
     return { kind: 'accepted', admitted, createdAt: now }
   }
 
@@ -114,10 +117,20 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       return connection.writeSet(requests, failed, () => {
         const now = connection.now()
         const known = new Set<string>()
-        return (request) => acceptOne(request, now, known)
+        return (request) => {
+          const answer = judge(request, now, known)
+          if (answer.kind === 'accepted') storeAdmitted(request, answer.admitted, now)
+          return answer
+        }
       })
     },
-    one: (request, now) => acceptOne(request, now),
+    one(request, now, admits) {
+      const answer = judge(request, now)
+      if (answer.kind !== 'accepted') return answer
+      admits(answer.admitted)
+      storeAdmitted(request, answer.admitted, now)
+      return answer
+    },
   }
 }
 

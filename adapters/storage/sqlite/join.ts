@@ -49,12 +49,10 @@ export function createJoin(
 
     try {
       const answer = await connection.durably((): AcceptAnswer => {
-        const now = connection.now()
-        const judged = accept.one({ ...request, dryRun: true }, now)
-        if (judged.kind !== 'accepted') return judged
-        const ids = request.notifications.slice(0, judged.admitted).map(({ id }) => id)
-        if (ids.length > 0) call(ids)
-        return accept.one(request, now)
+        return accept.one(request, connection.now(), (admitted) => {
+          const ids = request.notifications.slice(0, admitted).map(({ id }) => id)
+          if (ids.length > 0) call(ids)
+        })
       })
       return { answer, committed: Promise.resolve(answer.kind === 'accepted') }
     } catch (error) {

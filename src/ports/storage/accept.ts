@@ -13,8 +13,6 @@ export interface AcceptRequest {
   readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
   /** The monthly quota. Absent: unlimited and not counted. */
   readonly quota?: { readonly period: string; readonly limit: number } | undefined
-  /** Returns the answer without storing anything. */
-  readonly dryRun?: boolean | undefined
 }
 
 /**

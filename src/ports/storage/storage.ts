@@ -74,7 +74,7 @@ export interface Storage<Tx = never> {
   stop(): Promise<void>
 
   /**
-   * Resolves if, as far as the storage knows, it can store data. Part of the health check, so it writes nothing, except
+   * Resolves if, as far as the storage knows, it can store data. For health and validation, so it writes nothing, except
    * to test again after a failed write. Absent: a storage that can read can write.
    *
    * @throws NotifierError `service_unavailable` while the disk is full or the database is read-only

@@ -8,7 +8,7 @@ import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shown } from '../render.ts'
-import { byId, owned, parseOptions } from '../scope.ts'
+import { byId, owned, parseOptions, unknownOrganization } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
@@ -106,6 +106,21 @@ export function createAccept(
       suppressionKey(kindOf(notification), organizationId, notification.to),
     )
     if (reason !== null) throw suppressionError(reason)
+  }
+
+  /**
+   * Judges one notification as an accept would, by reads.
+   *
+   * @throws NotifierError `service_unavailable`, `not_found`, `notification_quota_exceeded`
+   */
+  async function assertStorable(organizationId: string, { quota }: Grant['quota']): Promise<void> {
+    await storage.check?.()
+    // Not from the cache: another process may have deleted it.
+    const organization = await storage.organizations.get(organizationId)
+    if (organization === null || organization.deleting === true) throw unknownOrganization(organizationId)
+    if (quota === undefined) return
+    const used = await storage.quotaUsed(organizationId, quota.period)
+    if (used >= quota.limit) throw await limits.quotaError(organizationId)
   }
 
   /** Stores the notifications that the hourly limit granted, and refunds the rest. */
@@ -227,9 +242,7 @@ export function createAccept(
       await assertNotSuppressed(unit, organizationId, notification)
       const { refusal, quota } = await limits.peek(organizationId, 1)
       if (refusal !== null) throw refusal
-      const request = { organizationId, notifications: [notification], ...quota, dryRun: true }
-      const answer = await unit.store(request)
-      if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
+      await assertStorable(organizationId, quota)
       const { channel, to, content } = notification
       const template = 'template' in content ? await how.compiled.load(content.template) : null
       const kind = kindOf(notification)

@@ -40,7 +40,7 @@ export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: st
     inside: undefined,
     async store(request) {
       const answer = storedOf(await commit(request))
-      if (answer.kind === 'accepted' && request.dryRun !== true) tell(request)
+      if (answer.kind === 'accepted') tell(request)
       return answer
     },
   }

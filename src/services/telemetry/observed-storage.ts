@@ -43,9 +43,9 @@ export function observedStorage(
   /** Counts sends of one commit together. */
   function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
     const counts = new Map<string, number>()
-    for (const [index, { notifications, dryRun }] of requests.entries()) {
+    for (const [index, { notifications }] of requests.entries()) {
       const answer = answers[index]
-      if (answer?.kind !== 'accepted' || dryRun === true) continue
+      if (answer?.kind !== 'accepted') continue
       const admitted =
         answer.admitted === notifications.length ? notifications : notifications.slice(0, answer.admitted)
       for (const { channel } of admitted) counts.set(channel, (counts.get(channel) ?? 0) + 1)
@@ -54,9 +54,9 @@ export function observedStorage(
   }
 
   function tellAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
-    for (const [index, { notifications, organizationId, dryRun }] of requests.entries()) {
+    for (const [index, { notifications, organizationId }] of requests.entries()) {
       const answer = answers[index]
-      if (answer?.kind !== 'accepted' || dryRun === true) continue
+      if (answer?.kind !== 'accepted') continue
       const { createdAt, admitted } = answer
       const timestamp = new Date(createdAt).toISOString()
       for (const { id, channel, to, sendAt } of notifications.slice(0, admitted)) {

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { AcceptRequest } from '../../ports/storage/accept.ts'
-import {
-  accept,
-  claim,
-  countOf,
-  ended,
-  idOf,
-  LANE,
-  note,
-  notes,
-  organization,
-  page,
-  TEN,
-} from './fixtures.ts'
+import { accept, claim, countOf, ended, idOf, note, notes, organization, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
-
-const ONE_DAY = 86_400_000
 
 function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
   return { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], ...change }
@@ -214,29 +200,5 @@ export function acceptChecks(check: Check): void {
       25,
     )
     assert.equal((await secondDoor.notifications()).length, 25)
-  })
-
-  check('a dry run answers like an accept and stores nothing', async ({ storage, secondDoor }) => {
-    const quota = { period: '2026-01', limit: 3 }
-    const idempotency = {
-      operation: 'send',
-      key: 'k',
-      fingerprint: 'f',
-      result: 'r',
-      ttlMs: ONE_DAY,
-    } as const
-    const named = { ...idempotency, organizationId: DEFAULT_ORGANIZATION }
-    const dry = request({ notifications: notes(5), quota, idempotency: named, dryRun: true })
-    const answers = await storage.accept([dry, dry])
-    assert.deepEqual(
-      answers.map((answer) => answer.kind === 'accepted' && answer.admitted),
-      [3, 3],
-    )
-    assert.deepEqual(await secondDoor.notifications(), [])
-    assert.deepEqual(await secondDoor.jobs(), [])
-    assert.deepEqual(await secondDoor.idempotency(), [])
-    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, '2026-01'), 0)
-    assert.deepEqual((await storage.logs.list({ organizationId: DEFAULT_ORGANIZATION }, page())).items, [])
-    assert.deepEqual(await claim(storage, 10, LANE), [])
   })
 }

@@ -104,12 +104,6 @@ export function idempotencyChecks(check: Check): void {
     )
   })
 
-  check('a dry run is answered from a record, too', async ({ storage }) => {
-    await storage.accept([keyed()])
-    const [answer] = await storage.accept([{ ...keyed(), dryRun: true }])
-    assert.equal(answer?.kind, 'replayed')
-  })
-
   check(
     'a record says how many the quota admitted; none is kept for none',
     async ({ storage, secondDoor }) => {
