@@ -1,99 +1,62 @@
-import type { Socket } from 'node:net'
-import type { Client, Dispatcher } from 'undici'
-import type { Dial } from './dial.ts'
+import type { LookupFunction, Socket } from 'node:net'
+import type { Agent, buildConnector } from 'undici'
+import type { AddressGuard } from './address-guard.ts'
+import { BlockedAddressError } from './guarded-lookup.ts'
 
-/** A connection for one request at a time. Opened on first use, and again if it has ended. */
-export interface Connection {
-  /** True: it has carried an answer, and may have ended before the next request. */
-  readonly used: boolean
-  /** @param mostBytes maximum size of an answer with its framing; more ends the connection */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, mostBytes: number): void
-  /** The answer is complete: the next request may follow. */
-  free(): void
-  /** Ends the connection and its request. */
-  cut(): void
-}
-
-/** A pool of connections. */
+/** Kept connections to any number of origins, by undici's agent. */
 export interface Connections {
-  /**
-   * Calls `use` with a connection, at once if one is free, otherwise in order.
-   *
-   * @param HttpClient see {@link loadClient}
-   * @returns a function that stops waiting
-   */
-  take(HttpClient: typeof Client, origin: string, use: (connection: Connection) => void): () => void
-  /** Ends all connections and their requests. */
+  /** Resolves to an agent that follows no redirects and has no deadlines of its own for an answer. */
+  agent(): Promise<Agent>
+  /** Ends all connections and their requests. Later requests open new ones. */
   close(): void
 }
 
 export interface ConnectionsOptions {
-  /** Maximum number of connections, and so of concurrent requests, to all origins. */
-  readonly most: number
-  readonly dial: Dial
-  /** Called when no connection is open and no caller waits. */
-  emptied?(): void
-}
-
-interface Kept extends Connection {
-  readonly origin: string
-  /** Ends the connection but keeps its place. */
-  end(): void
-}
-
-interface Waiting {
-  readonly HttpClient: typeof Client
-  readonly origin: string
-  use(connection: Connection): void
+  /** Maximum number of connections, and so of concurrent requests, to one origin. Default: no maximum. */
+  readonly most?: number | undefined
+  /** Checks the connected address. Null: no user chose the address. */
+  readonly guard: AddressGuard | null
+  /** Resolves names. Default: the system's resolver. */
+  readonly lookup?: LookupFunction | undefined
+  /** Certificates (PEM) to trust instead of the runtime's list. */
+  readonly ca?: readonly string[] | undefined
 }
 
 /** Receivers commonly close after 5 s of silence; an earlier end in a header of the answer takes precedence. */
 const IDLE_MS = 15_000
 /** Margin before that end, so that no request meets it. */
 const IDLE_MARGIN_MS = 1_000
+/** A connection that is not open by then is given up, whatever the deadline of its request. */
+const CONNECT_MS = 10_000
+/** Detects that the peer is gone while nothing is sent. */
+const PROBE_AFTER_MS = 1_000
+/** Well above every body that is read: it limits headers, interim answers and chunk framing, which have no end. */
+const MOST_BYTES = 1024 * 1024
 
-/** The answer is too long: headers and framing have no limit of their own. */
 class LongAnswerError extends Error {
   override readonly name = 'LongAnswerError'
 }
 
-let loading: Promise<typeof Client> | undefined
-let loaded: typeof Client | undefined
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { most, guard, lookup, ca } = options
+  let open: { readonly agent: Promise<Agent>; readonly closing: AbortController } | undefined
 
-/** Loaded on first use: it takes 100 ms. Synchronous afterwards. */
-export function loadClient(): Promise<typeof Client> | typeof Client {
-  if (loaded !== undefined) return loaded
-  loading ??= import('undici').then(({ Client }) => {
-    loaded = Client
-    return Client
-  })
-  return loading
-}
-
-export function createConnections({ most, dial, emptied = () => {} }: ConnectionsOptions): Connections {
-  const open = new Set<Kept>()
-  /** Idle connections, the last used last. */
-  const idle: Kept[] = []
-  const waiting = new Set<Waiting>()
-
-  function keep({ HttpClient, origin }: Waiting): Kept {
-    let socket: Socket | undefined
-    let allowed = 0
-    let mostRead = 0
-    let used = false
-    const client = new HttpClient(origin, {
-      connect: (to, callback) => {
-        const opening = dial(to, (...how) => {
-          // The handshake came before.
-          mostRead = opening.bytesRead + allowed
-          opening.on('readable', () => {
-            if (opening.bytesRead > mostRead) opening.destroy(new LongAnswerError())
-          })
-          callback(...how)
-        })
-        socket = opening
-      },
-      pipelining: 1,
+  /** Loads undici on first use: it takes 100 ms. */
+  async function create(signal: AbortSignal): Promise<Agent> {
+    const { Agent, buildConnector } = await import('undici')
+    const connect = buildConnector({
+      // Also ends what is not connected yet.
+      signal,
+      timeout: CONNECT_MS,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
+      // A session that a receiver no longer accepts would fail every handshake.
+      maxCachedSessions: 0,
+      ...(lookup === undefined ? {} : { lookup }),
+      ...(ca === undefined ? {} : { ca: [...ca] }),
+    })
+    return new Agent({
+      connect: (to, callback) => connect(to, checked(callback)),
+      connections: most ?? null,
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
@@ -101,69 +64,47 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const kept: Kept = {
-      origin,
-      get used() {
-        return used
-      },
-      dispatch(request, handler, mostBytes) {
-        allowed = mostBytes
-        mostRead = (socket?.bytesRead ?? 0) + allowed
-        client.dispatch(request, handler)
-      },
-      free() {
-        used = true
-        if (open.has(kept)) idle.push(kept)
-        serve()
-      },
-      end() {
-        open.delete(kept)
-        const at = idle.indexOf(kept)
-        if (at >= 0) idle.splice(at, 1)
-        void client.destroy()
-        // The client does not own a connecting socket yet.
-        socket?.destroy()
-      },
-      cut() {
-        if (!open.has(kept)) return
-        kept.end()
-        serve()
-      },
-    }
-    client.on('disconnect', () => {
-      if (idle.includes(kept)) kept.cut()
-    })
-    open.add(kept)
-    return kept
   }
 
-  function find(next: Waiting): Kept | undefined {
-    const at = idle.findLastIndex(({ origin }) => origin === next.origin)
-    if (at >= 0) return idle.splice(at, 1)[0]
-    // An idle connection makes room for a new one.
-    if (open.size >= most) idle[0]?.end()
-    return open.size < most ? keep(next) : undefined
-  }
-
-  function serve(): void {
-    for (const next of waiting) {
-      const found = find(next)
-      if (found === undefined) return
-      waiting.delete(next)
-      next.use(found)
+  function checked(callback: buildConnector.Callback): buildConnector.Callback {
+    return (error, socket) => {
+      if (error !== null) return callback(error, null)
+      const { remoteAddress } = socket
+      if (remoteAddress === undefined || guard?.blocks(remoteAddress) !== true) {
+        return callback(null, limited(socket))
+      }
+      socket.destroy()
+      callback(new BlockedAddressError(), null)
     }
-    if (open.size === 0) emptied()
   }
 
   return {
-    take(HttpClient, origin, use) {
-      const next = { HttpClient, origin, use }
-      waiting.add(next)
-      serve()
-      return () => waiting.delete(next)
+    agent() {
+      if (open === undefined) {
+        const closing = new AbortController()
+        open = { agent: create(closing.signal), closing }
+      }
+      return open.agent
     },
     close() {
-      for (const kept of [...open]) kept.cut()
+      const closed = open
+      open = undefined
+      void closed?.agent.then((agent) => agent.destroy()).then(() => closed.closing.abort())
     },
   }
+}
+
+/** Counts what arrives after each write, which is one answer: a connection carries one request at a time. */
+function limited(socket: Socket): Socket {
+  let written = 0
+  let readBefore = 0
+  let read = 0
+  return socket.on('readable', () => {
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten
+      readBefore = read
+    }
+    read = socket.bytesRead
+    if (read - readBefore > MOST_BYTES) socket.destroy(new LongAnswerError())
+  })
 }

@@ -1,15 +1,15 @@
-import type { Client, Dispatcher } from 'undici'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { Agent, Dispatcher } from 'undici'
 import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
 import type { PostSignal } from '../ports/outgoing.ts'
-import { type Connection, type Connections, loadClient } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
 /** A request whose URL has been checked. */
 export interface Exchange {
   readonly method: string
   readonly url: URL
-  /** The connections to an origin. */
-  connectionsTo(origin: string): Connections
+  readonly connections: Connections
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
   readonly timeoutMs: number
@@ -34,113 +34,108 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/**
- * Maximum size of an answer besides its body: headers, interim answers and chunk framing. Well above the read-ahead
- * before the status line, which decides.
- */
-const FRAME_BYTES = 256 * 1024
-
-/** For a request that never started. */
-const INVALID = 'UND_ERR_INVALID_ARG'
-/** For a request on a connection that was cut. */
-const CUT = 'UND_ERR_DESTROYED'
-
 /** Performs one exchange. Never rejects; settles within `timeoutMs` whatever the receiver does. */
-export function exchange(what: Exchange): Promise<PostResult> {
-  const client = loadClient()
-  return client instanceof Promise
-    ? client.then((HttpClient) => exchangeBy(HttpClient, what))
-    : exchangeBy(client, what)
+export async function exchange(what: Exchange): Promise<PostResult> {
+  const agent = await what.connections.agent()
+  return new Promise((resolve) => exchangeBy(agent, what, resolve))
 }
 
-function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResult> {
-  return new Promise((resolve) => {
-    let requestSent = false
-    let answer: Answer | undefined
-    let connection: Connection | undefined
-    let giveUp = (): void => {}
+function exchangeBy(agent: Agent, what: Exchange, resolve: (result: PostResult) => void): void {
+  const request = requestOf(what)
+  let sending: Dispatcher.DispatchController | undefined
+  let answer: Answer | undefined
+  let settled = false
+  let repeated = false
 
-    const settle = (reason: PostFailure['reason'], message: string): void => {
-      clearTimeout(deadline)
-      what.signal?.removeEventListener('abort', onAbort)
-      const durationMs = Math.round(performance.now() - what.startedAt)
-      // The status line decides; a failure of the body does not change the result.
-      resolve(
-        answer === undefined
-          ? { kind: 'failed', reason, requestSent, message, durationMs }
-          : { ...answer.read(), durationMs },
-      )
-    }
-    const cut = (reason: PostFailure['reason'], message: string): void => {
-      settle(reason, message)
-      if (connection === undefined) giveUp()
-      else connection.cut()
-    }
-    const fail = (error: NodeJS.ErrnoException): void => {
-      // Protocol errors have no code.
-      const code = error.code ?? error.name
-      if (error instanceof BlockedAddressError) cut('blocked', error.message)
-      else if (requestSent) cut('broken', `The connection ended without a valid answer (${code}).`)
-      else if (code === INVALID) cut('unreachable', 'The request cannot be made: a header is invalid.')
-      else if (connection?.used === true && code !== CUT) {
-        // It was reset while idle, before anything was written.
-        connection.cut()
-        begin()
-      } else cut('unreachable', `No connection could be made (${code}).`)
-    }
-    const begin = (): void => {
-      connection = undefined
-      giveUp = what.connectionsTo(what.url.origin).take(HttpClient, what.url.origin, use)
-    }
-    const use = (taken: Connection): void => {
-      connection = taken
-      const handler: Dispatcher.DispatchHandler = {
-        // The next step is the write.
-        onRequestStart() {
-          requestSent = true
-        },
-        onResponseStart(_, status, headers) {
-          if (status >= 200) answer = collect(status, headers, what.maxResponseBytes)
-        },
-        onResponseData(_, chunk) {
-          if (answer?.add(chunk) === false) cut('broken', '')
-        },
-        onResponseEnd() {
-          answer?.end()
-          settle('broken', '')
-          taken.free()
-        },
-        onResponseError: (_, error) => fail(error),
-      }
-      taken.dispatch(requestOf(what), handler, FRAME_BYTES + 2 * what.maxResponseBytes)
-    }
-    const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
-    // Deadlines of I/O use real time: no other clock affects a socket.
-    const deadline = setTimeout(
-      () => cut('timeout', `No answer within ${what.timeoutMs} ms.`),
-      what.timeoutMs,
+  const settle = (reason: PostFailure['reason'], message: string): void => {
+    settled = true
+    clearTimeout(deadline)
+    what.signal?.removeEventListener('abort', onAbort)
+    const durationMs = Math.round(performance.now() - what.startedAt)
+    // The status line decides; a failure of the body does not change the result.
+    resolve(
+      answer === undefined
+        ? { kind: 'failed', reason, requestSent: sending !== undefined, message, durationMs }
+        : { ...answer.read(), durationMs },
     )
+  }
+  const cut = (reason: PostFailure['reason'], message: string): void => {
+    if (settled) return
+    settle(reason, message)
+    sending?.abort(new Error(reason))
+  }
+  const fail = (error: NodeJS.ErrnoException): void => {
+    // Protocol errors have no code.
+    const code = error.code ?? error.name
+    if (error instanceof BlockedAddressError) cut('blocked', error.message)
+    else if (sending !== undefined) cut('broken', `The connection ended without a valid answer (${code}).`)
+    else if (code === 'ECONNRESET' && !repeated) {
+      // A kept connection was reset while idle, before anything was written. In this turn others may be, too.
+      repeated = true
+      setImmediate(begin)
+    } else cut('unreachable', `No connection could be made (${code}).`)
+  }
+  const handler: Dispatcher.DispatchHandler = {
+    // The next step is the write.
+    onRequestStart(controller) {
+      if (settled) controller.abort(new Error('given up'))
+      else sending = controller
+    },
+    onResponseStart(_, status, headers) {
+      if (status >= 200) answer = collect(status, headers, what.maxResponseBytes)
+    },
+    onResponseData(_, chunk) {
+      if (answer?.add(chunk) === false) cut('broken', '')
+    },
+    onResponseEnd() {
+      answer?.end()
+      settle('broken', '')
+    },
+    onResponseError: (_, error) => fail(error),
+  }
+  const begin = (): void => {
+    if (settled) return
+    if (request === null) cut('unreachable', 'The request cannot be made: a header is invalid.')
+    else agent.dispatch(request, handler)
+  }
+  const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
+  // Deadlines of I/O use real time: no other clock affects a socket.
+  const deadline = setTimeout(() => cut('timeout', `No answer within ${what.timeoutMs} ms.`), what.timeoutMs)
 
-    if (what.signal?.aborted === true) {
-      settle('aborted', 'The attempt was aborted.')
-      return
-    }
-    what.signal?.addEventListener('abort', onAbort, { once: true })
-    begin()
-  })
+  if (what.signal?.aborted === true) onAbort()
+  else what.signal?.addEventListener('abort', onAbort, { once: true })
+  begin()
 }
 
-function requestOf({ method, url, headers, body }: Exchange): Dispatcher.DispatchOptions {
+/** @returns null: undici would refuse a header, and its pool would never use that connection again */
+function requestOf({ method, url, headers, body }: Exchange): Agent.DispatchOptions | null {
   const list: string[] = []
   let named = false
-  for (const name of Object.keys(headers)) {
+  for (const [name, value] of Object.entries(headers)) {
     const known = name.toLowerCase()
     if (RESERVED.has(known)) continue
     if (known === 'user-agent') named = true
-    list.push(name, headers[name] as string)
+    if (!isValidHeader(name, value)) return null
+    list.push(name, value)
   }
   if (!named) list.push('user-agent', 'Carillon')
-  return { method, path: url.pathname + url.search, headers: list, body: method === 'GET' ? null : body }
+  return {
+    origin: url.origin,
+    method,
+    path: url.pathname + url.search,
+    headers: list,
+    body: method === 'GET' ? null : body,
+  }
+}
+
+function isValidHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The part of an answer received so far. */

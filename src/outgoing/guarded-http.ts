@@ -1,7 +1,6 @@
 import type { OutgoingHttp } from '../ports/outgoing.ts'
 import { addressGuard } from './address-guard.ts'
-import { type Connections, createConnections } from './connections.ts'
-import { createDial } from './dial.ts'
+import { createConnections } from './connections.ts'
 import { dnsLookup } from './dns-lookup.ts'
 import { exchange } from './exchange.ts'
 import { guardedLookup, type LookupAll, systemLookup } from './guarded-lookup.ts'
@@ -57,25 +56,15 @@ const DEFAULT_BODY_BYTES = 16_384
  * @throws NotifierError `invalid_configuration` for an invalid block in `allow`
  */
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
-  const { allow = [], allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
-  const { options: named = '' } = options
+  const { allow = [], allowHttp = false, ca, maxConnections, options: named = '' } = options
   const guard = addressGuard(allow)
-  const dial = createDial({
+  const connections = createConnections({
+    most: maxConnections,
     guard,
     // Connections are pinned to the checked address; each new one is checked again.
     lookup: guardedLookup(guard, options.lookup ?? (allow.length === 0 ? dnsLookup() : systemLookup)),
     ca: ca === undefined ? undefined : [ca].flat(),
   })
-  const hosts = new Map<string, Connections>()
-
-  function connectionsTo(origin: string): Connections {
-    const known = hosts.get(origin)
-    if (known !== undefined) return known
-    const emptied = (): void => void hosts.delete(origin)
-    const connections = createConnections({ most: maxConnections, dial, emptied })
-    hosts.set(origin, connections)
-    return connections
-  }
 
   return {
     post(request) {
@@ -93,7 +82,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       return exchange({
         method: 'POST',
         url: judged.url,
-        connectionsTo,
+        connections,
         headers: request.headers,
         body: request.body,
         timeoutMs: request.timeoutMs,
@@ -107,7 +96,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       return judged.kind === 'refused' ? judged.why : null
     },
     close() {
-      for (const connections of hosts.values()) connections.close()
+      connections.close()
       return Promise.resolve()
     },
   }

@@ -140,19 +140,6 @@ test('a thousand messages at once share the connections that are allowed', async
   await server.close()
 })
 
-test('a connection that is idle makes room for one to another host', async () => {
-  const servers = await Promise.all(
-    [1, 2].map(() => providerServer({ accept: () => ({ status: 201, body: { id: 'm' } }) })),
-  )
-  const http = providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] })
-  const urls = servers.flatMap(({ url }) => Array.from({ length: 20 }, (_, index) => `${url}/${index}`))
-  const mixed = urls.sort((one, other) => one.slice(-2).localeCompare(other.slice(-2)))
-  const results = await Promise.all(mixed.map((url) => http.request({ url, headers: {} })))
-  expect(results.filter((result) => result.kind === 'answered' && result.status === 201)).toHaveLength(40)
-  http.close()
-  for (const server of servers) await server.close()
-})
-
 test('a refusal that repeats a credential where its text is cut shows no part of it', async () => {
   const message = `${'x'.repeat(490)}${TOKEN}`
   const server = await providerServer({ accept: () => ({ status: 400, body: { error: 'odd', message } }) })

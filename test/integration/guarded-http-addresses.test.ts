@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { addressGuard } from '../../src/outgoing/address-guard.ts'
 import { createConnections } from '../../src/outgoing/connections.ts'
-import { createDial } from '../../src/outgoing/dial.ts'
 import { exchange } from '../../src/outgoing/exchange.ts'
-import { BlockedAddressError } from '../../src/outgoing/guarded-lookup.ts'
 import { closedAfterTest, outgoing, request, resolver } from './support/outgoing.ts'
-import { httpReceiver, tcpReceiver } from './support/receivers.ts'
+import { httpReceiver } from './support/receivers.ts'
 
 describe('the address guard', () => {
   it.each([
@@ -66,11 +64,11 @@ describe('the address guard', () => {
 
   it('checks the address of the connected socket too', async () => {
     const receiver = await closedAfterTest(httpReceiver((response) => response.end()))
-    const connections = createConnections({ most: 1, dial: createDial({ guard: addressGuard() }) })
+    const connections = createConnections({ guard: addressGuard() })
     const result = await exchange({
       method: 'POST',
       url: new URL(`http://127.0.0.1:${receiver.port}/`),
-      connectionsTo: () => connections,
+      connections,
       headers: {},
       body: '{}',
       timeoutMs: 20_000,
@@ -81,19 +79,6 @@ describe('the address guard', () => {
     expect(result).toMatchObject({ kind: 'failed', reason: 'blocked', requestSent: false })
     await receiver.drained()
     expect(receiver.requests).toEqual([])
-  })
-
-  it('begins no handshake with a refused address', async () => {
-    const received: Buffer[] = []
-    const receiver = await closedAfterTest(
-      tcpReceiver((socket) => socket.on('data', (bytes) => received.push(bytes))),
-    )
-    const dial = createDial({ guard: addressGuard() })
-    const to = { protocol: 'https:', hostname: '127.0.0.1', port: String(receiver.port) }
-    const error = await new Promise((resolve) => dial(to, (...[failure]) => resolve(failure)))
-    expect(error).toBeInstanceOf(BlockedAddressError)
-    await receiver.drained()
-    expect(received).toEqual([])
   })
 
   it.each([301, 302, 303, 307, 308])('follows no redirect: %i', async (status) => {

@@ -166,22 +166,34 @@ describe('a receiver', () => {
     expect(receiver.requests).toEqual([])
   })
 
-  it('that does not finish the TLS handshake was sent nothing', async () => {
+  it('that does not finish the TLS handshake was sent nothing, and a close ends the handshake', async () => {
     const receiver = await closedAfterTest(tcpReceiver((socket) => socket.resume()))
-    const result = await outgoing().post(request(`https://127.0.0.1:${receiver.port}/`, { timeoutMs: SOON }))
+    const http = outgoing()
+    const result = await http.post(request(`https://127.0.0.1:${receiver.port}/`, { timeoutMs: SOON }))
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout', requestSent: false })
+    await http.close()
     await receiver.drained()
   })
 
-  it('whose connections are busy was sent nothing when the deadline of a waiting request passes', async () => {
-    const receiver = await closedAfterTest(tcpReceiver(() => {}))
+  it('whose connections are busy is never sent a request that has given up', async () => {
+    let release = (): void => {}
+    const receiver = await closedAfterTest(
+      httpReceiver((response, { path }) => {
+        if (path === '/first') release = () => response.end()
+        else response.end()
+      }),
+    )
     const http = outgoing({ maxConnections: 1 })
-    const url = `http://127.0.0.1:${receiver.port}/`
-    const [first, second] = await Promise.all([
-      http.post(request(url, { timeoutMs: SOON * 2 })),
-      http.post(request(url, { timeoutMs: SOON })),
-    ])
-    expect(first).toMatchObject({ reason: 'timeout', requestSent: true })
-    expect(second).toMatchObject({ reason: 'timeout', requestSent: false })
+    const post = (path: string, more = {}) =>
+      http.post(request(`http://127.0.0.1:${receiver.port}${path}`, more))
+    const first = post('/first')
+    expect(await post('/second', { timeoutMs: SOON })).toMatchObject({
+      reason: 'timeout',
+      requestSent: false,
+    })
+    release()
+    expect(await first).toMatchObject({ kind: 'answered' })
+    expect(await post('/third')).toMatchObject({ kind: 'answered' })
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/first', '/third'])
   })
 })

@@ -1,14 +1,13 @@
 import type { PostResult } from '../../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
-import { createDial } from '../../../../src/outgoing/dial.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
 
 /** Settings for all requests of one provider instance. */
 export interface ProviderHttpOptions {
-  /** Most connections, and so most concurrent requests. */
+  /** Most connections, and so most concurrent requests, to one host. */
   readonly maxConnections: number
   /** Deadline for queueing, DNS lookup, connection, request and answer together, in milliseconds. */
   readonly timeoutMs: number
@@ -42,8 +41,7 @@ const MAX_ANSWER_BYTES = 262_144
 /** Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer. */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
-  // One limit, even for requests to several hosts.
-  const connections = createConnections({ most: maxConnections, dial: createDial({ guard: null }) })
+  const connections = createConnections({ most: maxConnections, guard: null })
   const redact = redactor(secrets)
   let closed = false
 
@@ -60,7 +58,7 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     return exchange({
       method,
       url,
-      connectionsTo: () => connections,
+      connections,
       headers,
       body,
       timeoutMs,
