@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { networksOf } from '../addresses/networks.ts'
 
 /** Tests whether an address, or `unix`, belongs to a set of networks. */
 export type AddressMatcher = (address: string) => boolean
@@ -12,8 +13,6 @@ const PRESETS: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
-
 /** True for a canonical loopback address. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || (address.startsWith('127.') && !address.includes(':'))
@@ -25,26 +24,13 @@ export function isLoopback(address: string): boolean {
  * @returns null if an entry is invalid
  */
 export function compileNetworks(entries: readonly string[]): AddressMatcher | null {
-  const list = new BlockList()
   const unix = entries.includes(UNIX_PEER)
-  const networks = entries.filter((entry) => entry !== UNIX_PEER)
-  for (const entry of networks.flatMap((name) => (Object.hasOwn(PRESETS, name) ? PRESETS[name] : name))) {
-    if (entry === undefined || !addNetwork(list, entry)) return null
-  }
-  return (address) =>
-    address === UNIX_PEER ? unix : list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-function addNetwork(list: BlockList, entry: string): boolean {
-  const match = CIDR.exec(entry)
-  const address = match?.[1] ?? ''
-  const version = isIP(address)
-  if (version === 0 || address.includes('%')) return false
-  const bits = version === 6 ? 128 : 32
-  const prefix = match?.[2] === undefined ? bits : Number(match[2])
-  if (prefix > bits) return false
-  list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4')
-  return true
+  const networks = networksOf(
+    entries
+      .filter((entry) => entry !== UNIX_PEER)
+      .flatMap((entry) => (Object.hasOwn(PRESETS, entry) ? (PRESETS[entry] ?? []) : entry)),
+  )
+  return networks && ((address) => (address === UNIX_PEER ? unix : networks.has(address)))
 }
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
