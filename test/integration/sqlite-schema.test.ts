@@ -203,9 +203,3 @@ test('wrong options are told apart at creation', () => {
     details: { option: 'synchronous' },
   })
 })
-
-test('a runtime without node:sqlite is told what it needs', () => {
-  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never)
-  expect(() => sqlite({ file: newFile() })).toThrow(/22\.13/)
-  expect(() => sqlite({ file: newFile() })).toThrow(expect.objectContaining({ code: 'unsupported_runtime' }))
-})

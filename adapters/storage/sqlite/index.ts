@@ -26,7 +26,7 @@ import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
-import { assertReadsUris, loadSqlite } from './runtime.ts'
+import { assertReadsUris } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
 import { createSuppressions } from './suppressions.ts'
@@ -59,12 +59,13 @@ export interface SqliteOptions {
  * SQLite is synchronous: a method completes its transaction before it returns its promise. The promise then waits for
  * the disk outside of the event loop.
  *
- * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
+ * `start()` loads `node:sqlite`, and fails with `invalid_configuration` on a runtime without it.
+ *
+ * @throws NotifierError `invalid_configuration`
  */
 export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
-  loadSqlite()
   const disk = createDisk()
   const connection = createConnection(() => clock.now(), disk)
 

@@ -205,11 +205,6 @@ const ROWS = {
     'Pass an open transaction on the database of the storage.',
   ],
   missing_peer: [500, 'An optional package is not installed.', 'Run the install command in the message.'],
-  unsupported_runtime: [
-    500,
-    'This Node.js version does not support the feature.',
-    'Use a newer Node.js version, or another adapter.',
-  ],
   not_started: [
     503,
     'The notifier is not running.',
