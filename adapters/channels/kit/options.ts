@@ -53,6 +53,11 @@ export const retryPolicy: z.ZodType<RetryPolicy> = z.custom<RetryPolicy>(
   'must be an object',
 )
 
+/** True for a host name or address of this machine. */
+export function isThisMachine(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+}
+
 /** The error for an option whose fault a schema cannot express. */
 export function wrongOption(plugin: string, option: string, what: string): NotifierError {
   return new NotifierError('invalid_configuration', {

@@ -4,8 +4,8 @@ import type { Provider } from '../../../src/ports/provider.ts'
 import { describeProvider } from '../kit/http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
-import { isThisMachine, providerShape } from '../kit/http/provider-options.ts'
-import { checkOptions } from '../kit/options.ts'
+import { providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
 import { judgeSlackWebhook } from './errors.ts'
 import { refusalOf, slackContent } from './message.ts'
 
@@ -21,12 +21,11 @@ export interface SlackWebhookOptions extends Omit<PacedProviderOptions, 'baseUrl
 }
 
 const { baseUrl: _, ...shape } = providerShape({ name: 'slack-webhook', baseUrl: '' })
-const recipient = z.string().min(1).max(100)
 const schema = z.strictObject({
   ...shape,
   maxPerSecond,
   url: z.string().refine(isWebhookUrl, 'must be the address of an incoming webhook at hooks.slack.com'),
-  to: z.union([recipient.transform((one) => [one]), z.array(recipient).min(1)]),
+  to: oneOrSeveral(z.string().min(1).max(100)),
 })
 
 /**

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import { line, type MailFrame, mailFrame, mailShape } from '../kit/mail/mail-frame.ts'
-import { checkOptions, instanceName, retryPolicy } from '../kit/options.ts'
+import { checkOptions, instanceName, isThisMachine, retryPolicy } from '../kit/options.ts'
 
 /** Options of `smtp`. */
 export interface SmtpOptions {
@@ -162,8 +162,4 @@ export function resolveSmtpOptions(options: SmtpOptions): ResolvedSmtpOptions {
     clientName: given.clientName ?? null,
     retry: given.retry,
   }
-}
-
-function isThisMachine(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../../src/domain/retry.ts'
-import { instanceName, retryPolicy, timeout } from '../options.ts'
+import { instanceName, isThisMachine, retryPolicy, timeout } from '../options.ts'
 
 /** Options of every HTTP provider. */
 export interface ProviderOptions {
@@ -76,9 +76,4 @@ function isBaseUrl(text: string): boolean {
   // The URL parser drops an empty query or fragment.
   if (/[?#]/.test(text)) return false
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
-}
-
-/** True for a hostname of this machine. */
-export function isThisMachine(hostname: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
