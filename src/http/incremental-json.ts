@@ -36,8 +36,9 @@ export function mayExceed(bytes: Uint8Array, values: number): boolean {
 }
 
 /**
- * Parses the items of the lists in the outermost object one by one, with turns of the event loop in between. Parsed at
- * once, a text of 16 MiB with distinct names would block the process for seconds.
+ * Parses the items of the lists in the outermost object one by one, with turns of the event loop in between. The limit
+ * of bytes cannot replace this: a batch of 10,000 messages with contents takes 16 MiB, which `JSON.parse` reads in 16 ms,
+ * but in 2 to 5 s if all names differ, and in 120 ms even 1 MiB of those. In turns other requests waited at most 160 ms.
  *
  * @returns the result of `JSON.parse`
  * @throws SyntaxError, and the errors of `refuse` before any parsing
