@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { tooLarge } from '../../src/http/body.ts'
 import type { BodyLimits } from '../../src/http/message.ts'
@@ -37,8 +38,9 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length > 1 ? Buffer.concat(pieces) : first
 }
 
-function collect(
-  req: IncomingMessage,
+/** Reads the rest of a stream. Every rejection is a NotifierError. */
+export function collect(
+  stream: Readable,
   { bytes: limit, timeoutMs, watch }: BodyLimits,
   idleMs: number,
 ): Promise<Uint8Array> {
@@ -48,13 +50,10 @@ function collect(
     function settle(error?: NotifierError): void {
       clearTimeout(idle)
       clearTimeout(deadline)
-      req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
-      if (error === undefined) {
-        resolve(joined(pieces))
-        return
-      }
-      // The stream keeps flowing and discards its data, until the answer decides about the rest.
-      reject(error)
+      stream.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
+      // After an error the stream keeps flowing and discards its data, until the answer decides about the rest.
+      if (error === undefined) resolve(joined(pieces))
+      else reject(error)
     }
     function onData(chunk: Uint8Array | string): void {
       const bytes = toBytes(chunk)
@@ -67,17 +66,13 @@ function collect(
       pieces.push(bytes)
       arrived?.(bytes.length)
     }
-    function onEnd(): void {
-      settle()
-    }
-    function onClose(): void {
-      settle(incomplete())
-    }
+    const onEnd = (): void => settle()
+    const onClose = (): void => settle(incomplete())
     const onTimeout = (): void => settle(new NotifierError('request_timeout'))
     const idle = setTimeout(onTimeout, idleMs)
     const deadline = setTimeout(onTimeout, timeoutMs)
     const arrived = watch?.(settle)
-    req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+    stream.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }
 
