@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type SqliteTransaction, sqlite } from '../../adapters/storage/sqlite/index.ts'
+import {
+  type SqliteDatabase,
+  type SqliteDriver,
+  type SqliteTransaction,
+  sqlite,
+} from '../../adapters/storage/sqlite/index.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
 import type {
@@ -26,19 +31,25 @@ export function temporaryFile(): { readonly file: string; remove(): void } {
 }
 
 /** @param clock replaces the one that `advance` moves */
-export async function sqliteHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
+export async function sqliteHarness(
+  clock?: Pick<Clock, 'now'>,
+  driver: SqliteDriver = DatabaseSync,
+): Promise<StorageHarness> {
   const { file, remove } = temporaryFile()
   let now = Date.now()
-  const storage = sqlite({ file, clock: clock ?? { now: () => now } })
+  const storage = sqlite({ file, driver, clock: clock ?? { now: () => now } })
   await storage.start()
   const database = new DatabaseSync(file)
   database.exec('CREATE TABLE callers_own (row TEXT)')
-  const within = async (request: AcceptRequest, write: SqliteTransaction): Promise<JoinedAccept> => {
+  const within = async (
+    request: AcceptRequest,
+    write: SqliteTransaction<SqliteDatabase>,
+  ): Promise<JoinedAccept> => {
     const transaction = await storage.join?.(write)
     if (transaction === undefined) throw new Error('join is missing')
     return transaction.accept(request)
   }
-  const insert = (handle: DatabaseSync, row: string): unknown =>
+  const insert = (handle: SqliteDatabase, row: string): unknown =>
     handle.prepare('INSERT INTO callers_own VALUES (?)').run(row)
   return {
     storage,

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
 import type { drizzle } from 'drizzle-orm/node-postgres'
 import type { Knex } from 'knex'
 import type { Kysely, Transaction } from 'kysely'
@@ -61,6 +62,16 @@ it('SQLite takes a synchronous function', () => {
   void onSqlite.send(message, { tx: async () => {} })
   // @ts-expect-error: of another storage
   void onSqlite.send(message, { tx: {} as pg.Client })
+})
+
+it('SQLite with a driver hands over the open database of the driver', () => {
+  const onDriver = createNotifier({ channels, storage: sqlite({ file: 'x', driver: Database }) })
+  void onDriver.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<Database.Database>() })
+  void onDriver.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
+  // @ts-expect-error: SQLite commits when it returns
+  void onDriver.send(message, { tx: async () => {} })
+  // @ts-expect-error: an open database is no driver
+  sqlite({ file: 'x', driver: new Database('x') })
 })
 
 it('memory has none, and any notifier fits where none is needed', () => {

@@ -1,8 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { AddressOf } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
+import type { SqliteDatabase } from './driver.ts'
 import { isDataError, isDiskError, unavailable } from './errors.ts'
 import { prepareStatement, type Statement } from './statement.ts'
 
@@ -13,7 +13,7 @@ export interface Connection {
   /** Set by the storage's start. */
   addressOf: AddressOf
   /** Sets or clears the handle. */
-  use(database: DatabaseSync | undefined): DatabaseSync | undefined
+  use(database: SqliteDatabase | undefined): SqliteDatabase | undefined
   /** A statement that is prepared on first use and cached. */
   statement<Row = never>(sql: string): () => Statement<Row>
   /** Runs a script of several statements. */
@@ -55,19 +55,19 @@ export interface Connection {
    *
    * @throws the error of `work`; NotifierError `invalid_transaction` if it ended the transaction
    */
-  lend<Answer>(work: (database: DatabaseSync) => Answer): Answer
+  lend<Answer>(work: (database: SqliteDatabase) => Answer): Answer
 }
 
 export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | 'check'>): Connection {
-  let open: DatabaseSync | undefined
+  let open: SqliteDatabase | undefined
 
-  function database(): DatabaseSync {
+  function database(): SqliteDatabase {
     if (open !== undefined) return open
     throw notOpen('SQLite')
   }
 
   function statement<Row>(sql: string): () => Statement<Row> {
-    let owner: DatabaseSync | undefined
+    let owner: SqliteDatabase | undefined
     let prepared: Statement<Row> | undefined
     return function prepare() {
       if (prepared === undefined || owner !== open) {
@@ -145,7 +145,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     })
   }
 
-  function lend<Answer>(work: (database: DatabaseSync) => Answer): Answer {
+  function lend<Answer>(work: (database: SqliteDatabase) => Answer): Answer {
     lent().run()
     const answer = work(database())
     try {

@@ -1,10 +1,38 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 
-/** SQLite result codes that concern the data of one statement: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
-const DATA_ERRORS: ReadonlySet<number> = new Set([18, 19, 20, 25])
+/** SQLite's primary result codes that make a difference here, by the numbers of `node:sqlite`. */
+const CODES = {
+  1: 'ERROR',
+  5: 'BUSY',
+  8: 'READONLY',
+  10: 'IOERR',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  18: 'TOOBIG',
+  19: 'CONSTRAINT',
+  20: 'MISMATCH',
+  25: 'RANGE',
+  26: 'NOTADB',
+} as const
 
-/** SQLite result codes that concern writes to the disk: READONLY, IOERR, FULL. */
-const DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13])
+type Code = (typeof CODES)[keyof typeof CODES]
+
+const NAMES: ReadonlySet<string> = new Set(Object.values(CODES))
+
+/** Concern the data of one statement. */
+const DATA_ERRORS: ReadonlySet<Code | null> = new Set<Code>(['TOOBIG', 'CONSTRAINT', 'MISMATCH', 'RANGE'])
+
+/** Concern writes to the disk. */
+const DISK_ERRORS: ReadonlySet<Code | null> = new Set<Code>(['READONLY', 'IOERR', 'FULL'])
+
+/** The primary result code in an error of any driver; null: none, or one that makes no difference here. */
+export function codeOf(error: unknown): Code | null {
+  const { errcode, code } = Object(error) as { readonly errcode?: unknown; readonly code?: unknown }
+  if (typeof errcode === 'number') return CODES[(errcode & 0xff) as keyof typeof CODES] ?? null
+  // `SQLITE_IOERR_WRITE` is a kind of `SQLITE_IOERR`.
+  const [prefix, name = ''] = String(code).split('_')
+  return prefix === 'SQLITE' && NAMES.has(name) ? (name as Code) : null
+}
 
 /**
  * True: the data is at fault, and the statement can never succeed. All other errors are the storage's. Errors without a
@@ -12,13 +40,12 @@ const DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13])
  */
 export function isDataError(error: unknown): boolean {
   if (!(error instanceof Error) || isNotifierError(error)) return false
-  if ('errcode' in error && typeof error.errcode === 'number') return DATA_ERRORS.has(error.errcode & 0xff)
-  return error instanceof TypeError || error instanceof RangeError
+  return DATA_ERRORS.has(codeOf(error)) || error instanceof TypeError || error instanceof RangeError
 }
 
 /** True: the disk refused a write, for example because it is full. */
 export function isDiskError(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && DISK_ERRORS.has(Number(error.errcode) & 0xff)
+  return DISK_ERRORS.has(codeOf(error))
 }
 
 /** Wraps an error of one item. */

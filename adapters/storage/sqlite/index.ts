@@ -1,5 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames, objectWith } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, type OptionRule, objectWith } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createPendingCalls } from '../pending-calls.ts'
@@ -12,6 +13,7 @@ import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
+import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { createDueLanes } from './due-lanes.ts'
 import { createAddFacts } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
@@ -26,19 +28,21 @@ import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
-import { assertReadsUris } from './runtime.ts'
+import { assertReadsUris, loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
 import { createSuppressions } from './suppressions.ts'
 import { createTemplates } from './templates.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
+export type { SqliteDatabase, SqliteDriver, SqliteStatement, SqliteValue } from './driver.ts'
 export type { SqliteTransaction, Synchronous } from './join.ts'
 
-export interface SqliteOptions {
+/** `Database` is the driver's type of an open database. */
+export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
   /**
-   * Path of the database file or, from Node.js 22.15 on, a `file:` URI; created if it does not exist. Must be on a
-   * local disk: SQLite's locks do not work on network drives.
+   * Path of the database file or, from Node.js 22.15 on and without a `driver`, a `file:` URI; created if it does not
+   * exist. Must be on a local disk: SQLite's locks do not work on network drives.
    */
   readonly file: string
   /**
@@ -48,22 +52,26 @@ export interface SqliteOptions {
    * @default 'full'
    */
   readonly synchronous?: 'full' | 'normal' | undefined
+  /** Opens the file instead of `node:sqlite`: the class `Database` of `better-sqlite3`, or a similar one. */
+  readonly driver?: SqliteDriver<Database> | undefined
   /** The storage's clock. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
 /**
- * Stores everything in one SQLite file through `node:sqlite`. Several processes on one machine may share the file.
+ * Stores everything in one SQLite file. Several processes on one machine may share the file. The `node:sqlite` of
  * Node.js 22 truncates texts at a NUL character when it reads them.
  *
  * SQLite is synchronous: a method completes its transaction before it returns its promise. The promise then waits for
  * the disk outside of the event loop.
  *
- * `start()` loads `node:sqlite`, and fails with `invalid_configuration` on a runtime without it.
+ * Without a `driver`, `start()` loads `node:sqlite`, and fails with `invalid_configuration` on a runtime without it.
  *
  * @throws NotifierError `invalid_configuration`
  */
-export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
+export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
+  options: SqliteOptions<Database>,
+): Storage<SqliteTransaction<Database>> {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
   const disk = createDisk()
@@ -75,7 +83,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
   const quotaUsed = createQuotaUsed(connection)
   const accept = createAccept(connection, idempotency)
-  const join = createJoin(connection, accept)
+  const join = createJoin<Database>(connection, accept)
   const claim = createClaim(connection, { deliveries, dueLanes: createDueLanes(connection), recoverExpired })
   const settle = createSettle(connection, {
     addFacts,
@@ -94,7 +102,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   async function open(): Promise<void> {
     if (started) return
     try {
-      const database = openDatabase(opening.file)
+      const database = openDatabase(opening.file, options.driver ?? loadSqlite())
       connection.use(database)
       migrate(connection)
       createDefaultOrganization(connection)
@@ -197,26 +205,40 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   }
 }
 
+/** An open database, which has the same methods, is a likely mistake. */
+const CLASS: OptionRule = {
+  expected: 'a class that opens a database, such as Database of better-sqlite3',
+  holds: (value) => typeof value === 'function' && value.prototype !== undefined,
+}
+
 interface Checked {
   readonly file: string
   readonly synchronous: 'full' | 'normal'
 }
 
-function validated(options: SqliteOptions): Checked {
-  assertOptionNames('sqlite', options, { file: true, synchronous: true, clock: objectWith('now') })
-  const { file, synchronous = 'full' } = options
-  if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
-    throw new NotifierError('invalid_configuration', {
-      message: 'sqlite: "file" must be the path of a file. To store nothing, use memoryStorage() instead.',
-      details: { option: 'file' },
-    })
+function validated<Database extends SqliteDatabase>(options: SqliteOptions<Database>): Checked {
+  assertOptionNames('sqlite', options, {
+    file: true,
+    synchronous: true,
+    driver: CLASS,
+    clock: objectWith('now'),
+  })
+  const { file, synchronous = 'full', driver } = options
+  if (typeof file !== 'string' || file === '' || file.startsWith(':memory:'))
+    throw wrong('file', 'must be the path of a file. To store nothing, use memoryStorage() instead')
+  if (synchronous !== 'full' && synchronous !== 'normal')
+    throw wrong('synchronous', 'must be "full" or "normal"')
+  if (file.startsWith('file:')) {
+    // It would silently become a file name.
+    if (driver !== undefined) throw wrong('file', 'must be a path, not a URI, if there is a "driver"')
+    assertReadsUris()
   }
-  if (synchronous !== 'full' && synchronous !== 'normal') {
-    throw new NotifierError('invalid_configuration', {
-      message: 'sqlite: "synchronous" must be "full" or "normal".',
-      details: { option: 'synchronous' },
-    })
-  }
-  if (file.startsWith('file:')) assertReadsUris()
   return { file, synchronous }
+}
+
+function wrong(option: string, fault: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `sqlite: "${option}" ${fault}.`,
+    details: { option },
+  })
 }

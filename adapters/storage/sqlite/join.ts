@@ -8,6 +8,7 @@ import type {
 } from '../../../src/ports/storage/accept.ts'
 import type { Accept } from './accept.ts'
 import type { Connection } from './connection.ts'
+import type { SqliteDatabase } from './driver.ts'
 import { dataError, isDataError } from './errors.ts'
 
 /**
@@ -23,22 +24,26 @@ export type Synchronous = void | { toString(): string; readonly then?: never }
  * after a refusal, and not for a repeated idempotency key. An error rolls back both and rejects the send. The function
  * must not begin, commit or roll back, and must not keep the database.
  *
+ * @param database the storage's own handle, of the `driver` if the storage has one
  * @param ids of the notifications that are stored with it
  */
-export type SqliteTransaction = (database: DatabaseSync, ids: readonly string[]) => Synchronous
+export type SqliteTransaction<Database = DatabaseSync> = (
+  database: Database,
+  ids: readonly string[],
+) => Synchronous
 
 /** The transaction begins when the request is stored, so earlier lookups are repeated in it. */
-export function createJoin(
+export function createJoin<Database extends SqliteDatabase>(
   connection: Connection,
   accept: Accept,
-): (tx: SqliteTransaction) => JoinedTransaction {
-  async function acceptWith(tx: SqliteTransaction, request: AcceptRequest): Promise<JoinedAccept> {
+): (tx: SqliteTransaction<Database>) => JoinedTransaction {
+  async function acceptWith(tx: SqliteTransaction<Database>, request: AcceptRequest): Promise<JoinedAccept> {
     let thrown: { readonly error: unknown } | undefined
 
     function call(ids: readonly string[]): void {
       const answer: unknown = connection.lend((database) => {
         try {
-          return tx(database, ids)
+          return tx(database as Database, ids)
         } catch (error) {
           thrown = { error }
           throw error

@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
@@ -7,6 +6,7 @@ import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
+import type { SqliteValue } from './driver.ts'
 
 const TEMPLATE = `json_extract(n.content, '$.template.name') AS template`
 
@@ -43,7 +43,7 @@ const EVENTS_BEYOND = `
 const ACCEPTS_BEYOND = `
   SELECT n.created_at AS at, n.seq, 1 AS sequence FROM carillon_notifications AS n`
 
-type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]]
+type Condition = readonly [sql: string, ...values: (SqliteValue | undefined)[]]
 
 /** Sort key of an entry: time, `seq` of the notification, `sequence`. */
 type Key = Pick<LogRow, 'at' | 'seq' | 'sequence'>

@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite'
 import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
@@ -15,6 +14,7 @@ import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { SqliteValue } from './driver.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { createRetry } from './retry.ts'
@@ -154,10 +154,10 @@ interface Look {
 
 interface Select {
   readonly sql: string
-  readonly values: SQLInputValue[]
+  readonly values: SqliteValue[]
 }
 
-type Condition = [condition: string, ...values: (SQLInputValue | undefined)[]]
+type Condition = [condition: string, ...values: (SqliteValue | undefined)[]]
 
 /** The SQL is fixed; all values are parameters. */
 function selectOf(head: string, conditions: readonly Condition[], limit: number, offset: number): Select {

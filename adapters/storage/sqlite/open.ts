@@ -1,8 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { DatabaseFiles } from './disk.ts'
-import { unavailable } from './errors.ts'
-import { loadSqlite } from './runtime.ts'
+import type { SqliteDatabase, SqliteDriver } from './driver.ts'
+import { codeOf, unavailable } from './errors.ts'
 import { openingFailure } from './start-failure.ts'
 
 /** Longest wait for another process's transaction. It blocks this process meanwhile. */
@@ -19,9 +18,8 @@ const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
 const LOG_LIMIT = 'PRAGMA journal_size_limit = 67108864'
 
 /** Opens the file for one writer and many readers. */
-export function openDatabase(file: string): DatabaseSync {
-  const Database = loadSqlite()
-  let database: DatabaseSync | undefined
+export function openDatabase(file: string, Database: SqliteDriver): SqliteDatabase {
+  let database: SqliteDatabase | undefined
   try {
     database = opened(Database, file)
     database.exec(
@@ -42,7 +40,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-function opened(Database: typeof DatabaseSync, file: string): DatabaseSync {
+function opened(Database: SqliteDriver, file: string): SqliteDatabase {
   try {
     return new Database(file)
   } catch (error) {
@@ -51,20 +49,25 @@ function opened(Database: typeof DatabaseSync, file: string): DatabaseSync {
 }
 
 /** SQLite follows links and puts its log beside the target. */
-export function filesOf(database: DatabaseSync): DatabaseFiles {
-  const file = String(database.prepare('PRAGMA database_list').get()?.file)
+export function filesOf(database: SqliteDatabase): DatabaseFiles {
+  const file = String(pragma(database, 'database_list').file)
   return { database: file, log: `${file}-wal` }
 }
 
 /** If two processes switch a new file at once, SQLite reports it as locked without waiting. So this waits. */
-function writeAheadLog(database: DatabaseSync): unknown {
+function writeAheadLog(database: SqliteDatabase): unknown {
   for (let left = BUSY_TIMEOUT_MS; ; left -= RETRY_MS) {
     try {
-      return database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode
+      return pragma(database, 'journal_mode = WAL').journal_mode
     } catch (error) {
-      const busy = error instanceof Error && 'errcode' in error && error.errcode === 5
-      if (!busy || left <= 0) throw error
+      if (codeOf(error) !== 'BUSY' || left <= 0) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
     }
   }
+}
+
+/** The first row. */
+function pragma(database: SqliteDatabase, text: string): Readonly<Record<string, unknown>> {
+  const [row] = database.prepare(`PRAGMA ${text}`).all()
+  return row as Readonly<Record<string, unknown>>
 }

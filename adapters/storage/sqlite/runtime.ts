@@ -15,8 +15,8 @@ export function loadSqlite(): typeof DatabaseSync {
   throw new NotifierError('invalid_configuration', {
     message:
       'sqlite: this runtime has no "node:sqlite". Use Node.js 22.13 or later without --no-experimental-sqlite, ' +
-      'or another storage.',
-    details: { option: 'storage' },
+      'or pass another driver: sqlite({ driver: Database }) with Database of better-sqlite3.',
+    details: { option: 'driver' },
   })
 }
 
