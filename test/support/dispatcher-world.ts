@@ -68,7 +68,6 @@ export function dispatcherWorld(
     lanes: {
       get,
       prepare: () => undefined,
-      found() {},
       giveBack() {},
       demand: (names) =>
         [...names].flatMap((name) => {

@@ -1,7 +1,6 @@
 import { coalesce } from '../../coalesce/coalesce.ts'
 import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
-import type { NotificationContent } from '../../domain/notification.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
@@ -16,18 +15,23 @@ import type { Leases } from './leases.ts'
 import { pause } from './pause.ts'
 import { createStop, type Stop } from './stop.ts'
 
+/** A settlement without its job. */
+export type Ending<Kind extends Settlement['kind'] = Settlement['kind']> = Kind extends Kind
+  ? Omit<Extract<Settlement, { kind: Kind }>, 'jobId' | 'token' | 'kind'>
+  : never
+
 /** Begins and ends attempts of both kinds of job, in commits that concurrent attempts share. */
 export interface Attempts {
   /**
    * Records the start of an attempt. False: the job belongs to another process, or the result is unknown. Then no
    * attempt is made, and the job is returned if the storage can prove that nothing was recorded.
    */
-  begin(ref: StartRef): Promise<boolean>
+  begin(job: ClaimedJob, provider: string): Promise<boolean>
   /**
    * Ends an attempt, or a job without one. Retries for the length of a lease while the storage is away: an unrecorded
    * outcome can cause a second hand-over.
    */
-  settle(settlement: Settlement): Promise<void>
+  settle<Job extends ClaimedJob>(job: Job, ending: Ending<Job['kind']>): Promise<void>
   /** Returns claims without an attempt. Retries as {@link settle} does: an attempt that the claim began would count. */
   release(refs: readonly LeaseRef[]): Promise<void>
   /**
@@ -76,10 +80,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     (settlements) => untilAnswered(() => storage.settle(settlements)),
     { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
   )
-  /** Recovered jobs in this process. */
-  const recovered = new Map<string, ClaimedJob>()
-  /** The reduced contents of sensitive messages whose jobs run here. */
-  const removals = new Map<string, NotificationContent>()
   const stops = new Set<Stop>()
   const stopping = new AbortController()
   /**
@@ -102,18 +102,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 
   /** Once per takeover: a job that goes back unasked is still recovered for its next claim. */
-  function countRecovered({ jobId, next }: Settlement): void {
-    const job = recovered.get(jobId)
-    if (job === undefined || (next.kind === 'retry' && next.unasked === true)) return
+  function countRecovered(job: ClaimedJob, { next }: Ending): void {
+    if (!job.recovered || (next.kind === 'retry' && next.unasked === true)) return
     observer.record({ type: 'recovered', lane: metricLaneOf(job) })
-  }
-
-  /** The last settlement of a sensitive message removes its content. */
-  function withRemoval(settlement: Settlement): Settlement {
-    const content = removals.get(settlement.jobId)
-    if (content === undefined || settlement.kind === 'event' || settlement.next.kind !== 'end')
-      return settlement
-    return { ...settlement, content }
   }
 
   async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
@@ -142,19 +133,19 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     // Listeners run in the trace of the job's caller, not in that of the shared commit.
-    async begin(ref) {
-      const begun = await begin(ref)
-      if (begun) events.started(ref)
+    async begin(job, provider) {
+      const begun = await begin({ jobId: job.jobId, token: job.token, provider })
+      if (begun) events.started(job, provider)
       return begun
     },
-    async settle(given) {
-      const settlement = withRemoval(given)
+    async settle(job, ending) {
+      const settlement = settlementOf(job, ending)
       const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
       // The job keeps its lease and is recovered after it, but the failure must be visible.
       if (answer.kind === 'failed') onError(answer.error)
       if (answer.kind !== 'settled') return
-      countRecovered(settlement)
-      events.settled(settlement)
+      countRecovered(job, settlement)
+      events.settled(job, settlement)
       if (settlement.next.kind === 'retry') onRetry()
       for (const event of answer.events) emit(event)
       for (const event of answer.endpointEvents ?? []) emit(event)
@@ -166,10 +157,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       if (stopping.signal.aborted) stop.abort(new Error(STOPPING))
       stops.add(stop)
       const letGo = leases.hold(job, () => stop.abort(new Error(LOST)))
-      const forget = events.follow(job)
-      if (job.recovered) recovered.set(job.jobId, job)
-      const removal = removalOf(job)
-      if (removal !== undefined) removals.set(job.jobId, removal)
       try {
         await observer.span(
           spanStart(job),
@@ -179,10 +166,6 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       } catch (error) {
         onError(error)
       } finally {
-        forget()
-        // This process may hold the job under a later lease.
-        if (recovered.get(job.jobId) === job) recovered.delete(job.jobId)
-        if (removals.get(job.jobId) === removal) removals.delete(job.jobId)
         letGo()
         stops.delete(stop)
       }
@@ -200,9 +183,15 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   }
 }
 
-function removalOf(job: ClaimedJob): NotificationContent | undefined {
-  if (job.kind === 'event' || job.notification.content.sensitive !== true) return undefined
-  return removedContent(job.notification.content)
+/** The last settlement of a sensitive message removes its content. */
+function settlementOf(job: ClaimedJob, ending: Ending): Settlement {
+  const { jobId, token, kind } = job
+  const settlement = { jobId, token, kind, ...ending } as Settlement
+  if (kind === 'event' || ending.next.kind !== 'end') return settlement
+  const { content } = job.notification
+  return content.sensitive === true
+    ? ({ ...settlement, content: removedContent(content) } as Settlement)
+    : settlement
 }
 
 function spanStart(job: ClaimedJob): SpanStart {

@@ -19,6 +19,8 @@ export interface Dispatcher {
   stop(): Promise<void>
   /** Resolves when no job runs. */
   idle(): Promise<void>
+  /** The known lanes with work to claim. */
+  due(): Iterable<string>
 }
 
 export interface DispatcherOptions {
@@ -76,7 +78,6 @@ export function createDispatcher({
   /** Until this time other jobs go first. */
   let othersUntil = Number.NEGATIVE_INFINITY
   let active = false
-  let scheduled = false
   let round: Promise<void> | null = null
   let again = false
   /** True: new work may have arrived since the last claim. False: only a slot became free, or nothing happened. */
@@ -101,20 +102,17 @@ export function createDispatcher({
 
   function proceed(): void {
     again = true
-    if (!active || scheduled || round !== null) return
-    scheduled = true
-    // One claim fills slots that become free at about the same time.
-    outside(afterTurns, CLAIM_AFTER_TURNS, () => {
-      scheduled = false
-      round = rounds().finally(() => {
-        round = null
-        // Work arrived after the last look, before the loop ended.
-        if (again && failures === 0) proceed()
-      })
+    if (!active || round !== null) return
+    round = outside(rounds).finally(() => {
+      round = null
+      // Work arrived after the last look, before the loop ended.
+      if (again && failures === 0) proceed()
     })
   }
 
   async function rounds(): Promise<void> {
+    // One claim fills slots that become free at about the same time.
+    await new Promise<void>((resolve) => afterTurns(CLAIM_AFTER_TURNS, resolve))
     for (let first = true; active && again; first = false) {
       // A synchronous storage would block the process.
       if (!first) await nextTurn()
@@ -278,7 +276,6 @@ export function createDispatcher({
     due = new Set(claimable)
     // Lanes woken during the claim may be missing from its answer.
     for (const lane of woken) due.add(lane)
-    lanes.found(due)
     if (offers === undefined) return
     // Other claimable jobs are on their way through the engine, unless they have been for long.
     if (looks()) lookAt = clock.monotonic() + pollMs
@@ -325,6 +322,7 @@ export function createDispatcher({
     async idle() {
       await Promise.all(running.keys())
     },
+    due: () => due,
   }
 }
 

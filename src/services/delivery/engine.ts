@@ -193,7 +193,7 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     providers: lanes.providers,
     refresh: lanes.refresh,
-    waiting: lanes.waiting,
+    waiting: () => lanes.waiting(dispatcher.due()),
     stalledMs() {
       const ms = claimingSince === null ? 0 : clock.monotonic() - claimingSince
       return ms > Math.max(STALLED_MS, 2 * options.pollMs) ? ms : null

@@ -1,9 +1,8 @@
 import { judgePost, type PostVerdict } from '../../domain/http-answer.ts'
 import { retryDelay, WEBHOOK_RETRY } from '../../domain/retry.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
-import type { Settlement } from '../../ports/storage/settle.ts'
 import { attemptOf, type EventPost, type Posted, postEvent } from '../webhook-endpoints/post-event.ts'
-import type { Attempts } from './attempts.ts'
+import type { Attempts, Ending } from './attempts.ts'
 import type { Lane } from './lane.ts'
 import type { Settle, Slots } from './slots.ts'
 import { postSignal, type Stop } from './stop.ts'
@@ -24,13 +23,12 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
   const { attempts, clock, random, unsigned } = delivery
 
   async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
-    const { jobId, token, begun } = job
     const { endpoint } = job.delivery
-    if (begun !== true && !(await attempts.begin({ jobId, token, provider: endpoint.id }))) return undefined
+    if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return undefined
     const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
     if (posted.unsigned !== undefined) unsigned(posted.unsigned)
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
-    return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted()))
+    return () => attempts.settle(job, endingOf(job, posted, verdict, random(), stop.aborted()))
   }
 
   return {
@@ -42,13 +40,13 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
   }
 }
 
-function settlementOf(
+function endingOf(
   job: EventJob,
   posted: Posted,
   verdict: PostVerdict,
   random: number,
   stopped: boolean,
-): Settlement {
+): Ending<'event'> {
   const number = job.attempts + 1
   const { result } = posted
   const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
@@ -58,20 +56,12 @@ function settlementOf(
   // The event waits like the endpoint's others: to be held with them, or for the endpoint's new address.
   const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
   const disable = gone ? ({ disable: 'gone' } as const) : {}
-  const ref = {
-    jobId: job.jobId,
-    token: job.token,
-    kind: 'event' as const,
-    attempt,
-    url: job.delivery.endpoint.url,
-    ...blameless,
-    ...disable,
-  }
-  if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
+  const about = { attempt, url: job.delivery.endpoint.url, ...blameless, ...disable }
+  if (verdict.kind === 'succeeded') return { ...about, ended: 'delivered', next: { kind: 'end' } }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
   // An attempt aborted by a stop, or one that finds the endpoint gone, is not the last.
   const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (gone || (ours && stopped) ? 0 : null)
   return delayMs === null
-    ? { ...ref, ended: 'failed', next: { kind: 'end' } }
-    : { ...ref, next: { kind: 'retry', delayMs } }
+    ? { ...about, ended: 'failed', next: { kind: 'end' } }
+    : { ...about, next: { kind: 'retry', delayMs } }
 }

@@ -24,8 +24,6 @@ export interface Lanes {
   get(name: string): Lane | undefined
   /** Loads data for a claim of these lanes. Undefined: not needed. */
   prepare(names: Iterable<string>): Promise<unknown> | undefined
-  /** Receives the known lanes with work; the set grows. */
-  found(names: ReadonlySet<string>): void
   /** Number of jobs to claim per lane. */
   demand(names: Iterable<string>): LaneDemand[]
   /** Called after a claim, when its jobs are in their lanes. */

@@ -15,8 +15,8 @@ export interface LaneSet extends Lanes {
   providers(): readonly ProviderHealth[]
   /** Checks whether paused providers of all organizations have worked in other processes. Never rejects. */
   refresh(): Promise<unknown>
-  /** Lanes with work and no available provider here. */
-  waiting(): readonly WaitingLane[]
+  /** Lanes with work and no available provider here. @param due lanes with work */
+  waiting(due: Iterable<string>): readonly WaitingLane[]
 }
 
 /** A lane with demand. */
@@ -64,8 +64,6 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes whose unused permits can be returned. */
   const prepared = new Set<Lane>()
-  /** Lanes with work. */
-  let found: ReadonlySet<string> = new Set()
   /** All requests to endpoints. */
   const posts = { taken: 0 }
   /** Rotates which lane comes first when lanes share the rest. */
@@ -190,9 +188,6 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       }
       return asked.length === 0 ? undefined : Promise.all(asked)
     },
-    found(names) {
-      found = names
-    },
     demand(names) {
       const wanted = new Map<object, Wanted[]>()
       for (const name of names) {
@@ -217,8 +212,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
         .map((state) => state.health())
     },
     refresh: () => Promise.all(groups.flatMap(({ states }) => states).map((state) => state.refresh())),
-    waiting() {
-      const unserved = [...found].filter((name) => get(name) === undefined)
+    waiting(due) {
+      const unserved = [...due].filter((name) => get(name) === undefined)
       const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'channel_not_configured' }))
       for (const [name, lane] of organizations) {
         const reason = lane.blocked()

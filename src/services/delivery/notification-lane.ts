@@ -113,8 +113,7 @@ export function createNotificationLane(
     if (composed === null) return () => attempts.release([job])
     if ('code' in composed) return () => endWithout(job, composed.code, composed.message)
     const { provider } = state
-    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
-      return undefined
+    if (!(await attempts.begin(job, provider.name))) return undefined
     // A provider's synchronous work counts as the organization's.
     return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
   }
@@ -191,14 +190,11 @@ export function createNotificationLane(
 
   function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
     const { facts, next } = decision
-    const { jobId, token } = job
-    const tried = { jobId, attempts: job.attempts + 1 }
-    if (next.kind === 'end') history.forget(jobId)
+    const tried = { jobId: job.jobId, attempts: job.attempts + 1 }
+    if (next.kind === 'end') history.forget(job.jobId)
     else if (next.failOver) history.failOver(tried, state.provider.name)
     else history.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
-    const ref = { jobId, token, kind: 'notification' as const }
-    return attempts.settle({
-      ...ref,
+    return attempts.settle(job, {
       facts,
       next:
         next.kind === 'end'
@@ -215,13 +211,10 @@ export function createNotificationLane(
   }
 
   /** The notifier stops, or lost the job, between the recorded start and the hand-over. */
-  function notAsked({ jobId, token, attempts: before }: NotificationJob, provider: string): Promise<void> {
-    const attempt = before + 1
+  function notAsked(job: NotificationJob, provider: string): Promise<void> {
+    const attempt = job.attempts + 1
     const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
-    return attempts.settle({
-      jobId,
-      token,
-      kind: 'notification',
+    return attempts.settle(job, {
       facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
       // The message is not at fault, so this costs it no attempt.
       next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
@@ -240,10 +233,8 @@ export function createNotificationLane(
       history.retry(job, null)
       left = eligible(job, reachable)
     }
-    const { jobId, token, notification } = job
-    const delayMs = Math.min(returnIn(left), notification.expiresInMs ?? Number.POSITIVE_INFINITY)
-    const next = { kind: 'retry', delayMs, unasked: true } as const
-    return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
+    const delayMs = Math.min(returnIn(left), job.notification.expiresInMs ?? Number.POSITIVE_INFINITY)
+    return attempts.settle(job, { facts: [], next: { kind: 'retry', delayMs, unasked: true } })
   }
 
   function returnIn(left: readonly ProviderState[]): number {
@@ -257,14 +248,7 @@ export function createNotificationLane(
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
     history.forget(job.jobId)
-    const { jobId, token } = job
-    return attempts.settle({
-      jobId,
-      token,
-      kind: 'notification',
-      facts: [{ type: 'failed', code, message }],
-      next: { kind: 'end' },
-    })
+    return attempts.settle(job, { facts: [{ type: 'failed', code, message }], next: { kind: 'end' } })
   }
 
   /** No provider is available now. */

@@ -31,19 +31,16 @@ export interface Taken {
 
 export function createOffers(): Offers {
   let sets: { readonly refs: Parameters<QueueWorker['handle']>[0]; over(): void }[] = []
-  const lanes = new Set<string>()
   let closed = false
   return {
     add(refs) {
       if (closed) return Promise.resolve()
-      for (const { lane } of refs) lanes.add(lane)
       return new Promise((resolve) => sets.push({ refs, over: resolve }))
     },
-    lanes: () => [...lanes],
+    lanes: () => [...new Set(sets.flatMap(({ refs }) => refs.map(({ lane }) => lane)))],
     take(demand) {
       const taken = sets
       sets = []
-      lanes.clear()
       const free = new Map(demand.map(({ lane, free }) => [lane, free]))
       const ids = new Set<string>()
       const left = new Set<string>()
@@ -69,7 +66,6 @@ export function createOffers(): Offers {
       closed = true
       for (const set of sets) set.over()
       sets = []
-      lanes.clear()
     },
   }
 }

@@ -103,22 +103,22 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   }
 
   async function tell(job: NotificationJob): Promise<void> {
-    const { jobId, token, notification, outages } = job
+    const { notification, outages } = job
     const known = instances.known(organizationId)
     if (blocked() === null) {
       const next = { kind: 'retry', delayMs: RETURN_DELAY_MS, unasked: true } as const
-      return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
+      return attempts.settle(job, { facts: [], next })
     }
     // An expired job needs no provider.
     if (isExpired(job)) {
       const facts = [{ type: 'failed', code: 'expired', message: EXPIRED }] as const
-      return attempts.settle({ jobId, token, kind: 'notification', facts, next: { kind: 'end' } })
+      return attempts.settle(job, { facts, next: { kind: 'end' } })
     }
     const pausedMs =
       known?.kind === 'failed' ? Math.max(0, known.retryAt - clock.monotonic()) : NOT_CONFIGURED_MS
     toldUntil = clock.monotonic() + pausedMs
     wakeIn(pausedMs)
-    if (!(await attempts.begin({ jobId, token, provider: channel }))) return
+    if (!(await attempts.begin(job, channel))) return
     const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
       suppressesRefused: false,
       attempt: job.attempts + 1,
@@ -131,10 +131,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       random: random(),
       durationMs: 0,
     })
-    await attempts.settle({
-      jobId,
-      token,
-      kind: 'notification',
+    await attempts.settle(job, {
       facts: facts.map((fact) => ({ ...fact, unasked: true })),
       next:
         next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true, unasked: true },

@@ -6,7 +6,6 @@ import { systemClock } from '../../../src/memory/system-clock.ts'
 import type { ClaimedJob, StartRef } from '../../../src/ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { createAttemptEvents } from '../../../src/services/delivery/attempt-events.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
 import { observedStorage } from '../../../src/services/telemetry/observed-storage.ts'
@@ -21,6 +20,7 @@ import {
   start,
   unasked,
 } from '../../../src/testing/storage/fixtures.ts'
+import { job } from '../../support/dispatcher-world.ts'
 import { observation } from '../../support/observation.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
@@ -40,19 +40,17 @@ function attemptsThatAnswer(answer: SettleAnswer) {
   return { attempts, failures, emitted }
 }
 
-const settlement = { jobId: '1', token: 1, kind: 'notification', facts: [], next: { kind: 'end' } } as const
-
 it('reports an outcome that the storage could not record', async () => {
   const error = new NotifierError('internal_server_error')
   const { attempts, failures, emitted } = attemptsThatAnswer({ kind: 'failed', error })
-  await attempts.settle(settlement)
+  await attempts.settle(job('1'), { facts: [], next: { kind: 'end' } })
   expect(failures).toEqual([error])
   expect(emitted).toEqual([])
 })
 
 it('says nothing of a job that is another’s now', async () => {
   const { attempts, failures, emitted } = attemptsThatAnswer({ kind: 'stale' })
-  await attempts.settle(settlement)
+  await attempts.settle(job('1'), { facts: [], next: { kind: 'end' } })
   expect([failures, emitted]).toEqual([[], []])
 })
 
@@ -84,7 +82,7 @@ describe('an attempt whose beginning could not be recorded', () => {
     })
     const begun: boolean[] = []
     const run = attempts.run(job, async () => {
-      begun.push(await attempts.begin({ jobId: job.jobId, token: job.token, provider: 'smtp' }))
+      begun.push(await attempts.begin(job, 'smtp'))
     })
     const due = async () => (await storage.claim({ lanes: [], leaseMs: LEASE_MS })).lanes.length
     return { clock, storage, run, begun, failures, away, due }
@@ -117,8 +115,8 @@ describe('an attempt whose beginning could not be recorded', () => {
       onRetry() {},
       onError: (error) => failures.push(error),
     })
-    const refs = ['2', '4', '6'].map((jobId) => ({ jobId, token: 1, provider: 'smtp' }))
-    expect(await Promise.all(refs.map(attempts.begin))).toEqual([false, false, false])
+    const begun = ['2', '4', '6'].map((jobId) => attempts.begin(job(jobId), 'smtp'))
+    expect(await Promise.all(begun)).toEqual([false, false, false])
     expect([failures.length, returned]).toEqual([1, [3]])
   })
 
@@ -147,24 +145,10 @@ describe('an attempt whose beginning could not be recorded', () => {
   })
 })
 
-it('tells of a job also when what this process did under an earlier lease of it ends meanwhile', async () => {
-  const storage = memoryStorage()
-  await accept(storage, [note()])
-  const earlier = await claimOne(storage)
-  const told: string[] = []
-  const events = createAttemptEvents({ wants: () => true, tell: ({ event }) => void told.push(event) })
-  const forget = events.follow(earlier)
-  const later = { ...earlier, token: earlier.token + 1 }
-  events.follow(later)
-  forget()
-  events.started({ ...later, provider: 'smtp' })
-  expect(told).toEqual(['attempt.started'])
-})
-
 /** A job whose attempt has ended with its process, and what counts those that are taken over. */
 async function takenOver() {
   const clock = fakeClock()
-  const { facts, told, ...observation_ } = observation()
+  const { facts, ...observation_ } = observation()
   const storage = observedStorage(memoryStorage({ clock }), { ...observation_, clock })
   const attempts = createAttempts({
     storage,
@@ -197,45 +181,22 @@ async function takenOver() {
     }
     return count
   }
-  return { attempts, storage, recover, count, told }
+  return { attempts, storage, recover, count }
 }
 
 it('counts a job that was taken over once, however often it goes back before anybody can be asked', async () => {
   const { attempts, storage, recover, count } = await takenOver()
   async function takeOver(end: (job: ClaimedJob) => Settlement): Promise<number> {
     const job = await recover()
-    await attempts.run(job, () => attempts.settle(end(job)))
+    await attempts.run(job, () => attempts.settle(job, end(job)))
     return count()
   }
   expect(await takeOver((job) => unasked(job, 0))).toBe(0)
   expect(await takeOver((job) => unasked(job, 0))).toBe(0)
   expect(await takeOver((job) => ({ ...ended(job), next: { kind: 'retry', delayMs: 0 } }))).toBe(1)
   const again = await claimOne(storage)
-  await attempts.run(again, () => attempts.settle(ended(again)))
+  await attempts.run(again, () => attempts.settle(again, ended(again)))
   expect(count()).toBe(1)
-})
-
-it('counts a job that was taken over also when what this process did under an earlier lease of it ends meanwhile', async () => {
-  const { attempts, storage, recover, count } = await takenOver()
-  const earlier = await recover()
-  let end = (): void => {}
-  const run = attempts.run(earlier, () => new Promise((resolve) => (end = resolve)))
-  await storage.settle([unasked(earlier, 0)])
-  const later = await recover()
-  await attempts.run(later, async () => {
-    end()
-    await run
-    await attempts.settle(ended(later))
-  })
-  expect(count()).toBe(1)
-})
-
-it('tells of no job that it has ended', async () => {
-  const { attempts, recover, told } = await takenOver()
-  const job = await recover()
-  await attempts.run(job, async () => {})
-  await attempts.begin({ jobId: job.jobId, token: job.token, provider: 'smtp' })
-  expect(told.map(({ event }) => event)).not.toContain('attempt.started')
 })
 
 it('renews no lease after the end, not even where a renewal was under way', async () => {
