@@ -6,7 +6,6 @@ import { createIdGenerator } from './domain/ids.ts'
 import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
-import { suppressedAddress } from './domain/recipient.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { throttled } from './domain/throttled.ts'
 import { VERSION } from './domain/version.ts'
@@ -17,7 +16,6 @@ import {
   resolveOptions,
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
-import type { AddressOf } from './ports/storage/storage.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
@@ -45,11 +43,14 @@ import { createPluginFaults } from './services/plugin-faults.ts'
 import { createProcessor } from './services/processor.ts'
 import { createBackpressure } from './services/receipts/backpressure.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
+import { createRecordStores } from './services/records/record-stores.ts'
+import { refuseMembers } from './services/refuse-members.ts'
 import { createRetention } from './services/retention/retention.ts'
-import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
+import { createSecretBox, createStoredSecret, type SecretBox } from './services/secrets.ts'
 import type { Service } from './services/service.ts'
-import { createSessions } from './services/sessions/sessions.ts'
+import { createSessions, SESSION_MS, usedTokenKind } from './services/sessions/sessions.ts'
 import { createStatistics } from './services/statistics/statistics.ts'
+import { suppressionsOf } from './services/suppressions/kind.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
 import { createMetricsSource, readMetrics } from './services/telemetry/metrics.ts'
@@ -113,17 +114,19 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const listeners: ProcessListeners = { wants: events.wants, tell }
   const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
   const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
+  const stores = createRecordStores(storage.records)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const processor = createProcessor(clock)
-  const compiled = createCompiledTemplates(storage, processor, options.kinds)
-  const plans = createPlanFinder(storage, options.plans, clock)
+  const compiled = createCompiledTemplates(storage.records, processor, options.kinds)
+  const plans = createPlanFinder(stores, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
-  const organizations = createOrganizations(storage, ids, plans, links, clock, (id) => {
+  const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
+  const storedSecret = createStoredSecret(stores)
   let box: SecretBox | null = null
   let linkSigner: LinkSigner | null = null
 
@@ -147,13 +150,13 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
-  const addressOf: AddressOf = (channel, to) => suppressedAddress(options.kinds.of(channel), to)
-
   const openLimiter = (): Promise<void> =>
     inTime('rate limiter', async () => options.limiter.open?.(), OPEN_MS, clock)
 
-  const startStorage = (): Promise<void> =>
-    inTime(`storage "${storage.name}"`, () => storage.start({ addressOf }), STORAGE_MS, clock)
+  async function startStorage(): Promise<void> {
+    const given = { kinds: stores.kinds, follow: suppressionsOf(options.kinds) }
+    await inTime(`storage "${storage.name}"`, () => storage.start(given), STORAGE_MS, clock)
+  }
 
   /** Runs first: a missing package is a permanent fault. */
   async function openPeers(): Promise<void> {
@@ -161,8 +164,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
 
   async function openSecrets(): Promise<void> {
-    const secrets =
-      options.secrets.length > 0 ? options.secrets : [await storage.putIfAbsent('secret', newSecret())]
+    const secrets = options.secrets.length > 0 ? options.secrets : [await storedSecret()]
     box = createSecretBox(secrets)
     linkSigner = createLinkSigner(secrets)
     if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
@@ -209,7 +211,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   })
   const source = createMetricsSource(options.storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, clock, onError)
-  const retention = createRetention({ storage, clock, logger, days: options.retentionDays, onError })
+  const retention = createRetention({
+    storage,
+    clock,
+    logger,
+    days: options.retentionDays,
+    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+    onError,
+  })
   const unheard = throttled(onError, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
@@ -271,6 +280,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
 
   const { unsubscribe, ...pages } = createPages({
     storage,
+    stores,
     kinds: options.kinds,
     clock,
     signer: openSigner,
@@ -298,17 +308,17 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     deadLetters.one,
   )
   const waits = createWaits(clock, notifications.get)
-  const keys = createApiKeys(storage, ids, organizations, clock)
+  const keys = createApiKeys(stores, ids, organizations, clock)
   const { verify, ...apiKeys } = guard(keys.apiKeys)
   const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
     ...guard({ waitFor: waits.waitFor }),
     notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
-    templates: guard(createTemplates(storage, ids, organizations, compiled, options.kinds, processor)),
+    templates: guard(createTemplates(stores, ids, organizations, compiled, options.kinds, processor)),
     apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
-    suppressions: guard(createSuppressions(storage, organizations, options.kinds)),
+    suppressions: guard(createSuppressions(stores, organizations, options.kinds)),
     limits: { get: guardedLimits.get },
     statistics: guard(createStatistics(storage, organizations, registry, clock)),
     logs: guard(createLogs(storage, organizations)),
@@ -336,7 +346,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         registry,
       }),
     ),
-    sessions: guard(createSessions({ storage, clock, keys: keys.sessionKeys, signer: openSigner })),
+    sessions: guard(createSessions({ stores, clock, keys: keys.sessionKeys, signer: openSigner })),
     pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     metrics: () => readMetrics(meter, source, clock),
@@ -381,20 +391,5 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     options.organizations === 'required'
       ? refuseMembers(shared, Object.keys(own))
       : { ...shared, ...own, apiKeys: { ...own.apiKeys, verify } }
-  return notifier
-}
-
-/** JavaScript would say "is not a function". The members are hidden, so that a copy or a dump touches none. */
-function refuseMembers(notifier: MultiTenantNotifier<unknown>, names: readonly string[]): typeof notifier {
-  for (const name of names.filter((each) => !Object.hasOwn(notifier, each))) {
-    Object.defineProperty(notifier, name, {
-      get() {
-        throw new NotifierError('invalid_configuration', {
-          message: `With organizations: "required", use notifier.organization(id).${name}.`,
-          details: { option: 'organizations' },
-        })
-      },
-    })
-  }
   return notifier
 }

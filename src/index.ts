@@ -71,6 +71,7 @@ export type {
   ProcessEvent,
 } from './domain/process-event.ts'
 export type { AboutProvider, ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
+export type { RecordKind } from './domain/record-kind.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
@@ -108,7 +109,7 @@ export type {
 } from './ports/rate-limiter.ts'
 export type { ConfirmedReceipts, ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
 export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
-export type { AddressOf, Storage, StorageStart } from './ports/storage/storage.ts'
+export type { Follow, Storage, StorageStart } from './ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'
 export type {
   BatchItem,

@@ -1,12 +1,12 @@
+import { NotifierError } from './errors/notifier-error.ts'
+import type { RecordKind } from './record-kind.ts'
 import type { Tracking } from './track-html.ts'
 
 /** The default organization. It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
-/** A tenant. */
-export interface Organization {
-  /** `org_<value>` */
-  readonly id: string
+/** The stored value of a tenant, whose id is `org_<value>`. */
+export interface OrganizationValue {
   /** Display name. */
   readonly name: string
   /** Name of a plan in the option `plans`. Null: the default (`org_default`: unlimited, others: free). */
@@ -17,8 +17,28 @@ export interface Organization {
   readonly retentionDays: number | null
   /** Tracking of its HTML mails. */
   readonly tracking: Tracking
-  /** Epoch milliseconds. */
-  readonly createdAt: number
-  /** Its deletion has begun: nothing is accepted or created for it. */
-  readonly deleting?: true
+  /** Its deletion has begun: nothing is accepted or created for it. `force`: jobs are removed, too. Null: it stays. */
+  readonly deleting: 'plain' | 'force' | null
+}
+
+/** The list of organizations for which something can be accepted or created. */
+export const OPEN = 'open'
+
+/** The one kind that storages know: they accept nothing for an organization that is not in the list {@link OPEN}. */
+export const organizationKind: RecordKind<OrganizationValue> = {
+  name: 'organizations',
+  version: 1,
+  list: ({ deleting }) => (deleting === null ? OPEN : 'deleting'),
+}
+
+/** The value once a deletion has begun. `force` stays. */
+export function beginDeletion(value: OrganizationValue, force: boolean): OrganizationValue {
+  return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain') }
+}
+
+export function unknownOrganization(id: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,
+    details: { field: 'organizationId' },
+  })
 }

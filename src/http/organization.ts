@@ -1,6 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { isOrganizationId } from '../domain/input/organization.ts'
-import { unknownOrganization } from '../services/scope.ts'
+import { unknownOrganization } from '../domain/organization.ts'
 import type { Service } from '../services/service.ts'
 import type { Caller } from './caller.ts'
 import type { HttpRequest } from './message.ts'

@@ -10,7 +10,7 @@ import type {
 } from '../ports/storage/accept.ts'
 import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
-import { isOpen } from './organizations.ts'
+import { isOpen } from './records.ts'
 import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
 
 /** Stores one request, or returns its error. */

@@ -4,6 +4,7 @@ import type { Fact } from '../domain/facts.ts'
 import { recordFacts } from '../domain/record-facts.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
+import { followWrites } from './records.ts'
 import {
   addTo,
   appendTo,
@@ -15,7 +16,6 @@ import {
   type StoredDelivery,
   type StoredNotification,
 } from './state.ts'
-import { addSuppression } from './suppressions.ts'
 
 /**
  * Adds facts to a notification: status, history, and a delivery of each published event to every endpoint that chose
@@ -31,23 +31,14 @@ export function addFacts(
 ): NotificationEvent[] {
   const at = state.now()
   const recorded = recordFacts(notification.facts, facts, origin)
+  const recordedFacts = recorded.events.map(({ fact }) => fact)
+  followWrites(state, state.follow(notification, recordedFacts))
   notification.facts = recorded.state
   const published: NotificationEvent[] = []
   for (const { fact, sequence, status, eventType } of recorded.events) {
     const entry = { sequence, type: fact.type, status, at, fact }
     notification.timeline.push(entry)
     logEntry(state, notification, entry)
-    if (fact.suppress !== undefined) {
-      const { organizationId, channel, to } = notification
-      const address = state.addressOf(channel, to)
-      addSuppression(state, {
-        organizationId,
-        channel,
-        address,
-        reason: fact.suppress,
-        source: fact.provider ?? null,
-      })
-    }
     if (fact.type === 'sent' && fact.providerMessageId !== undefined) {
       appendTo(state.handovers, keyOf(fact.provider, fact.providerMessageId), notification)
     }

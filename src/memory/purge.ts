@@ -1,16 +1,18 @@
-import type { OrganizationRepository, PurgeAnswer } from '../ports/storage/organizations.ts'
+import { organizationKind } from '../domain/organization.ts'
+import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../ports/storage/deletions.ts'
 import { removeDelivery } from './facts.ts'
 import { removeJob } from './jobs.ts'
+import { markDeleting, organizationOf, removeRecords } from './records.ts'
 import { isOver, keepOthers, removeNotification } from './retention.ts'
 import { type Job, keyOf, type MemoryState, type StoredDelivery, type StoredNotification } from './state.ts'
 
 /** Maximum count of jobs. */
 const MOST_COUNTED = 1_000
 
-export function memoryDeletions(state: MemoryState): Pick<OrganizationRepository, 'beginDeletion' | 'purge'> {
+export function memoryDeletions(state: MemoryState): DeletionRepository {
   return {
-    async beginDeletion(id, force) {
-      return beginDeletion(state, id, force)
+    async begin(id, deletion) {
+      return begin(state, id, deletion)
     },
     async purge(id, most) {
       return purge(state, id, most)
@@ -18,22 +20,20 @@ export function memoryDeletions(state: MemoryState): Pick<OrganizationRepository
   }
 }
 
-function beginDeletion(state: MemoryState, id: string, force: boolean): number | null {
-  const stored = state.organizations.get(id)
-  if (stored === undefined) return null
-  const waiting = force || stored.deleting ? 0 : jobsOf(state, id).length
+function begin(state: MemoryState, id: string, { force, kinds }: BeginDeletion): number | null {
+  const organization = organizationOf(state, id)
+  if (organization === undefined) return null
+  const waiting = force || organization.deleting !== null ? 0 : jobsOf(state, id).length
   if (waiting > 0) return Math.min(waiting, MOST_COUNTED)
-  state.organizations.set(id, { ...stored, deleting: true, force: force || stored.force === true })
-  const keys = new Set(idsOf(state.apiKeys, (key) => key.organizationId === id))
-  for (const key of keys) state.apiKeys.delete(key)
-  for (const [hash, key] of state.apiKeyHashes) if (keys.has(key)) state.apiKeyHashes.delete(hash)
+  for (const { name } of kinds) removeRecords(state, name, id)
+  markDeleting(state, id, force)
   return 0
 }
 
 function purge(state: MemoryState, id: string, most: number): PurgeAnswer {
-  const stored = state.organizations.get(id)
-  if (stored?.deleting === undefined) return { notifications: 0, left: 'nothing' }
-  const force = stored.force === true
+  const deleting = organizationOf(state, id)?.deleting ?? null
+  if (deleting === null) return { notifications: 0, left: 'nothing' }
+  const force = deleting === 'force'
   const gone = someOf(state, id, most, force)
   removeEventJobs(
     state,
@@ -75,20 +75,16 @@ function removeRest(state: MemoryState, id: string): void {
   const ofEndpoints = deliveriesOf(state, id, null)
   removeEventJobs(state, ofEndpoints)
   for (const delivery of ofEndpoints) removeDelivery(state, delivery)
-  for (const template of idsOf(state.templates, ({ versions }) => versions[0]?.organizationId === id)) {
-    state.templates.delete(template)
-  }
+  for (const kind of state.records.keys()) removeRecords(state, kind, id)
   const prefix = keyOf(id, '')
-  for (const map of [state.templateNames, state.usage, state.suppressions]) {
-    for (const key of idsOf<unknown>(map, (_, name) => name.startsWith(prefix))) map.delete(key)
-  }
+  for (const key of idsOf(state.usage, (_, name) => name.startsWith(prefix))) state.usage.delete(key)
   for (const endpoint of idsOf(state.endpoints, ({ organizationId }) => organizationId === id)) {
     state.endpoints.delete(endpoint)
   }
   for (const key of state.unmatched.keys()) {
     keepOthers(state.unmatched, key, ({ record }) => record.organizationId === id)
   }
-  state.organizations.delete(id)
+  state.records.get(organizationKind.name)?.delete(id)
 }
 
 function idsOf<Value>(

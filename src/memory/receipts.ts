@@ -1,17 +1,26 @@
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
-import type { ConsentReport, MessageReport, ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
+import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
 import { addFacts } from './facts.ts'
+import { dataError, followWrites } from './records.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
-import { addSuppression, removeOptOut } from './suppressions.ts'
 
 /** Records a report unless it is a repetition. */
 export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
   const known = dedupeKey(receipt)
   if (state.receipts.has(known)) return { kind: 'duplicate' }
-  state.receipts.set(known, state.now())
+  try {
+    const answer = apply(state, receipt)
+    state.receipts.set(known, state.now())
+    return answer
+  } catch (error) {
+    return { kind: 'failed', error: dataError(error) }
+  }
+}
+
+function apply(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
   if ('consent' in receipt) {
-    apply(state, receipt)
+    followWrites(state, receipt.consent)
     return { kind: 'heeded' }
   }
   const notification = correlate(state, receipt)
@@ -22,12 +31,6 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
   }
   const events = addFacts(state, notification, [receipt.fact], 'receipt')
   return { kind: 'recorded', notificationId: notification.id, events }
-}
-
-function apply(state: MemoryState, { consent }: ConsentReport): void {
-  if (consent.kind === 'suppress') {
-    if (state.organizations.has(consent.entry.organizationId)) addSuppression(state, consent.entry)
-  } else removeOptOut(state, consent.key)
 }
 
 /** Applies receipts that arrived before their hand-over. */

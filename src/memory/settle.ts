@@ -4,20 +4,29 @@ import type { SettleAnswer, Settlement } from '../ports/storage/settle.ts'
 import { addFacts, publishEndpointEvent } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'
+import { dataError } from './records.ts'
 import { type Job, type MemoryState, type StoredDelivery, setContent } from './state.ts'
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 
 /** Ends the attempt of a leased job. */
 export function settleOne(state: MemoryState, settlement: Settlement): SettleAnswer {
+  try {
+    return settle(state, settlement)
+  } catch (error) {
+    return { kind: 'failed', error: dataError(error) }
+  }
+}
+
+function settle(state: MemoryState, settlement: Settlement): SettleAnswer {
   const job = underLease(state, settlement)
   if (job === undefined || job.subject.kind !== settlement.kind) return { kind: 'stale' }
   const events: NotificationEvent[] = []
   let endpointEvents: EndpointEvent[] = []
   if (settlement.kind === 'notification' && job.subject.kind === 'notification') {
     const { notification } = job.subject
-    setContent(notification, settlement.content)
     events.push(...addFacts(state, notification, settlement.facts, 'engine'))
+    setContent(notification, settlement.content)
     for (const fact of settlement.facts) {
       if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))
     }

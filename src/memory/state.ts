@@ -1,24 +1,31 @@
-import type { ApiKey } from '../domain/api-key.ts'
 import type { EndpointHealth, WebhookEventType } from '../domain/endpoint-health.ts'
 import type { NewNotification, NotificationContent } from '../domain/notification.ts'
-import type { Organization } from '../domain/organization.ts'
 import type { FactState } from '../domain/record-facts.ts'
 import { storedContent } from '../domain/stored-content.ts'
-import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { MessageReport } from '../ports/storage/receipts.ts'
-import type { AddressOf } from '../ports/storage/storage.ts'
-import type { Suppression } from '../ports/storage/suppressions.ts'
+import type { Follow } from '../ports/storage/storage.ts'
 import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
 import type { RoundRobin } from './round-robin.ts'
 
-export interface StoredOrganization extends Organization {
+/** A record with what its kind derives from the value. */
+export interface StoredRow {
   readonly number: number
-  /** For a deletion: remove jobs, too. */
-  readonly force?: boolean
+  readonly id: string
+  readonly organizationId: string | null
+  readonly createdAt: number
+  key: string | null
+  list: string | null
+  revision: number
+  version: number
+  /** JSON, so that callers do not share it. */
+  value: string
 }
+
+/** The records of a kind by id, oldest first. */
+export type RecordTable = Map<string, StoredRow>
 
 /** A notification with the results of its facts. `content` is JSON, so that callers do not share it. */
 export interface StoredNotification extends Omit<NewNotification, 'content'> {
@@ -59,10 +66,6 @@ export interface StoredEndpoint extends Omit<WebhookEndpoint, 'secrets' | 'faili
   readonly secrets: readonly { readonly secret: string; readonly endsAt: number }[]
 }
 
-export interface StoredSuppression extends Suppression {
-  readonly number: number
-}
-
 export interface Job {
   readonly number: number
   readonly lane: string
@@ -96,17 +99,10 @@ export interface Lane {
   turn: number
 }
 
-export interface StoredTemplate {
-  readonly number: number
-  /** Newest last. Kept when the template is deleted. */
-  readonly versions: Template[]
-  deleted: boolean
-}
-
 /** The data of a memory storage. */
 export interface MemoryState {
   readonly now: () => number
-  addressOf: AddressOf
+  follow: Follow
   /** Called for every job that becomes due, now or later. */
   enqueue?: (job: Job) => void
   /** Time of the newest claim. */
@@ -116,7 +112,8 @@ export interface MemoryState {
   /** The last fencing token. */
   token: number
 
-  readonly organizations: Map<string, StoredOrganization>
+  /** By the name of the kind. */
+  readonly records: Map<string, RecordTable>
   readonly notifications: Map<string, StoredNotification>
   /** Per organization, oldest first. */
   readonly notificationsOf: Map<string, Set<StoredNotification>>
@@ -143,16 +140,7 @@ export interface MemoryState {
   /** By provider and the provider's message id. */
   readonly unmatched: Map<string, UnmatchedReceipt[]>
 
-  readonly apiKeys: Map<string, ApiKey & { readonly number: number }>
-  /** Key ids by the hash of their secret, in hexadecimal. */
-  readonly apiKeyHashes: Map<string, string>
-  readonly templates: Map<string, StoredTemplate>
-  /** Template ids by organization and name, without deleted ones. */
-  readonly templateNames: Map<string, string>
   readonly endpoints: Map<string, StoredEndpoint>
-  /** By organization, channel and address. */
-  readonly suppressions: Map<string, StoredSuppression>
-  readonly kept: Map<string, string>
 }
 
 export interface LogRow {
@@ -169,11 +157,11 @@ export interface UnmatchedReceipt {
 export function createState(now: () => number): MemoryState {
   return {
     now,
-    addressOf: (_channel, to) => to,
+    follow: () => [],
     claimedAt: 0,
     number: 0,
     token: 0,
-    organizations: new Map(),
+    records: new Map(),
     notifications: new Map(),
     notificationsOf: new Map(),
     logOf: new Map(),
@@ -189,13 +177,7 @@ export function createState(now: () => number): MemoryState {
     handovers: new Map(),
     receipts: new Map(),
     unmatched: new Map(),
-    apiKeys: new Map(),
-    apiKeyHashes: new Map(),
-    templates: new Map(),
-    templateNames: new Map(),
     endpoints: new Map(),
-    suppressions: new Map(),
-    kept: new Map(),
   }
 }
 

@@ -1,18 +1,15 @@
 import type { JobRef } from '../ports/queue.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
-import { memoryApiKeys } from './api-keys.ts'
 import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
-import { createDefaultOrganization, memoryOrganizations } from './organizations.ts'
 import { memoryDeletions } from './purge.ts'
 import { recordReceipt } from './receipts.ts'
+import { createDefaultOrganization, memoryRecords } from './records.ts'
 import { memoryRetention } from './retention.ts'
 import { settleOne } from './settle.ts'
 import type { Job, MemoryState } from './state.ts'
-import { memorySuppressions } from './suppressions.ts'
-import { memoryTemplates } from './templates.ts'
 import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
 
 /**
@@ -26,8 +23,8 @@ export function storageOf(state: MemoryState): Storage {
   return {
     name: 'memory',
     durable: false,
-    async start({ addressOf } = {}) {
-      if (addressOf !== undefined) state.addressOf = addressOf
+    async start({ follow } = {}) {
+      if (follow !== undefined) state.follow = follow
     },
     async stop() {},
     async enqueueJobs(sink) {
@@ -65,20 +62,10 @@ export function storageOf(state: MemoryState): Storage {
     },
     notifications: memoryNotifications(state),
     logs: memoryLogs(state),
-    organizations: { ...memoryOrganizations(state), ...memoryDeletions(state) },
-    apiKeys: memoryApiKeys(state),
-    templates: memoryTemplates(state),
+    records: memoryRecords(state),
+    deletions: memoryDeletions(state),
     webhookEndpoints: memoryWebhookEndpoints(state),
-    suppressions: memorySuppressions(state),
     retention: memoryRetention(state),
-    async putIfAbsent(name, initial) {
-      const kept = state.kept.get(name) ?? initial
-      state.kept.set(name, kept)
-      return kept
-    },
-    async keptValue(name) {
-      return state.kept.get(name) ?? null
-    },
   }
 }
 

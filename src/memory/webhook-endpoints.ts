@@ -9,8 +9,8 @@ import type {
 } from '../ports/storage/webhook-endpoints.ts'
 import { createEventJob, removeDelivery } from './facts.ts'
 import { makeDue, removeJob } from './jobs.ts'
-import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
+import { requireOrganization } from './records.ts'
 import { disable } from './settle.ts'
 import { type MemoryState, nextNumber, type StoredDelivery, type StoredEndpoint } from './state.ts'
 

@@ -1,6 +1,6 @@
 import { isNotifierError, type NotifierError } from '../domain/errors/notifier-error.ts'
 import { listedNames } from '../domain/listed-names.ts'
-import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
+import { DEFAULT_ORGANIZATION, organizationKind } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { Storage } from '../ports/storage/storage.ts'
@@ -57,7 +57,10 @@ export async function reportHealth(
   let fault: string | null = 'The storage does not answer.'
   async function ask(): Promise<void> {
     try {
-      answers = (await storage.organizations.get(DEFAULT_ORGANIZATION)) !== null
+      const [organization = null] = await storage.records.get(organizationKind, [
+        { id: DEFAULT_ORGANIZATION },
+      ])
+      answers = organization !== null
       if (!answers) return
       await storage.check?.()
       fault = null

@@ -55,13 +55,6 @@ export function owned<Resource extends { readonly organizationId: string }>(
   return resource
 }
 
-export function unknownOrganization(id: string): NotifierError {
-  return new NotifierError('not_found', {
-    message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,
-    details: { field: 'organizationId' },
-  })
-}
-
 /**
  * Finds a resource by id.
  *

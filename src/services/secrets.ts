@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { RecordKind } from '../domain/record-kind.ts'
+import type { RecordStores } from './records/record-stores.ts'
 
 /** Encrypts stored secrets: webhook signing secrets, provider credentials. */
 export interface SecretBox {
@@ -67,7 +69,14 @@ function deriveKey(secret: string): Key {
   return { id, bytes }
 }
 
-/** A new random secret of 256 bits. */
-export function newSecret(): string {
-  return randomBytes(32).toString('base64url')
+const secretKind: RecordKind<{ readonly secret: string }> = { name: 'secrets', version: 1 }
+
+/** The secret of an application that configures none: 256 random bits, the same for all processes on the storage. */
+export function createStoredSecret(stores: RecordStores): () => Promise<string> {
+  const store = stores.of(secretKind)
+  return async function storedSecret() {
+    const mine = { secret: randomBytes(32).toString('base64url') }
+    const { value } = await store.keep({ id: 'secret', organizationId: null, value: mine })
+    return value.secret
+  }
 }

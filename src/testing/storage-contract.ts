@@ -1,5 +1,4 @@
 import { acceptChecks } from './storage/accept.ts'
-import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
@@ -11,20 +10,20 @@ import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
 import { enqueueChecks } from './storage/enqueued-jobs.ts'
 import { fairnessChecks } from './storage/fairness.ts'
+import { followingWriteChecks } from './storage/following-writes.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
 import { leaseChecks } from './storage/leases.ts'
 import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
-import { organizationChecks } from './storage/organizations.ts'
 import { receiptChecks } from './storage/receipts.ts'
+import { recordKindChecks, recordListChecks } from './storage/record-lists.ts'
+import { recordChecks, recordRaceChecks } from './storage/records.ts'
 import { retentionChecks } from './storage/retention.ts'
 import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
 import { statisticsChecks } from './storage/statistics.ts'
-import { suppressionChecks } from './storage/suppressions.ts'
-import { templateChecks } from './storage/templates.ts'
 import { traceChecks } from './storage/traces.ts'
 import { transactionChecks } from './storage/transactions.ts'
 import { webhookChangeChecks } from './storage/webhook-changes.ts'
@@ -50,15 +49,16 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   settleChecks(check)
   deliveryChecks(check)
   receiptChecks(check)
+  followingWriteChecks(check)
   notificationChecks(check)
   logChecks(check)
-  templateChecks(check)
-  organizationChecks(check)
+  recordChecks(check)
+  recordRaceChecks(check)
+  recordListChecks(check)
+  recordKindChecks(check)
   deletionChecks(check)
-  apiKeyChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)
-  suppressionChecks(check)
   backlogChecks(check)
   statisticsChecks(check)
   traceChecks(check)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { organizationKind } from '../../src/domain/organization.ts'
 import { createState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
 import { accept, claim, note } from '../../src/testing/storage/fixtures.ts'
@@ -14,6 +15,7 @@ storageContract(test, async () => {
     advance(ms) {
       now += ms
     },
+    another: () => storageOf(state),
     secondDoor: {
       async notifications() {
         return [...state.notifications.values()].map(({ id, organizationId, facts: { status } }) => ({
@@ -49,9 +51,14 @@ storageContract(test, async () => {
         const own = (row: { readonly organizationId?: string | null }): boolean => row.organizationId === id
         const named = (map: ReadonlyMap<string, unknown>): number =>
           [...map.keys()].filter((key) => key.startsWith(`${id}\n`)).length
-        const templates = [...state.templates.values()].filter(({ versions }) => versions.some(own))
         const counts = {
-          organizations: Number(state.organizations.has(id)),
+          organizations: Number(state.records.get(organizationKind.name)?.has(id)),
+          ...Object.fromEntries(
+            [...state.records].map(([kind, table]) => [
+              `records of ${kind}`,
+              [...table.values()].filter(own).length,
+            ]),
+          ),
           notifications: [...state.notifications.values()].filter(own).length,
           listed: state.notificationsOf.get(id)?.size ?? 0,
           log: state.logOf.get(id)?.size ?? 0,
@@ -59,12 +66,7 @@ storageContract(test, async () => {
           deliveries: [...state.deliveries.values()].filter(own).length,
           deliveriesOf: named(state.deliveriesOf),
           unmatched: [...state.unmatched.values()].flat().filter(({ record }) => own(record)).length,
-          apiKeys: [...state.apiKeys.values()].filter(own).length,
-          templates: templates.length,
-          versions: templates.flatMap(({ versions }) => versions).length,
-          templateNames: named(state.templateNames),
           endpoints: [...state.endpoints.values()].filter(own).length,
-          suppressions: named(state.suppressions),
           usage: named(state.usage),
         }
         return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))

@@ -4,7 +4,7 @@ import { createState, type MemoryState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { note, page } from '../../src/testing/storage/fixtures.ts'
+import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { describeBesideMemory } from './support/beside-memory.ts'
 
@@ -142,8 +142,7 @@ describeBesideMemory({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
         const memory = storageOf(state)
         const ids: string[] = []
         try {
-          for (const storage of [other.storage, memory])
-            await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
+          for (const storage of [other.storage, memory]) await organization(storage, 'org_b')
           for (const one of steps) {
             if (one.do === 'advance') {
               now += one.ms

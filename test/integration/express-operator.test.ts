@@ -73,7 +73,7 @@ describe('the organization of a request with an operator key', () => {
   })
 
   it('is unknown from the begin of its deletion on', async () => {
-    await host.storage.organizations.beginDeletion(ORG, true)
+    await host.storage.deletions.begin(ORG, { force: true, kinds: [] })
     for (const path of ['/v1/account/limits', '/v1/templates/tpl_unknown', '/v1/notifications'])
       expect(outcome(await api({ path, headers: named() }))).toEqual([404, 'not_found'])
     expect(outcome(await send(named()))).toEqual([404, 'not_found'])

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { organizationKind } from '../../src/domain/organization.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { watchReads } from '../support/record-reads.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
 
@@ -31,14 +33,11 @@ describe('GET /health', () => {
   it('is 503 in maintenance and when the storage does not answer, without a word of why', async () => {
     const storage = memoryStorage()
     let broken = false
-    const organizations = {
-      ...storage.organizations,
-      async get(id: string) {
-        if (broken) throw new Error('connection to db.internal:5432 refused')
-        return storage.organizations.get(id)
-      },
-    }
-    await start({ storage: { ...storage, organizations } })
+    watchReads(storage, organizationKind, async (inner) => {
+      if (broken) throw new Error('connection to db.internal:5432 refused')
+      return inner()
+    })
+    await start({ storage })
     const failing: (() => void)[] = [
       () => host.notifier.maintenance(true),
       () => {
@@ -63,15 +62,12 @@ describe('GET /health', () => {
     const storage = memoryStorage({ clock })
     let asked = false
     let hangs = false
-    const organizations = {
-      ...storage.organizations,
-      get(id: string) {
-        if (!hangs) return storage.organizations.get(id)
-        asked = true
-        return new Promise<never>(() => {})
-      },
-    }
-    await start({ clock, storage: { ...storage, organizations } })
+    watchReads(storage, organizationKind, (inner) => {
+      if (!hangs) return inner()
+      asked = true
+      return new Promise<never>(() => {})
+    })
+    await start({ clock, storage })
     hangs = true
     const answer = call(host.port, { path: '/health' })
     await expect.poll(() => asked).toBe(true)

@@ -11,11 +11,12 @@ import {
 } from '../support/postgres.ts'
 
 const MOST = 100_000
+const COLUMNS = 'id, organization, list, version, value, created_at'
 
 type Run = (statement: string) => Promise<unknown>
 
-/** A storage, and what runs a statement on its database behind its back. */
-type Open = () => Promise<{ readonly storage: Storage; readonly run: Run; readonly prefix: string }>
+/** A storage, the table of its organizations, and what runs a statement on it behind its back. */
+type Open = () => Promise<{ readonly storage: Storage; readonly run: Run; readonly table: string }>
 
 const organizationOf = (index: number): string => `org_${index}`
 
@@ -30,13 +31,11 @@ async function answersTo(storage: Storage, first: number, count: number): Promis
 
 function knowsSoMany(open: Open): void {
   it('which organizations there are is remembered of so many, and looked up again', async () => {
-    const { storage, run, prefix } = await open()
+    const { storage, run, table } = await open()
     const all = `WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${MOST + 1_000})`
-    await run(
-      `INSERT INTO ${prefix}organizations (id, name, created_at) ${all} SELECT 'org_' || i, 'Some', 0 FROM c`,
-    )
+    await run(`INSERT INTO ${table} (${COLUMNS}) ${all} SELECT 'org_' || i, '', 'open', 1, '{}', 0 FROM c`)
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
-    await run(`DELETE FROM ${prefix}organizations WHERE id = '${organizationOf(0)}'`)
+    await run(`DELETE FROM ${table} WHERE id = '${organizationOf(0)}'`)
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
     // A hundred of each set are known already, and one set makes them forgotten.
     for (let first = 1; first < MOST; first += 900) {
@@ -46,11 +45,11 @@ function knowsSoMany(open: Open): void {
   }, 60_000)
 
   it('which organizations there are is not remembered over a stop: what is opened next may be another', async () => {
-    const { storage, run, prefix } = await open()
-    await run(`INSERT INTO ${prefix}organizations (id, name, created_at) VALUES ('org_0', 'Some', 0)`)
+    const { storage, run, table } = await open()
+    await run(`INSERT INTO ${table} (${COLUMNS}) VALUES ('org_0', '', 'open', 1, '{}', 0)`)
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
     await storage.stop()
-    await run(`DELETE FROM ${prefix}organizations WHERE id = 'org_0'`)
+    await run(`DELETE FROM ${table} WHERE id = 'org_0'`)
     await storage.start()
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['failed']))
   })
@@ -66,6 +65,6 @@ describeWith(whyNoPostgres(), 'PostgreSQL', () => {
     onTestFinished(() => storage.stop())
     await storage.start()
     const run: Run = (statement) => onPostgres(connectionString, (client) => client.query(statement))
-    return { storage, prefix: `${schema}.`, run }
+    return { storage, table: `${schema}.r_organizations`, run }
   })
 })

@@ -54,7 +54,7 @@ function cases(open: Open): void {
       } satisfies DeleteOrganizationProgram)
       expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
 
-      expect((await owned()).organizations).toBe(1)
+      expect(await owned()).toMatchObject({ r_organizations: 1 })
       await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
       await expect(notifier.organization(ID).send(message)).rejects.toMatchObject({ code: 'not_found' })
       expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: true })
@@ -160,10 +160,14 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
     const deletion = await connect()
     await deletion.query('BEGIN')
     await deletion.query('SELECT pg_current_xact_id()')
-    await deletion.query(`UPDATE "${schema}".organizations SET deleting = 'force' WHERE id = $1`, [ID])
+    await deletion.query(
+      `UPDATE "${schema}".r_organizations SET list = 'deleting', revision = revision + 1,
+         value = (value::jsonb || '{"deleting":"force"}')::text WHERE id = $1`,
+      [ID],
+    )
     await send()
     await deletion.query('COMMIT')
-    const purge = async () => (await storage.organizations.purge(ID, 100)).left
+    const purge = async () => (await storage.deletions.purge(ID, 100)).left
     for (let step = 0; step < 4; step += 1) expect(await purge()).not.toBe('nothing')
     await client.query('COMMIT')
     await expect.poll(purge).toBe('nothing')

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Fact } from '../../src/domain/facts.ts'
@@ -19,6 +18,7 @@ import {
   page,
   start,
 } from '../../src/testing/storage/fixtures.ts'
+import { CONTRACT_START, keeping, recipientId } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -238,22 +238,20 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
     expect(items.map(({ status }) => status)).toEqual(jobs.map(() => 'sent'))
   })
 
-  it('suppresses what reports and recipients say in one order, so that two sets cannot wait for each other', async () => {
+  it('writes what follows from reports and consents in one order, so that two sets cannot wait for each other', async () => {
     const schema = uniqueSchema()
     const storage = await open(schema)
-    const hashOfAddress = (address: string) => hashOf(ORGANIZATION, 'email', address)
-    const [low = '', high = ''] = ['a@example.com', 'b@example.com'].toSorted((a, b) =>
-      hashOfAddress(a) < hashOfAddress(b) ? -1 : 1,
-    )
+    await storage.start(CONTRACT_START)
+    const [low, high] = ['a@example.com', 'b@example.com'] as const
     const [notificationId = ''] = await accept(storage, [note({ to: high })])
-    const suppress = (client: pg.Client, address: string) =>
+    const insert = (client: pg.Client, to: string) =>
       client.query(
-        `INSERT INTO "${schema}".suppressions (created_at, hash, organization, channel, address, reason)
-         VALUES (0, decode($1, 'hex'), $2, 'email', $3, 'manual')`,
-        [hashOfAddress(address), ORGANIZATION, address],
+        `INSERT INTO "${schema}".r_contract_others (created_at, version, id, organization, value)
+         VALUES (0, 1, $1, $2, '{}')`,
+        [recipientId(to), ORGANIZATION],
       )
     const from = { provider: 'smtp', organizationId: null } as const
-    const entry = { organizationId: ORGANIZATION, channel: 'email', address: low, source: null } as const
+    const optOut = keeping(recipientId(low), ORGANIZATION, { reason: 'unsubscribe', source: null })
     const receipts: ReceiptRecord[] = [
       {
         ...from,
@@ -261,18 +259,18 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
         notificationId,
         fact: { type: 'bounced', provider: 'smtp', suppress: 'hard_bounce' },
       },
-      { ...from, dedupeKey: '2', consent: { kind: 'suppress', entry: { ...entry, reason: 'unsubscribe' } } },
+      { ...from, dedupeKey: '2', consent: [optOut] },
     ]
     await onPostgres(server.url, async (client) => {
       await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")
-      await suppress(client, low)
+      await insert(client, low)
       const recorded = storage.recordReceipts(receipts)
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '${schema}.*suppressions'`
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '${schema}.*r_contract'`
       await onPostgres(server.url, (other) =>
         eventually(async () => (await other.query(waiting)).rows.length > 0),
       )
       // Fails where the set has this one already.
-      await suppress(client, high)
+      await insert(client, high)
       await client.query('COMMIT')
       expect((await recorded).map(({ kind }) => kind)).toEqual(['recorded', 'heeded'])
     })

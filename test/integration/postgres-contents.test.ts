@@ -67,23 +67,4 @@ describeWith(whyNoPostgres(true), 'contents that are removed', () => {
     const answer = await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 10 })
     expect(answer).toMatchObject({ retried: 0, contentRemoved: 1 })
   })
-
-  it('need a grant of the key, which is stored with it', async () => {
-    const storage = await open(uniqueSchema())
-    const key = {
-      id: 'key_1',
-      organizationId: 'org_default',
-      name: 'support',
-      permission: 'Read Only',
-      grants: ['content'],
-      prefix: 'a',
-      last4: 'b',
-      expiresAt: null,
-      allowedIps: [],
-    } as const
-    const hash = new Uint8Array(32)
-    await storage.apiKeys.create(key, hash)
-    expect((await storage.apiKeys.findByHash([hash]))[0]?.key).toMatchObject(key)
-    expect((await storage.apiKeys.list('org_default', { limit: 10, offset: 0 })).items).toMatchObject([key])
-  })
 })

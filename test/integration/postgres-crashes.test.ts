@@ -61,8 +61,11 @@ describeWithOwnPostgres('a server that cannot be used', () => {
     answer()
     await proxy.drained()
     // It had opened, and stopped there.
-    const direct = await server.open(schema)
-    expect(await direct.putIfAbsent('secret', 'none was kept')).toBe('none was kept')
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(`SELECT (SELECT count(*)::integer FROM "${schema}".r_organizations) AS organizations,
+        (SELECT count(*)::integer FROM "${schema}".r_secrets) AS secrets`),
+    )
+    expect(rows).toEqual([{ organizations: 1, secrets: 0 }])
     await proxy.close()
   })
 

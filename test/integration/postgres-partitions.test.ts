@@ -4,7 +4,8 @@ import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, claim, ended, note } from '../../src/testing/storage/fixtures.ts'
+import { accept, claim, ended, note, organization } from '../../src/testing/storage/fixtures.ts'
+import { changeOrganization } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -109,13 +110,8 @@ suite('partitions of months that are over', () => {
 
   it('are dropped with what they hold when that is past the longest retention, and not a day before', async () => {
     const { storage, accept, deliver, months, dropPast, at } = await inJanuary()
-    await storage.organizations.create({
-      id: 'org_long',
-      name: 'Long',
-      plan: null,
-      smsCountries: null,
-      retentionDays: 100,
-    })
+    await organization(storage, 'org_long')
+    await changeOrganization(storage, 'org_long', { retentionDays: 100 })
     const ids = [...(await accept()), ...(await accept('org_long'))]
     await deliver()
     const past = Date.UTC(2026, 1, 1) + 101 * DAY_MS

@@ -14,6 +14,7 @@ import {
   page,
   retried,
 } from '../../src/testing/storage/fixtures.ts'
+import { CONTRACT_START, itemKind } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
@@ -138,12 +139,12 @@ describeWithOwnPostgres('the work for each message', () => {
   it('uses indexes, also with the statistics of empty tables', async () => {
     const schema = uniqueSchema()
     const storage = await server.open(schema, { maxConnections: 1, listen: false })
+    await storage.start(CONTRACT_START)
     await onPostgres(server.url, (client) => client.query('ANALYZE'))
     const cycle = async (notifications = notes(0)): Promise<void> => {
       const accepted = [{ organizationId, notifications, quota }]
       if (notifications.length > 0) await storage.accept(accepted)
-      await storage.apiKeys.findByHash([Buffer.alloc(32, 1)])
-      await storage.suppressions.match([{ organizationId, channel: 'email', address: 'nobody@example.com' }])
+      await storage.records.get(itemKind, [{ key: 'nobody' }, { id: 'nobody' }])
       const jobs = await claim(storage, 100)
       const refs = jobs.map(({ jobId, token }) => ({ jobId, token, provider: 'smtp' }))
       await storage.startAttempts(refs.length > 0 ? refs : [{ jobId: '2', token: 1, provider: 'smtp' }])
@@ -160,12 +161,8 @@ describeWithOwnPostgres('the work for each message', () => {
     await storage.accept([{ organizationId, notifications: notes(20_000) }])
     await onPostgres(server.url, (client) =>
       client.query(`
-        INSERT INTO "${schema}".suppressions (created_at, hash, organization, channel, address, reason)
-        SELECT 1, sha256(n::text::bytea), '${organizationId}', 'email', n::text, 'manual' FROM generate_series(1, 20000) AS n;
-        INSERT INTO "${schema}".api_keys
-          (created_at, hash, id, organization, name, permission, prefix, last4, allowed_ips)
-        SELECT 1, sha256(n::text::bytea), n::text, '${organizationId}', '', '', '', '', '[]'
-        FROM generate_series(1, 20000) AS n`),
+        INSERT INTO "${schema}".r_contract_items (created_at, version, id, organization, key, value)
+        SELECT 1, 1, n::text, '${organizationId}', n::text, '{}' FROM generate_series(1, 20000) AS n`),
     )
     const read = async (): Promise<Record<string, number>> => {
       const { rows } = await onPostgres(server.url, (client) =>

@@ -4,7 +4,7 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { note, notes } from '../../src/testing/storage/fixtures.ts'
+import { note, notes, organization } from '../../src/testing/storage/fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
 import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
@@ -124,13 +124,7 @@ describeWith(reason, 'quotas of processes that share PostgreSQL', () => {
   it('store nothing where one of several is near its end, and all that is left by locks', async () => {
     schema = uniqueSchema()
     const storage = await open()
-    const other = await storage.organizations.create({
-      id: 'org_2',
-      name: 'Two',
-      plan: null,
-      smsCountries: null,
-    })
-    expect(other).not.toBeNull()
+    await organization(storage, 'org_2')
     const quota = (limit: number) => ({ period: PERIOD, limit })
     const answers = await storage.accept([
       { organizationId: ORGANIZATION, notifications: notes(2), quota: quota(1_000) },

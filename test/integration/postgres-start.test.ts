@@ -5,6 +5,7 @@ import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, note, TEN } from '../../src/testing/storage/fixtures.ts'
+import { CONTRACT_START, keeping, write } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
@@ -84,10 +85,13 @@ describeWithOwnPostgres('the schema', () => {
   it('is created once by eight storages that start together, with partitions for three months', async () => {
     const schema = uniqueSchema()
     const storages = await Promise.all(TEN.slice(0, 8).map(() => server.open(schema)))
-    expect(
-      new Set(await Promise.all(storages.map((storage, index) => storage.putIfAbsent('k', String(index)))))
-        .size,
-    ).toBe(1)
+    await Promise.all(storages.map((storage) => storage.start(CONTRACT_START)))
+    const kept = await Promise.all(
+      storages.map((storage, index) =>
+        write(storage, keeping('k', null, { reason: String(index), source: null })),
+      ),
+    )
+    expect(new Set(kept.map(([record]) => JSON.stringify(record?.value))).size).toBe(1)
     const { rows } = await onPostgres(server.url, (client) =>
       client.query(
         `SELECT count(*)::integer AS parts FROM pg_inherits WHERE inhparent = '"${schema}".notifications'::regclass`,

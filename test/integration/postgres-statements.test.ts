@@ -22,6 +22,7 @@ import {
   start,
   unique,
 } from '../../src/testing/storage/fixtures.ts'
+import { CONTRACT_START, itemKind } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
   onPostgres,
@@ -74,7 +75,7 @@ async function open(): Promise<{ readonly storage: Storage; readonly schema: str
     await storage.stop()
     await real.end()
   })
-  await storage.start()
+  await storage.start(CONTRACT_START)
   return { storage, schema }
 }
 
@@ -323,13 +324,8 @@ const CALLS: readonly (readonly [string, Prepare])[] = [
     'the looks before a send',
     async (storage, count) => {
       const each = Array.from({ length: count }, () => unique())
-      const keys = each.map(
-        (address) => ({ organizationId: ORGANIZATION, channel: 'email', address }) as const,
-      )
-      return async () => {
-        await storage.suppressions.match(keys)
-        await storage.apiKeys.findByHash(each.map((text) => Buffer.alloc(32, text)))
-      }
+      const refs = each.flatMap((text) => [{ id: text }, { key: text }])
+      return () => storage.records.get(itemKind, refs)
     },
   ],
   [

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { fromStored } from '../../adapters/storage/postgres/text.ts'
 import { bound } from '../../adapters/storage/postgres/values.ts'
 import { accept, claim, ended, endpoint, idOf, note, page } from '../../src/testing/storage/fixtures.ts'
+import { CONTRACT_START, item, itemKind, keyOf } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
 
@@ -18,15 +19,13 @@ describeWithOwnPostgres('texts in PostgreSQL', () => {
     expect(await storage.notifications.get(`${id}\u0000`)).toBeNull()
     const filter = { organizationId: ORGANIZATION, to: odd }
     expect((await storage.notifications.list(filter, page())).items.length).toBe(1)
-    const entry = {
-      organizationId: ORGANIZATION,
-      channel: 'push',
-      address: `${odd}${'x'.repeat(9_000)}`,
-      reason: 'manual',
-      source: odd,
-    } as const
-    await storage.suppressions.add(entry)
-    expect(await storage.suppressions.match([entry])).toEqual(['manual'])
+    await storage.start(CONTRACT_START)
+    const value = { name: odd, group: odd, text: `${odd}${'x'.repeat(9_000)}` }
+    const { id: stored } = await item(storage, value, { id: `item ${odd}` })
+    for (const ref of [{ id: stored }, { key: keyOf(odd) }])
+      expect(await storage.records.get(itemKind, [ref])).toMatchObject([{ id: `item ${odd}`, value }])
+    const listed = await storage.records.list(itemKind, { organizationId: ORGANIZATION, list: odd }, page())
+    expect(listed.items).toMatchObject([{ id: stored, value }])
   })
 
   it('come back unchanged from lists, except for lone surrogates', async () => {

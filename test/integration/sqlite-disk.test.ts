@@ -13,6 +13,7 @@ import {
   organization,
   page,
   start,
+  timeOf,
 } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
@@ -129,9 +130,8 @@ test('what is promised is answered when the disk has it, leases at once', async 
     expect(jobs).toMatchObject([{ begun: true, attempts: 0 }])
   })
   await ask('recordReceipts', () => storage.recordReceipts([]))
-  await ask('organizations.create', () => organization(storage))
+  await ask('records.write', () => organization(storage))
   await ask('webhookEndpoints.create', () => endpoint(storage))
-  await ask('keep', () => storage.putIfAbsent('name', 'value'))
   expect(answers).toEqual({
     'findIdempotent: nothing': true,
     accept: false,
@@ -143,9 +143,8 @@ test('what is promised is answered when the disk has it, leases at once', async 
     'claim that begins an attempt': false,
     settle: false,
     recordReceipts: false,
-    'organizations.create': false,
+    'records.write': false,
     'webhookEndpoints.create': false,
-    keep: false,
   })
 })
 
@@ -187,7 +186,7 @@ test('a disk that failed is believed no more until the file is opened again', as
   const refused = { code: 'service_unavailable', cause }
   await expect(accept(storage, [note()])).rejects.toMatchObject(refused)
   // That nothing is accepted shows in the health, too.
-  await expect(storage.organizations.get('org_default')).rejects.toMatchObject(refused)
+  await expect(timeOf(storage)).rejects.toMatchObject(refused)
   await storage.stop()
   await open()
   await accept(storage, [note()])
@@ -200,7 +199,7 @@ test('after a disk has failed, what is refused is not stored; what was sent is',
   await start(storage, [job])
   disk.error = new Error('EIO: i/o error, fdatasync')
   const refused = { code: 'service_unavailable' }
-  await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject(refused)
+  await expect(organization(storage)).rejects.toMatchObject(refused)
   let joins = 0
   for (let tries = 0; tries < 3; tries += 1) {
     await expect(accept(storage, [note()])).rejects.toMatchObject(refused)
@@ -245,17 +244,17 @@ test('stopping waits for the disk', async () => {
 
 test('stopping in the turn of a commit ends', async () => {
   await open()
-  const kept = storage.putIfAbsent('name', 'value')
+  const written = organization(storage, 'org_a')
   await storage.stop()
-  expect(await kept).toBe('value')
+  expect(await written).toBe('org_a')
 })
 
 test('a storage that is started while it stops waits for the disk', async () => {
   await open()
-  const kept = storage.putIfAbsent('name', 'value')
+  const written = organization(storage)
   const stopped = storage.stop()
   await storage.start()
-  await Promise.all([kept, stopped])
+  await Promise.all([written, stopped])
   expect(await answersWithoutDisk(() => accept(storage, [note()]))).toBe(false)
 })
 

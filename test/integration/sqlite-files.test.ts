@@ -4,7 +4,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, claimOne, note, notes, organization, start } from '../../src/testing/storage/fixtures.ts'
+import {
+  accept,
+  claimOne,
+  note,
+  notes,
+  organization,
+  start,
+  timeOf,
+} from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 let file = ''
@@ -109,11 +117,11 @@ describe.skipIf(process.platform === 'win32')('under a running process', () => {
         }
         const request = { organizationId: 'org_default', notifications: [note()] }
         await expect(storage.accept([request])).rejects.toMatchObject(refused)
-        await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject(refused)
+        await expect(organization(storage)).rejects.toMatchObject(refused)
         await expect(start(storage, [job])).rejects.toMatchObject(refused)
         // So that who looks at the health of a process without work hears of it, too.
         now += 1_000
-        await expect(storage.organizations.get('org_default')).rejects.toMatchObject(refused)
+        await expect(timeOf(storage)).rejects.toMatchObject(refused)
         await storage.stop()
         await storage.start()
         await accept(storage, [note()])

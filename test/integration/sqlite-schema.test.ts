@@ -11,6 +11,7 @@ import {
   goneAndBack,
   note,
   notes,
+  organization,
   start,
 } from '../../src/testing/storage/fixtures.ts'
 import { type Program, runProgram } from '../support/program.ts'
@@ -53,7 +54,7 @@ test('four processes that open a new file at once migrate it once, and keep one 
   expect([ends, programs.flatMap(({ errors }) => errors)]).toEqual([[0, 0, 0, 0], []])
   expect(new Set(programs.flatMap(({ lines }) => lines)).size).toBe(1)
   expect(query(database, 'SELECT version FROM carillon_schema_version')).toHaveLength(migrations.length)
-  expect(query(database, 'SELECT id FROM carillon_organizations')).toHaveLength(1)
+  expect(query(database, 'SELECT id FROM carillon_r_organizations')).toHaveLength(1)
 })
 
 test('four processes that claim at once share the jobs, each leased once', async () => {
@@ -139,7 +140,7 @@ test('a schema newer than this code is refused, and left alone', async () => {
 async function nextVersion(file: string): Promise<Storage> {
   vi.resetModules()
   vi.doMock('../../adapters/storage/sqlite/migrations/index.ts', () => ({
-    migrations: [...migrations, 'ALTER TABLE carillon_organizations ADD COLUMN mood TEXT'],
+    migrations: [...migrations, 'ALTER TABLE carillon_notifications ADD COLUMN mood TEXT'],
   }))
   const next = await import('../../adapters/storage/sqlite/index.ts')
   vi.doUnmock('../../adapters/storage/sqlite/migrations/index.ts')
@@ -154,11 +155,9 @@ test('a next version migrates a file that this one serves, and both go on', asyn
   const next = await nextVersion(file)
   await next.start()
   expect(query(file, 'SELECT version FROM carillon_schema_version')).toHaveLength(migrations.length + 1)
-  expect(query(file, 'SELECT id, mood FROM carillon_organizations')).toEqual([
-    { id: 'org_default', mood: null },
-  ])
+  expect(query(file, 'SELECT id, mood FROM carillon_notifications')).toEqual([{ id: before, mood: null }])
   const [after = ''] = await accept(storage, [note()])
-  expect((await storage.organizations.get('org_default'))?.id).toBe('org_default')
+  expect(await organization(storage, 'org_a')).toBe('org_a')
   for (const id of [before, after]) expect((await next.notifications.get(id))?.id).toBe(id)
   await deliver(next)
   await next.stop()

@@ -5,7 +5,7 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { note } from '../../src/testing/storage/fixtures.ts'
+import { note, organization } from '../../src/testing/storage/fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
   onPostgres,
@@ -43,7 +43,7 @@ test('a SQLite database whose disk is full is unavailable, from the first write 
   const { storage, handle } = await openSqlite({ file })
   vi.restoreAllMocks()
   const notifier = await started(storage)
-  const rows = (): unknown => handle.prepare('SELECT name FROM carillon_kept').all()
+  const rows = (): unknown => handle.prepare('SELECT count(*) FROM carillon_write_check').all()
   const before = rows()
   for (let times = 0; times < 2; times += 1) {
     fill(handle)
@@ -89,10 +89,11 @@ describeWith(whyNoPostgres(), 'a PostgreSQL', () => {
       client.query(`
         CREATE FUNCTION ${schema}.full_disk() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
-        CREATE TRIGGER full_disk BEFORE INSERT ON ${schema}.kept EXECUTE FUNCTION ${schema}.full_disk()`),
+        CREATE TRIGGER full_disk BEFORE INSERT ON ${schema}.kept EXECUTE FUNCTION ${schema}.full_disk();
+        CREATE TRIGGER full_disk BEFORE INSERT ON ${schema}.r_organizations EXECUTE FUNCTION ${schema}.full_disk()`),
     )
     expect((await notifier.health()).status).toBe('ok')
-    await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject({ code: 'service_unavailable' })
+    await expect(organization(storage)).rejects.toMatchObject({ code: 'service_unavailable' })
     for (let asked = 0; asked < 3; asked += 1) {
       expect(await notifier.health()).toMatchObject(refusing(/No space left on device/))
     }

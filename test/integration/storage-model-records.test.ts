@@ -7,12 +7,21 @@ import { storageOf } from '../../src/memory/storage-of.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
+import type { RecordWrite, StoredRecord } from '../../src/ports/storage/records.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import type { Suppression } from '../../src/ports/storage/suppressions.ts'
 import { ended, note } from '../../src/testing/storage/fixtures.ts'
+import {
+  CONTRACT_START,
+  itemKind,
+  keeping,
+  keyOf,
+  otherKind,
+  recipientId,
+  removal,
+} from '../../src/testing/storage/record-fixtures.ts'
 import { describeBesideMemory } from './support/beside-memory.ts'
 
-/** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and suppressions. */
+/** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and records. */
 const ORGANIZATION = 'org_default'
 const CHANNELS = ['email', 'sms'] as const
 const ADDRESSES = ['a@example.com', 'b@example.com']
@@ -26,7 +35,8 @@ const NAMES = [
   'retry',
   'sweep',
   'expire',
-  'suppress',
+  'records',
+  'followed',
   'advance',
 ] as const
 
@@ -40,7 +50,7 @@ interface Step {
 
 const choice = fc.nat({ max: 11 })
 const step: fc.Arbitrary<Step> = fc.record({
-  do: fc.constantFrom('accept', 'accept', 'deliver', 'deliver', 'retry', ...NAMES),
+  do: fc.constantFrom('accept', 'accept', 'deliver', 'deliver', 'retry', 'records', ...NAMES),
   a: choice,
   b: choice,
   c: choice,
@@ -65,8 +75,31 @@ function nameOf(job: ClaimedJob): string {
   return job.kind === 'notification' ? job.notification.id : job.delivery.eventId
 }
 
-function textOf({ createdAt, channel, address }: Suppression): string {
-  return `${createdAt} ${channel} ${address}`
+const itemId = (index: number): string => `item_${index % 3}`
+
+/** One write, or two that share their fate. */
+async function writesOf(
+  storage: Storage,
+  { a, b, c }: Pick<Step, 'a' | 'b' | 'c'>,
+): Promise<readonly RecordWrite[]> {
+  const id = itemId(a)
+  const value = { name: of([null, 'x', 'y'], b), group: of([...CHANNELS, null], c), number: b }
+  const also = a > 8 ? [keeping(itemId(b), ORGANIZATION, { reason: 'manual', source: null })] : []
+  switch (c % 4) {
+    case 0:
+      return [...also, { kind: itemKind, do: 'insert', id, organizationId: ORGANIZATION, value }]
+    case 1: {
+      const ifTaken = 'keep' as const
+      return [{ kind: itemKind, do: 'insert', id, organizationId: ORGANIZATION, value, ifTaken }, ...also]
+    }
+    case 2: {
+      const [stored = null] = await storage.records.get(itemKind, [{ id }])
+      const revision = (stored?.revision ?? 1) + (b === 7 ? 1 : 0)
+      return [...also, { kind: itemKind, do: 'replace', id, revision, value }]
+    }
+    default:
+      return [removal(itemKind, id, b > 6 ? { number: b } : undefined), ...also]
+  }
 }
 
 /** All pages, as sets of what they hold: cursors are each storage's own. */
@@ -189,20 +222,37 @@ async function take(
       }
       return removed
     }
-    case 'suppress': {
-      const entry = { organizationId: ORGANIZATION, channel: of(CHANNELS, a), address: of(ADDRESSES, b) }
-      const filter = { channel: c > 5 ? entry.channel : undefined }
+    case 'records': {
+      const { records } = storage
+      const written: unknown[] = []
+      for (const each of [one, { a: b, b: c, c: a }, { a: c, b: a, c: b }])
+        written.push(await records.write([await writesOf(storage, each)]))
+      const removed =
+        b > 8
+          ? await records.removeOld(itemKind, { organizationId: ORGANIZATION, olderThanMs: a, most: 2 })
+          : 0
+      const list = a % 3 === 0 ? of(CHANNELS, b) : undefined
+      const listed = await pages((c % 2) + 1, (page) =>
+        records.list(itemKind, { organizationId: ORGANIZATION, list }, page),
+      )
+      const refs = [{ id: itemId(a) }, { key: keyOf('x') }, { key: keyOf('y') }]
+      return [written, removed, listed, await records.get(itemKind, refs)]
+    }
+    case 'followed': {
+      const id = recipientId(of(ADDRESSES, b), ORGANIZATION, of(CHANNELS, a))
+      const write =
+        c % 3 === 0
+          ? removal(otherKind, id, c > 5 ? { reason: 'manual' } : undefined)
+          : keeping(id, ORGANIZATION, { reason: 'manual', source: null })
+      const written = await storage.records.write([[write]])
       const listed = await pages(
         (c % 2) + 1,
-        (page) => storage.suppressions.list(ORGANIZATION, filter, page),
+        (page) => storage.records.list(otherKind, { organizationId: ORGANIZATION }, page),
         0,
       )
-      // In which order a settlement notes several is not promised.
-      const list = listed.flat().toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1))
-      const reasons = await storage.suppressions.match([entry])
-      if (c % 3 === 0)
-        return [list, reasons, await storage.suppressions.remove(ORGANIZATION, entry.channel, entry.address)]
-      return [list, reasons, await storage.suppressions.add({ ...entry, reason: 'manual', source: null })]
+      // In which order a settlement writes several is not promised.
+      const text = (record: StoredRecord): string => `${record.createdAt} ${record.id}`
+      return [written, listed.flat().toSorted((one, other) => (text(one) < text(other) ? -1 : 1))]
     }
     case 'advance':
       return null
@@ -226,6 +276,7 @@ describeBesideMemory({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
         const other = await create(clock)
         const memory = storageOf(createState(clock.now))
         try {
+          for (const storage of [other.storage, memory]) await storage.start(CONTRACT_START)
           for (const one of steps) {
             // Within a millisecond each lists the histories of several notifications in an order of its own.
             now += one.do === 'advance' ? 1 + 100 * one.a : 1

@@ -6,7 +6,7 @@ import { createState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { note, page } from '../../src/testing/storage/fixtures.ts'
+import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { describeBesideMemory } from './support/beside-memory.ts'
 
@@ -230,7 +230,7 @@ function memoryHarness(now: () => number): StorageHarness {
 
 async function begin(harness: StorageHarness): Promise<World> {
   const { storage } = harness
-  await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
+  await organization(storage, 'org_b')
   const events = ['notification.sent', 'notification.failed', 'notification.opened'] as const
   for (const [id, organizationId] of [
     ['wh_1', 'org_default'],

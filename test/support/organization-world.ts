@@ -1,5 +1,6 @@
 import { email } from '../../src/channels/built-in.ts'
 import type { EmailKind } from '../../src/channels/email.ts'
+import { organizationKind } from '../../src/domain/organization.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import type { ChannelProviders } from '../../src/services/channels/channel-option.ts'
@@ -48,8 +49,8 @@ export async function organizationWorld(
     ...others,
   })
   for (const id of ORGANIZATIONS) {
-    if ((await world.storage.organizations.get(id)) === null)
-      await notifier.organizations.create({ id, name: id })
+    const [stored] = await world.storage.records.get(organizationKind, [{ id }])
+    if (stored === null) await notifier.organizations.create({ id, name: id })
   }
   return {
     ...world,

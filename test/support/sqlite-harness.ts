@@ -37,7 +37,8 @@ export async function sqliteHarness(
 ): Promise<StorageHarness> {
   const { file, remove } = temporaryFile()
   let now = Date.now()
-  const storage = sqlite({ file, driver, clock: clock ?? { now: () => now } })
+  const open = () => sqlite({ file, driver, clock: clock ?? { now: () => now } })
+  const storage = open()
   await storage.start()
   const database = new DatabaseSync(file)
   database.exec('CREATE TABLE callers_own (row TEXT)')
@@ -56,6 +57,7 @@ export async function sqliteHarness(
     advance(ms) {
       now += ms
     },
+    another: open,
     transactions: {
       commit: (request, row) => within(request, (handle) => void insert(handle, row)),
       async rollBack(request, row) {
@@ -134,7 +136,7 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
           (row) => row.name,
         )
         const kind = name.slice('carillon_'.length)
-        const where = ownedBy(kind, columns, 'carillon_')
+        const where = ownedBy(name, columns)
         if (where === null) return []
         const count = database
           .prepare(
@@ -155,13 +157,8 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
   }
 }
 
-/** What finds the rows of an organization in a table; null: none of its columns says whose they are. */
-export function ownedBy(table: string, columns: readonly string[], prefix: string): string | null {
-  if (table === 'organizations') return 'id = $1'
-  if (columns.includes('organization')) return 'organization = $1'
-  // A version whose template is gone is nobody's, and would be left.
-  const templates = `SELECT seq FROM ${prefix}templates`
-  return table === 'template_versions'
-    ? `template IN (${templates} WHERE organization = $1) OR template NOT IN (${templates})`
-    : null
+/** The condition for the rows of an organization `$1`. Null: no column of the table names their organization. */
+export function ownedBy(table: string, columns: readonly string[]): string | null {
+  if (table.endsWith('_organizations')) return 'id = $1'
+  return columns.includes('organization') ? 'organization = $1' : null
 }

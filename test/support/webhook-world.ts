@@ -15,7 +15,8 @@ import { createEngine } from '../../src/services/delivery/engine.ts'
 import { createPlanFinder } from '../../src/services/limits/plan-of.ts'
 import { createOrganizations } from '../../src/services/organizations/organizations.ts'
 import { createProcessor } from '../../src/services/processor.ts'
-import { createSecretBox, newSecret } from '../../src/services/secrets.ts'
+import { createRecordStores } from '../../src/services/records/record-stores.ts'
+import { createSecretBox } from '../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../src/services/templates/compiled-templates.ts'
 import { ofOrganization, type Tenant } from '../../src/services/tenant.ts'
 import { createWebhookEndpoints } from '../../src/services/webhook-endpoints/webhook-endpoints.ts'
@@ -58,19 +59,19 @@ export async function webhookWorld(
       ? memoryStorage({ clock })
       : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
   const storage: Storage = { ...inner, ...wrap(inner, clock) }
-  await storage.start()
+  const stores = createRecordStores(storage.records)
   const ids = createIdGenerator({
     now: clock.now,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   })
-  const plans = createPlanFinder(storage, { free: UNLIMITED }, clock)
+  const plans = createPlanFinder(stores, { free: UNLIMITED }, clock)
   const posts: PostRequest[] = []
   const world = { answer: (_request: PostRequest): PostResult | Promise<PostResult> => answered(200) }
-  const box = createSecretBox([newSecret()])
+  const box = createSecretBox(['a secret of a test'])
   const parts = {
     storage,
     ids,
-    organizations: createOrganizations(storage, ids, plans, { canTrack: false }, clock, () => {}),
+    organizations: createOrganizations(stores, storage, ids, plans, { canTrack: false }, clock, () => {}),
     signer: webhookSigner(),
     clock,
     ...observation(),
@@ -89,7 +90,7 @@ export async function webhookWorld(
     ...parts,
     ...engineParts(recordingProvider(), clock),
     processor,
-    compiled: createCompiledTemplates(storage, processor, KINDS),
+    compiled: createCompiledTemplates(storage.records, processor, KINDS),
     logger: silentLogger(),
     leaseMs: 60_000,
     pollMs: DAY,
@@ -99,6 +100,7 @@ export async function webhookWorld(
       if (error !== STORAGE_AWAY) throw error
     },
   })
+  await storage.start({ kinds: stores.kinds })
   engine.start()
   onTestFinished(async () => {
     await engine.stop(createDeadline(0, clock))

@@ -1,15 +1,16 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { unknownOrganization } from '../../../src/domain/organization.ts'
 import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import type { MadeDue } from './due-jobs.ts'
-import { dataError, isHeld, isUncertain, unknownOrganization } from './errors.ts'
+import { dataError, isHeld, isUncertain } from './errors.ts'
 import { correctRecords, findRecords, heldNames, recordHash, takeRecords } from './idempotency.ts'
 import { type Admitted, insertNotifications } from './insert.ts'
 import { nowOf } from './now.ts'
 import { drawOf, lockQuotas } from './quota.ts'
 
 const SELECT_ORGANIZATIONS = `
-  SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[]) AND deleting IS NULL`
+  SELECT id FROM carillon.r_organizations WHERE id = ANY ($1::text[]) AND list = 'open'`
 
 const PROVE_STORED = 'SELECT 1 FROM carillon.notifications WHERE id = $1'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { AddressOf } from '../../../src/ports/storage/storage.ts'
+import type { Follow } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import { createDueJobs, type DueJobs, type MadeDue } from './due-jobs.ts'
 import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
@@ -33,7 +33,7 @@ export interface Transaction extends Runner {
    * crash, or on a standby that took over, the server may not know the transaction and may have reissued its number.
    */
   prove(statement: string, values: readonly Value[]): void
-  readonly addressOf: AddressOf
+  readonly follow: Follow
   /** Collects the jobs that the transaction makes due. They are enqueued after the commit. */
   readonly made: MadeDue
 }
@@ -46,7 +46,7 @@ export interface Connection extends Runner {
   readonly time: () => number | null
   readonly dueJobs: DueJobs
   /** Set by the storage's start. */
-  addressOf: AddressOf
+  follow: Follow
   /** True: the server's disk refused a write. Reset by the first successful write check. */
   refused: boolean
   /** Runs one statement once and passes on every error unchanged, to tell a lost answer from a refusal. */
@@ -276,7 +276,7 @@ export function createConnection(options: ConnectionOptions): Connection {
             now: begun.now,
             opened: begun.opened,
             made,
-            addressOf: connection.addressOf,
+            follow: connection.follow,
             rows: (statement, values) => run(client, statement, values),
             async script(statements) {
               await client.query({ text: textOf(statements) })
@@ -379,7 +379,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     rows,
     dueJobs,
     refused: false,
-    addressOf: (_channel, recipient) => recipient,
+    follow: () => [],
     once: { rows: rowsOnce },
     readUntilAnswered,
     transaction,

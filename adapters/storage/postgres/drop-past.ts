@@ -16,11 +16,15 @@ const SELECT_PARTITIONS = `
   JOIN pg_namespace AS s ON s.oid = p.relnamespace
   WHERE s.nspname = $1 AND p.relname = 'notifications' ORDER BY c.relname`
 
-/** The longest retention in force, in days. Null: an organization keeps its data for ever. */
+/**
+ * The longest retention in force, in days. Null: an organization keeps its data for ever. Read as text: PostgreSQL's JSON
+ * refuses documents with U+0000 or lone surrogates, which a name may contain. Its quotes are escaped, so it cannot match.
+ */
 const SELECT_LONGEST = `
-  SELECT CASE WHEN count(*) = count(coalesce(retention_days, $1::double precision))
-    THEN max(coalesce(retention_days, $1::double precision)) END AS days
-  FROM carillon.organizations`
+  SELECT CASE WHEN count(*) = count(days) THEN max(days) END AS days
+  FROM (SELECT coalesce(substring(value FROM '"retentionDays":([-+.0-9eE]+)')::double precision,
+      $1::double precision) AS days
+    FROM carillon.r_organizations) AS o`
 
 /** Any job of notifications or events. Jobs are few: they exist only for unfinished work. */
 const SELECT_JOB = `
@@ -103,7 +107,7 @@ async function anyEventSince(tx: Transaction, names: readonly string[], since: n
   const events = names.find((name) => name.startsWith('events_'))
   if (events === undefined) return false
   const [row] = await tx.rows(
-    `SELECT 1 FROM carillon.organizations AS o WHERE EXISTS (
+    `SELECT 1 FROM carillon.r_organizations AS o WHERE EXISTS (
       SELECT 1 FROM carillon.${quoted(events)} AS e WHERE e.organization = o.id AND e.at > $1) LIMIT 1`,
     [since],
   )

@@ -121,8 +121,3 @@ export function startFailure(error: unknown): unknown {
   const cause = isNotifierError(error) ? error.cause : error
   return isPermanent(cause) ? misconfigured('postgres', cause) : error
 }
-
-/** The error for an organization that does not exist. */
-export function unknownOrganization(id: string): NotifierError {
-  return new NotifierError('not_found', { message: `No organization has the id "${id}".` })
-}

@@ -1,10 +1,11 @@
 import { eventPayload, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import { recordFacts } from '../../../src/domain/record-facts.ts'
+import type { FollowingWrite } from '../../../src/ports/storage/records.ts'
 import type { Transaction } from './connection.ts'
 import { type PublishedEvent, publish, published } from './deliveries.ts'
-import type { FactRow, Standing } from './states.ts'
-import { applyConsents, type Consent } from './suppressions.ts'
+import { followWrites } from './follow.ts'
+import type { Standing } from './states.ts'
 import { once, unlessEmpty } from './values.ts'
 
 /** One statement for events, hand-overs and the current states. */
@@ -28,8 +29,8 @@ export interface Ledger {
    * @throws TypeError if a fact cannot be stored
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
-  /** Applies a consent, in order with the suppressions of facts. */
-  apply(consent: Consent): void
+  /** Adds writes of a consent, in order with those that follow from facts. */
+  follow(writes: readonly FollowingWrite[]): void
   write(): Promise<void>
 }
 
@@ -39,19 +40,11 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
   const changed = new Set<Standing>()
   const unpublished: PublishedEvent[] = []
-  const consents: Consent[] = []
+  const following: FollowingWrite[] = []
 
-  function noteConsequences(row: FactRow, fact: Fact): void {
-    const { suppress: reason, type, provider, providerMessageId } = fact
-    if (reason !== undefined) {
-      const { organization: organizationId, channel } = row
-      const address = tx.addressOf(channel, row.recipient)
-      const entry = { organizationId, channel, address, reason, source: provider ?? null }
-      consents.push({ kind: 'suppress', entry })
-    }
-    if (type === 'sent' && providerMessageId !== undefined) {
-      handovers.push([provider ?? '', providerMessageId, row.id])
-    }
+  function noteHandover(id: string, { type, provider, providerMessageId }: Fact): void {
+    if (type === 'sent' && providerMessageId !== undefined)
+      handovers.push([provider ?? '', providerMessageId, id])
   }
 
   function add(
@@ -66,12 +59,18 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     const about = { id: row.id, organizationId: row.organization, channel: row.channel, to: row.recipient }
     for (const { fact, sequence, status, eventType } of events) {
       recorded.push({ standing, sequence, status, fact: JSON.stringify(fact) })
-      noteConsequences(row, fact)
+      noteHandover(row.id, fact)
       if (eventType === null) continue
       const event = eventPayload(about, { fact, sequence, status, eventType }, tx.now)
       own.push(event)
       if (hasEndpoints) unpublished.push(published(event, row.trace))
     }
+    following.push(
+      ...tx.follow(
+        about,
+        events.map(({ fact }) => fact),
+      ),
+    )
     standing.state = state
     changed.add(standing)
     return own
@@ -111,12 +110,12 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
 
   return {
     add,
-    apply(consent) {
-      consents.push(consent)
+    follow(writes) {
+      following.push(...writes)
     },
     async write() {
       await writeFacts()
-      await applyConsents(tx, consents)
+      await followWrites(tx, following)
       await publish(tx, unpublished)
     },
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { unknownOrganization } from '../../../src/domain/organization.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -9,14 +10,18 @@ import type {
 } from '../../../src/ports/storage/accept.ts'
 import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
-import { dataError, unknownOrganization, unusable } from './errors.ts'
+import { dataError, unusable } from './errors.ts'
 import { recordHash } from './idempotency.ts'
 import { rowOf } from './insert.ts'
 import { literal, quoted } from './literals.ts'
-import { createPutIfAbsent } from './put-if-absent.ts'
 import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
+
+const KEEP = "INSERT INTO carillon.kept (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING"
+
+const SELECT_DATABASE = `
+  SELECT current_database() || ' ' || value AS database FROM carillon.kept WHERE name = 'database'`
 
 /** Answer of the function in migrations/0001-initial/accept-in.ts. */
 type Answer =
@@ -38,13 +43,13 @@ export function createJoining(connection: Connection, commits: Commits): Joining
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,
       pg_catalog.to_regprocedure(${literal(`${name}(text)`)}) IS NOT NULL AS known`
-  const putIfAbsent = createPutIfAbsent(connection)
   let database = ''
 
   async function start(): Promise<void> {
-    const kept = await putIfAbsent('database', randomUUID())
-    const [row] = await connection.rows<{ name: string }>('SELECT current_database()::text AS name')
-    database = `${row?.name} ${kept}`
+    // The first value stays, so no transaction is needed.
+    await connection.rows(KEEP, [randomUUID()])
+    const [row] = await connection.rows<{ database: string }>(SELECT_DATABASE)
+    database = row?.database ?? ''
   }
 
   async function acceptIn(runText: RunText, xid: string, request: AcceptRequest): Promise<JoinedAccept> {

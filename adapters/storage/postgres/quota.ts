@@ -42,7 +42,7 @@ const SELECT_ADDED = `
 
 /** Locked, so that none is removed before its additions are folded. */
 const KEEP = `
-  SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
+  SELECT id FROM carillon.r_organizations WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
 
 const ADD = `
   UPDATE carillon.usage AS u SET used = u.used + counted.used

@@ -3,9 +3,7 @@ import type { Connection } from './connection.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { withValues } from './literals.ts'
 import { createNotifications } from './notifications.ts'
-import { createOrganizations } from './organizations.ts'
-import { createSuppressions } from './suppressions.ts'
-import { createTemplates } from './templates.ts'
+import { createRecords } from './records.ts'
 import { fromStored } from './text.ts'
 import type { RunText } from './transaction-handles.ts'
 import type { Value } from './values.ts'
@@ -25,9 +23,7 @@ export function readsIn(connection: Connection, runText: RunText): AcceptReads {
   return {
     findIdempotent: createFindIdempotent(inside),
     notifications: createNotifications(inside),
-    organizations: createOrganizations(inside),
-    suppressions: createSuppressions(inside),
-    templates: createTemplates(inside),
+    records: createRecords(inside),
   }
 }
 

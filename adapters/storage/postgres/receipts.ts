@@ -56,7 +56,7 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   const answers = new Map<ReceiptRecord, ReceiptAnswer>()
   for (const { hash, receipt } of all) {
     if ('consent' in receipt) {
-      ledger.apply(receipt.consent)
+      ledger.follow(receipt.consent)
       answers.set(receipt, { kind: 'heeded' })
       continue
     }

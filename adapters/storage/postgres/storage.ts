@@ -1,15 +1,17 @@
+import { organizationKind } from '../../../src/domain/organization.ts'
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept } from './accept.ts'
-import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
+import { createDeletions } from './deletions.ts'
 import { enqueueStored } from './enqueue-stored.ts'
 import { startFailure } from './errors.ts'
 import { createFindIdempotent } from './idempotency.ts'
@@ -19,18 +21,16 @@ import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
 import type { ResolvedOptions } from './options.ts'
-import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createPartitions } from './partitions.ts'
 import type { PgPool } from './peer.ts'
 import { connectListener, openPool } from './pool.ts'
-import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
 import { createFoldUsage, createQuotaUsed } from './quota.ts'
 import { createRecordReceipts } from './receipts.ts'
+import { createRecordTables } from './record-tables.ts'
+import { createDefaultOrganization, createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
 import { createSettle } from './settle.ts'
-import { createSuppressions } from './suppressions.ts'
-import { createTemplates } from './templates.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
@@ -60,12 +60,19 @@ export function createStorage(
   const { counted, countedAll, ended } = createPendingCalls()
   const serialize = createSerializer()
 
-  async function open(): Promise<void> {
-    if (opened !== undefined) return
+  async function prepare(kinds: readonly RecordKind[]): Promise<void> {
+    if (opened === undefined) return open(kinds)
+    await createRecordTables(connection, kinds).catch((error: unknown) => {
+      throw startFailure(error)
+    })
+  }
+
+  async function open(kinds: readonly RecordKind[]): Promise<void> {
     opened = await openPool(options)
     connection.use(opened.pool)
     try {
       await migrate(connection)
+      await createRecordTables(connection, [organizationKind, ...kinds])
       await createPartitions(connection)
       await createDefaultOrganization(connection)
       await joining.start()
@@ -116,9 +123,9 @@ export function createStorage(
   return {
     name: 'postgres',
     durable: true,
-    start({ addressOf } = {}) {
-      if (addressOf !== undefined) connection.addressOf = addressOf
-      return serialize(open)
+    start({ kinds = [], follow } = {}) {
+      if (follow !== undefined) connection.follow = follow
+      return serialize(() => prepare(kinds))
     },
     stop: () =>
       serialize(async () => {
@@ -154,13 +161,9 @@ export function createStorage(
     backlog: counted(createBacklog(connection)),
     notifications: countedAll(createNotifications(connection)),
     logs: countedAll(createLogs(connection)),
-    organizations: countedAll(createOrganizations(connection)),
-    apiKeys: countedAll(createApiKeys(connection)),
-    templates: countedAll(createTemplates(connection)),
+    records: countedAll(createRecords(connection)),
+    deletions: countedAll(createDeletions(connection)),
     webhookEndpoints: countedAll(createWebhookEndpoints(connection)),
-    suppressions: countedAll(createSuppressions(connection)),
     retention: countedAll(createRetention(connection)),
-    putIfAbsent: counted(createPutIfAbsent(connection)),
-    keptValue: counted(createKeptValue(connection)),
   }
 }

@@ -1,3 +1,4 @@
+import { unknownOrganization } from '../../../src/domain/organization.ts'
 import type {
   NewWebhookEndpoint,
   SecretRotation,
@@ -9,14 +10,14 @@ import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-en
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, listDeliveriesOf, readDelivery } from './delivery-log.ts'
-import { dataError, isDataError, unknownOrganization } from './errors.ts'
+import { dataError, isDataError } from './errors.ts'
 import { pageBySeq } from './page.ts'
 import { redeliverDeliveries, redeliverOne } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
 /** Serializes new endpoints of one organization, and nothing else. */
 const LOCK_ORGANIZATION = `
-  SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL FOR NO KEY UPDATE`
+  SELECT 1 FROM carillon.r_organizations WHERE id = $1 AND list = 'open' FOR NO KEY UPDATE`
 
 const INSERT = `
   INSERT INTO carillon.webhook_endpoints (created_at, id, organization, url, events, success_status, secrets)

@@ -23,7 +23,7 @@ const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
 
 const SELECT_ORGANIZATION = `
-  SELECT 1 AS found FROM carillon_organizations WHERE id = ? AND deleting IS NULL`
+  SELECT 1 AS found FROM carillon_r_organizations WHERE id = ? AND list = 'open'`
 
 const SELECT_USED = 'SELECT used FROM carillon_usage WHERE organization = ? AND period = ?'
 

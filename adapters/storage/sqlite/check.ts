@@ -3,10 +3,9 @@ import type { Connection } from './connection.ts'
 /** More than an accept needs: a full disk may still have room for a page. */
 const ROOM = 'x'.repeat(32_768)
 
-const FILL =
-  "INSERT INTO carillon_kept (name, value) VALUES ('check', ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+const FILL = 'INSERT INTO carillon_write_check (room) VALUES (?)'
 
-const EMPTY = "DELETE FROM carillon_kept WHERE name = 'check'"
+const EMPTY = 'DELETE FROM carillon_write_check'
 
 /** After a refused write, tries a real one. */
 export function createCheck(connection: Connection): () => Promise<void> {

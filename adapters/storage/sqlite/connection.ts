@@ -1,5 +1,5 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { AddressOf } from '../../../src/ports/storage/storage.ts'
+import type { Follow } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
 import type { SqliteDatabase } from './driver.ts'
@@ -11,7 +11,7 @@ export interface Connection {
   /** The storage's clock. */
   readonly now: () => number
   /** Set by the storage's start. */
-  addressOf: AddressOf
+  follow: Follow
   /** Sets or clears the handle. */
   use(database: SqliteDatabase | undefined): SqliteDatabase | undefined
   /** A statement that is prepared on first use and cached. */
@@ -50,6 +50,8 @@ export interface Connection {
     failed: (cause: unknown) => Answer,
     prepare: () => (item: Item) => Answer,
   ): Promise<Answer[]>
+  /** Inside {@link write}: undoes `work` if its answer is a refusal. */
+  unless<Answer>(isRefused: (answer: Answer) => boolean, work: () => Answer): Answer
   /**
    * Inside {@link write}: lends the handle to `work`.
    *
@@ -84,6 +86,9 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
   const savepoint = statement('SAVEPOINT item')
   const keepItem = statement('RELEASE item')
   const undoItem = statement('ROLLBACK TO item')
+  const trial = statement('SAVEPOINT trial')
+  const keepTrial = statement('RELEASE trial')
+  const undoTrial = statement('ROLLBACK TO trial')
   const lent = statement('SAVEPOINT lent')
   const returned = statement('RELEASE lent')
 
@@ -145,6 +150,14 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     })
   }
 
+  function unless<Answer>(isRefused: (answer: Answer) => boolean, work: () => Answer): Answer {
+    trial().run()
+    const answer = work()
+    if (isRefused(answer)) undoTrial().run()
+    keepTrial().run()
+    return answer
+  }
+
   function lend<Answer>(work: (database: SqliteDatabase) => Answer): Answer {
     lent().run()
     const answer = work(database())
@@ -168,9 +181,10 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
 
   const connection: Connection = {
     refused: false,
-    addressOf: (_channel, recipient) => recipient,
+    follow: () => [],
     now,
     lend,
+    unless,
     check,
     use(database) {
       const before = open

@@ -5,8 +5,8 @@ import { initialFold } from '../../../src/domain/status.ts'
 import { acceptedStatus } from '../rows/notification.ts'
 import type { Connection } from './connection.ts'
 import type { Publisher } from './deliveries.ts'
+import type { SqliteRecords } from './records.ts'
 import type { NotificationRow } from './rows.ts'
-import { INSERT_SUPPRESSION } from './suppressions.ts'
 
 /** The newest event of a notification `n`, which holds its current state. None: as accepted. */
 export const WITH_NEWEST_EVENT: string = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
@@ -41,31 +41,20 @@ export type AddFacts = (
  * Adds facts to a notification: status, history, hand-overs and published events. Updates `row`, so that more facts can
  * follow in the same transaction.
  */
-export function createAddFacts(connection: Connection): AddFacts {
+export function createAddFacts(connection: Connection, records: SqliteRecords): AddFacts {
   const insertEvent = connection.statement(INSERT_EVENT)
   const setFailed = connection.statement(SET_FAILED)
   const insertHandover = connection.statement(INSERT_HANDOVER)
-  const insertSuppression = connection.statement(INSERT_SUPPRESSION)
 
-  /** Stores the effects of a fact beside its event. */
-  function keepEffects(
-    { seq, organization, channel, recipient }: NotificationRow,
-    fact: Fact,
-    now: number,
-  ): void {
-    const { type, suppress, provider, providerMessageId } = fact
-    if (suppress !== undefined) {
-      const address = connection.addressOf(channel, recipient)
-      insertSuppression().run(organization, channel, address, suppress, provider ?? null, now)
-    }
-    if (type === 'sent' && providerMessageId !== undefined) {
-      insertHandover().run(provider ?? '', providerMessageId, seq)
-    }
+  function keepHandover(seq: number, { type, provider, providerMessageId }: Fact): void {
+    if (type !== 'sent' || providerMessageId === undefined) return
+    insertHandover().run(provider ?? '', providerMessageId, seq)
   }
 
   return function addFacts(row, facts, origin, publisher) {
     if (facts.length === 0) return []
     const { seq, id, organization, channel, recipient } = row
+    const about = { id, organizationId: organization, channel, to: recipient }
     const hadFailed = row.status === 'failed'
     const { state, events } = recordFacts(stateOf(row), facts, origin)
     row.status = state.status
@@ -90,13 +79,14 @@ export function createAddFacts(connection: Connection): AddFacts {
         row.provider_message_id,
         row.error,
       )
-      keepEffects(row, fact, publisher.now)
+      keepHandover(seq, fact)
       if (eventType === null) continue
-      const about = { id, organizationId: organization, channel, to: recipient }
       const event = eventPayload(about, { fact, sequence, status, eventType }, publisher.now)
       published.push(event)
       publisher.add(event, row.trace)
     }
+    const recorded = events.map(({ fact }) => fact)
+    records.follow(connection.follow(about, recorded))
     const failed = row.status === 'failed'
     if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
     return published

@@ -1,12 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, type OptionRule, objectWith } from '../../../src/domain/errors/option-names.ts'
+import { organizationKind } from '../../../src/domain/organization.ts'
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
+import type { Records } from '../../../src/ports/storage/records.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
-import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
@@ -23,16 +25,14 @@ import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
 import { filesOf, openDatabase } from './open.ts'
-import { createDefaultOrganization, createOrganizations } from './organizations.ts'
-import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
+import { createDeletions } from './purge.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
+import { createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
 import { assertReadsUris, loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
-import { createSuppressions } from './suppressions.ts'
-import { createTemplates } from './templates.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
 export type { SqliteDatabase, SqliteDriver, SqliteStatement, SqliteValue } from './driver.ts'
@@ -78,7 +78,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const connection = createConnection(() => clock.now(), disk)
 
   const deliveries = createDeliveries(connection)
-  const addFacts = createAddFacts(connection)
+  const records = createRecords(connection)
+  const addFacts = createAddFacts(connection, records)
   const idempotency = createIdempotencyRecords(connection)
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
   const quotaUsed = createQuotaUsed(connection)
@@ -90,22 +91,20 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     deliveries,
     unmatched: createUnmatchedReceipts(connection),
   })
-  const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries })
+  const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
-  const putIfAbsent = createPutIfAbsent(connection)
-  const keptValue = createKeptValue(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
   const serialize = createSerializer()
 
-  async function open(): Promise<void> {
-    if (started) return
+  async function open(kinds: readonly RecordKind[]): Promise<void> {
+    if (started) return records.prepare(kinds)
     try {
       const database = openDatabase(opening.file, options.driver ?? loadSqlite())
       connection.use(database)
       migrate(connection)
-      createDefaultOrganization(connection)
+      records.prepare(kinds)
       disk.open(filesOf(database), opening.synchronous === 'full')
       await disk.flush()
       started = true
@@ -129,9 +128,9 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   return {
     name: 'sqlite',
     durable: true,
-    start({ addressOf } = {}) {
-      if (addressOf !== undefined) connection.addressOf = addressOf
-      return serialize(open)
+    start({ kinds = [], follow } = {}) {
+      if (follow !== undefined) connection.follow = follow
+      return serialize(() => open([organizationKind, ...kinds]))
     },
     stop: () =>
       serialize(async () => {
@@ -149,13 +148,13 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
       return quotaUsed(organizationId, period)
     },
     async findIdempotent(keys) {
-      const records = connection.read(() => {
+      const found = connection.read(() => {
         const now = connection.now()
         return keys.map((key) => idempotency.find(key, now))
       })
       // A replayed answer may stem from a commit that is not on disk yet.
-      if (records.some((record) => record !== null)) await disk.flush()
-      return records
+      if (found.some((record) => record !== null)) await disk.flush()
+      return found
     },
     async claim(request) {
       const answer = claim(request)
@@ -189,19 +188,16 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     },
     notifications: createNotifications(connection, { addFacts, deliveries }),
     logs: createLogs(connection),
-    organizations: createOrganizations(connection),
-    apiKeys: createApiKeys(connection),
-    templates: createTemplates(connection),
-    webhookEndpoints: createWebhookEndpoints(connection, deliveries),
-    // A lookup of many keys continues in later turns.
-    suppressions: countedAll(createSuppressions(connection)),
+    // A look-up of many records continues in later turns.
+    records: countedAll<Records>({
+      get: records.get,
+      write: records.write,
+      list: records.list,
+      removeOld: records.removeOld,
+    }),
+    deletions: createDeletions(connection, records),
+    webhookEndpoints: createWebhookEndpoints(connection, deliveries, records),
     retention: createRetention(connection),
-    async putIfAbsent(name, initial) {
-      return putIfAbsent(name, initial)
-    },
-    async keptValue(name) {
-      return keptValue(name)
-    },
   }
 }
 

@@ -1,17 +1,12 @@
 import type { Fact } from '../../../src/domain/facts.ts'
-import type {
-  ConsentReport,
-  MessageReport,
-  ReceiptAnswer,
-  ReceiptRecord,
-} from '../../../src/ports/storage/receipts.ts'
+import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { hashOf } from './hash.ts'
+import type { SqliteRecords } from './records.ts'
 import type { NotificationRow } from './rows.ts'
-import { DELETE_OPT_OUT, INSERT_SUPPRESSION } from './suppressions.ts'
 
 const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
 
@@ -67,14 +62,16 @@ type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAns
 /** Records provider reports, one commit per set. */
 export function createRecordReceipts(
   connection: Connection,
-  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+  {
+    addFacts,
+    deliveries,
+    records,
+  }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries; readonly records: SqliteRecords },
 ): RecordReceipts {
   const insertReceipt = connection.statement(INSERT_RECEIPT)
   const selectById = connection.statement<NotificationRow>(SELECT_BY_ID)
   const selectByMessage = connection.statement<NotificationRow>(SELECT_BY_MESSAGE)
   const insertUnmatched = connection.statement(INSERT_UNMATCHED)
-  const insertSuppression = connection.statement(INSERT_SUPPRESSION)
-  const deleteOptOut = connection.statement(DELETE_OPT_OUT)
 
   function correlate(receipt: MessageReport): NotificationRow | undefined {
     const { notificationId, organizationId, provider, fact } = receipt
@@ -85,16 +82,6 @@ export function createRecordReceipts(
     return selectByMessage().get(provider, fact.providerMessageId, organizationId)
   }
 
-  function apply({ consent }: ConsentReport, now: number): void {
-    if (consent.kind === 'suppress') {
-      const { organizationId, channel, address, reason, source } = consent.entry
-      insertSuppression().run(organizationId, channel, address, reason, source, now)
-    } else {
-      const { organizationId, channel, address } = consent.key
-      deleteOptOut().run(organizationId, channel, address)
-    }
-  }
-
   function record(receipt: ReceiptRecord, publisher: Publisher): ReceiptAnswer {
     const { organizationId, provider, dedupeKey } = receipt
     // Includes the organization: instances of different organizations may share a name.
@@ -102,7 +89,7 @@ export function createRecordReceipts(
     const { now } = publisher
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
     if ('consent' in receipt) {
-      apply(receipt, now)
+      records.follow(receipt.consent)
       return { kind: 'heeded' }
     }
     const { fact } = receipt

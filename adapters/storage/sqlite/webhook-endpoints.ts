@@ -10,8 +10,8 @@ import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
-import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
+import type { SqliteRecords } from './records.ts'
 import { createRedelivery } from './redeliver.ts'
 import { createRemove } from './remove.ts'
 
@@ -45,8 +45,8 @@ const SELECT_DELIVERIES = 'SELECT id FROM carillon_deliveries WHERE endpoint = ?
 export function createWebhookEndpoints(
   connection: Connection,
   deliveries: Deliveries,
+  records: SqliteRecords,
 ): WebhookEndpointRepository {
-  const requireOrganization = createRequireOrganization(connection)
   const insert = connection.statement(INSERT)
   const counted = connection.statement<{ readonly count: number }>(SELECT_COUNT)
   const select = connection.statement<EndpointRow>(SELECT)
@@ -63,7 +63,7 @@ export function createWebhookEndpoints(
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
-    requireOrganization(organizationId)
+    records.requireOpen(organizationId)
     if ((counted().get(organizationId)?.count ?? 0) >= most) return null
     const createdAt = connection.now()
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]

@@ -1,9 +1,7 @@
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import type { NotificationRepository } from './notifications.ts'
-import type { OrganizationRepository } from './organizations.ts'
-import type { SuppressionRepository } from './suppressions.ts'
-import type { TemplateRepository } from './templates.ts'
+import type { Records } from './records.ts'
 
 /** One send or one batch. */
 export interface AcceptRequest {
@@ -82,9 +80,7 @@ export interface AcceptReads {
   /** Like the storage's method. */
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
   readonly notifications: Pick<NotificationRepository, 'get'>
-  readonly organizations: Pick<OrganizationRepository, 'get'>
-  readonly suppressions: Pick<SuppressionRepository, 'match'>
-  readonly templates: Pick<TemplateRepository, 'find'>
+  readonly records: Pick<Records, 'get'>
 }
 
 /** Identifies an idempotency record. It includes neither the path nor the API key. */

@@ -1,7 +1,7 @@
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
-import type { Suppression, SuppressionKey } from './suppressions.ts'
+import type { FollowingWrite } from './records.ts'
 
 /** A provider's report about a message it accepted, or a recipient's consent. */
 export type ReceiptRecord = MessageReport | ConsentReport
@@ -24,10 +24,7 @@ export interface MessageReport extends Reported {
 
 /** A recipient's opt-out or opt-in, which names no message. Its key is recorded even if it changes nothing. */
 export interface ConsentReport extends Reported {
-  readonly consent:
-    | { readonly kind: 'suppress'; readonly entry: Omit<Suppression, 'createdAt'> }
-    /** Removes an opt-out, and no entry with another reason. */
-    | { readonly kind: 'unsuppress'; readonly key: SuppressionKey }
+  readonly consent: readonly FollowingWrite[]
 }
 
 export type ReceiptAnswer =

@@ -1,3 +1,5 @@
+import type { Fact } from '../../domain/facts.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
 import type { JobRef, TransactionalQueue } from '../queue.ts'
 import type {
   AcceptAnswer,
@@ -6,17 +8,15 @@ import type {
   IdempotencyRecord,
   JoinedTransaction,
 } from './accept.ts'
-import type { ApiKeyRepository } from './api-keys.ts'
 import type { Backlog } from './backlog.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
+import type { DeletionRepository } from './deletions.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
-import type { OrganizationRepository } from './organizations.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
+import type { FollowingWrite, Records } from './records.ts'
 import type { RetentionRepository } from './retention.ts'
 import type { SettleAnswer, Settlement } from './settle.ts'
-import type { SuppressionRepository } from './suppressions.ts'
-import type { TemplateRepository } from './templates.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
 /** Receives due jobs: after the commit, or in the transaction. */
@@ -26,15 +26,20 @@ export type JobSink =
 
 /** Parts of the service that a storage needs. */
 export interface StorageStart {
-  /** Default: the recipient itself. */
-  readonly addressOf?: AddressOf | undefined
+  /** Kinds of records to prepare. Default: none but organizations. */
+  readonly kinds?: readonly RecordKind[] | undefined
+  /** Default: no record follows from facts. */
+  readonly follow?: Follow | undefined
 }
 
 /**
- * Returns the form of a recipient under which suppressions are stored and found. Pure. Called in the transaction that
- * records a fact with `suppress`.
+ * Returns the records to write because facts about a notification are recorded, for example a suppression after a hard
+ * bounce. Pure and quick: it runs in the transaction that records them, and its writes are part of it.
  */
-export type AddressOf = (channel: string, recipient: string) => string
+export type Follow = (
+  about: { readonly organizationId: string; readonly channel: string; readonly to: string },
+  facts: readonly Fact[],
+) => readonly FollowingWrite[]
 
 /**
  * Stores everything that Carillon must not lose. The hot verbs take sets, and each call is one atomic commit. They are
@@ -60,9 +65,9 @@ export interface Storage<Tx = never> {
   readonly durable: boolean
 
   /**
-   * Opens the storage, migrates its schema and creates the organization `org_default`. Idempotent, and safe to call
-   * from many processes at once. `given` applies from then on, even if the storage is already open. During a stop it
-   * waits for the end of that. Timeout ten minutes.
+   * Opens the storage, migrates its schema, creates the missing tables of the given kinds of records and the
+   * organization `org_default`. Idempotent, and safe to call from many processes at once. `given` applies from then on,
+   * even if the storage is already open. During a stop it waits for the end of that. Timeout ten minutes.
    *
    * @throws NotifierError `service_unavailable`, or `invalid_configuration` if the schema is newer than this code
    */
@@ -170,9 +175,8 @@ export interface Storage<Tx = never> {
    * Ends attempts in one commit: facts, status, next due time or end of the job, and the webhook deliveries of
    * published events. A settlement with a stale token changes nothing and answers `stale`.
    *
-   * A fact with `suppress`, also one of a receipt, adds the recipient to the suppression list as `suppressions.add`
-   * does, with the provider as its source. Kept receipts for a provider message id that becomes known are applied in
-   * the same commit.
+   * The records that {@link Follow} returns for the facts, also for those of a receipt, are written in the same commit.
+   * So are kept receipts for a provider message id that becomes known.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleAnswer[]>
 
@@ -180,7 +184,7 @@ export interface Storage<Tx = never> {
    * Records reports of providers: one commit for the set, one answer each, in order. Deduplicates by instance and
    * `dedupeKey`; an instance is the provider of an organization. Finds the notification by its id, else by the
    * provider's message id of any hand-over; of several, the one accepted last. Keeps unmatched reports until
-   * `retention.expire` removes them. A consent changes the suppression list in the same commit.
+   * `retention.expire` removes them. The writes of a consent are part of the same commit.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 
@@ -194,19 +198,8 @@ export interface Storage<Tx = never> {
 
   readonly notifications: NotificationRepository
   readonly logs: LogRepository
-  readonly organizations: OrganizationRepository
-  readonly apiKeys: ApiKeyRepository
-  readonly templates: TemplateRepository
+  readonly records: Records
+  readonly deletions: DeletionRepository
   readonly webhookEndpoints: WebhookEndpointRepository
-  readonly suppressions: SuppressionRepository
   readonly retention: RetentionRepository
-
-  /**
-   * Returns the value of `name`; stores `initial` first if there is none. All processes that share the storage get the
-   * same value, also in a race. Holds the generated `secret`.
-   */
-  putIfAbsent(name: string, initial: string): Promise<string>
-
-  /** Returns the value that {@link putIfAbsent} stored under `name`. Null: none. Read-only. */
-  keptValue(name: string): Promise<string | null>
 }

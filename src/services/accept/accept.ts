@@ -1,5 +1,6 @@
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -8,8 +9,8 @@ import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shown } from '../render.ts'
-import { byId, owned, parseOptions, unknownOrganization } from '../scope.ts'
-import { suppressionKey } from '../suppressions/match.ts'
+import { byId, owned, parseOptions } from '../scope.ts'
+import { suppressionId } from '../suppressions/kind.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
 import {
@@ -103,7 +104,7 @@ export function createAccept(
     notification: NewNotification,
   ): Promise<void> {
     const reason = await lookups.suppression(
-      suppressionKey(kindOf(notification), organizationId, notification.to),
+      suppressionId(kindOf(notification), organizationId, notification.to),
     )
     if (reason !== null) throw suppressionError(reason)
   }
@@ -116,8 +117,8 @@ export function createAccept(
   async function assertStorable(organizationId: string, { quota }: Grant['quota']): Promise<void> {
     await storage.check?.()
     // Not from the cache: another process may have deleted it.
-    const organization = await storage.organizations.get(organizationId)
-    if (organization === null || organization.deleting === true) throw unknownOrganization(organizationId)
+    const [organization] = await storage.records.get(organizationKind, [{ id: organizationId }])
+    if (organization?.value.deleting !== null) throw unknownOrganization(organizationId)
     if (quota === undefined) return
     const used = await storage.quotaUsed(organizationId, quota.period)
     if (used >= quota.limit) throw await limits.quotaError(organizationId)

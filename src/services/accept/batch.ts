@@ -9,7 +9,9 @@ import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
-import { suppressionKey } from '../suppressions/match.ts'
+import { suppressionId } from '../suppressions/kind.ts'
+import { matchSuppressions } from '../suppressions/match.ts'
+import { findTemplates } from '../templates/find-templates.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
@@ -163,17 +165,17 @@ export async function judgeBatch(
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  const keys = prepared.map(([, notification]) =>
-    suppressionKey(kindOf(notification), organizationId, notification.to),
+  const ids = prepared.map(([, notification]) =>
+    suppressionId(kindOf(notification), organizationId, notification.to),
   )
-  const reasons = keys.length === 0 ? [] : await reads.suppressions.match(keys)
+  const reasons = ids.length === 0 ? [] : await matchSuppressions(reads.records, ids)
   const limited = prepared.some(([, notification]) => kindOf(notification).assertPermitted !== undefined)
   const limits = limited ? await how.limitsOf(organizationId) : null
   const notifications: NewNotification[] = []
   for (const [position, [index, notification]] of prepared.entries()) {
     const reason = reasons[position]
     // A missing answer must not count as permission.
-    if (reason === undefined) throw new Error(`${reasons.length} answers to ${keys.length} suppression keys.`)
+    if (reason === undefined) throw new Error(`${reasons.length} answers to ${ids.length} suppression ids.`)
     attempt(index, errors, () => {
       if (limits !== null) kindOf(notification).assertPermitted?.(notification.to, limits)
       if (reason !== null) throw suppressionError(reason)
@@ -219,14 +221,19 @@ async function* byTemplate(
 async function* templatesOf(
   names: readonly string[],
   organizationId: string,
-  { templates }: AcceptReads,
+  { records }: AcceptReads,
   spent: Spent,
 ): AsyncGenerator<readonly [name: string, template: Template | null]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {
     const some = names.slice(at, at + READ_AT_ONCE)
     const references = some.filter((name) => name !== NONE)
     const nothing = references.length === 0 || isSpent(spent)
-    const found = nothing ? [] : await templates.find(organizationId, references)
+    const found = nothing
+      ? []
+      : await findTemplates(
+          records,
+          references.map((reference) => ({ organizationId, reference })),
+        )
     for (const name of some) {
       const template = found[references.indexOf(name)] ?? null
       spent.read += template === null ? 0 : template.body.length + (template.text?.length ?? 0)

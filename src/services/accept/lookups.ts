@@ -2,7 +2,7 @@ import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
-import { findTemplates, type WantedTemplate } from './find-templates.ts'
+import { findTemplates, type WantedTemplate } from '../templates/find-templates.ts'
 
 /** The lookups of an accept. Equal ones of one turn of the event loop are joined. */
 export interface Lookups {
@@ -16,7 +16,7 @@ export function createLookups(reads: AcceptReads): Lookups {
   return {
     reads,
     record: coalesce((keys) => reads.findIdempotent(keys)),
-    template: coalesce((wanted) => findTemplates(reads, wanted)),
-    suppression: createMatchSuppression(reads),
+    template: coalesce((wanted) => findTemplates(reads.records, wanted)),
+    suppression: createMatchSuppression(reads.records),
   }
 }

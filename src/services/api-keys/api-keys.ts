@@ -1,32 +1,32 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { coalesce } from '../../coalesce/coalesce.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { NewApiKey } from '../../ports/storage/api-keys.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import type { RecordStore, RecordStores } from '../records/record-stores.ts'
 import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
 import type { SessionParts } from '../sessions/sessions.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
 import { createKeyUses } from './key-uses.ts'
+import { type ApiKeyValue, apiKeyKind, isExpired, toApiKey } from './kind.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
 
 /** A key without its id and secret. */
-type Given = Omit<NewApiKey, 'id' | 'prefix' | 'last4'>
+type Given = Omit<ApiKey, 'id' | 'prefix' | 'last4' | 'createdAt' | 'lastUsedAt'>
 
 /** The use cases for both kinds of key. They share lookups; neither finds or deletes keys of the other kind. */
 export function createApiKeys(
-  storage: Storage,
+  stores: RecordStores,
   ids: IdGenerator,
   organizations: Organizations,
   clock: Clock,
@@ -35,8 +35,9 @@ export function createApiKeys(
   readonly operatorKeys: MultiTenantNotifier['operatorKeys']
   readonly sessionKeys: SessionParts['keys']
 } {
-  const used = createKeyUses(storage.apiKeys, clock)
-  const identify = coalesce((secrets: readonly string[]) => identifyAll(storage, secrets))
+  const store = stores.of(apiKeyKind)
+  const used = createKeyUses(store, clock)
+  const identify = coalesce((secrets: readonly string[]) => identifyAll(store, secrets))
 
   /** Runs before the lookup of the organization. */
   function check(input: ApiKeyInput): Omit<Given, 'organizationId'> {
@@ -46,18 +47,23 @@ export function createApiKeys(
     return { ...given, allowedIps: canonicalNetworks(allowedIps) }
   }
 
-  async function issue(key: Given): Promise<CreatedOperatorKey> {
-    const secret = newApiKey(key.organizationId === null ? 'operator' : 'organization')
+  async function issue({ organizationId, ...given }: Given): Promise<CreatedOperatorKey> {
+    const secret = newApiKey(organizationId === null ? 'operator' : 'organization')
     const shown = { prefix: beginningOf(secret), last4: secret.slice(-4) }
-    const stored = await storage.apiKeys.create({ id: ids.random('key'), ...key, ...shown }, hashOf(secret))
-    return { ...view(stored), secret }
+    const value = { ...given, ...shown, lastUsedAt: null, hash: hashOf(secret) }
+    const stored = await store.insert({ id: ids.random('key'), organizationId, value })
+    if (stored === 'taken') throw new NotifierError('already_exists')
+    return { ...view(toApiKey(stored)), secret }
   }
 
   async function remove(id: string): Promise<void> {
-    if (!(await storage.apiKeys.delete(id))) throw unknownKey()
+    if (!(await store.remove(id))) throw unknownKey()
   }
 
-  const find = (id: string): Promise<ApiKey | null> => byId(id, (known) => storage.apiKeys.get(known))
+  async function find(id: string): Promise<ApiKey | null> {
+    const found = await byId(id, (known) => store.find({ id: known }))
+    return found === null ? null : toApiKey(found)
+  }
 
   async function findOwn(organizationId: string, id: string): Promise<ApiKey> {
     const key = await find(id)
@@ -96,8 +102,8 @@ export function createApiKeys(
       async list(organizationId, query) {
         const { page } = readList(query)
         await organizations.existing(organizationId)
-        const found = await storage.apiKeys.list(organizationId, page)
-        return listOf('keys', found, page, (key) => tenantView(key, organizationId))
+        const found = await store.list({ organizationId }, page)
+        return listOf('keys', found, page, (key) => tenantView(toApiKey(key), organizationId))
       },
       async get(organizationId, id) {
         return tenantView(await findOwn(organizationId, id), organizationId)
@@ -118,7 +124,8 @@ export function createApiKeys(
       },
       async list(query) {
         const { page } = readOperatorList(query)
-        return listOf('operator-keys', await storage.apiKeys.list(null, page), page, view)
+        const found = await store.list({ organizationId: null }, page)
+        return listOf('operator-keys', found, page, (key) => view(toApiKey(key)))
       },
       async delete(id) {
         const key = await find(id)
@@ -137,23 +144,21 @@ export function createApiKeys(
 type Identity = KeyRecord | 'unknown' | 'expired'
 
 /** Finds several secrets in one query. Simultaneous requests of one caller share the row. */
-async function identifyAll(storage: Storage, secrets: readonly string[]): Promise<Identity[]> {
+async function identifyAll(store: RecordStore<ApiKeyValue>, secrets: readonly string[]): Promise<Identity[]> {
   const distinct = [...new Set(secrets)]
-  const hashes = distinct.map(hashOf)
-  const found = await storage.apiKeys.findByHash(hashes)
+  const found = await store.findAll(distinct.map((secret) => ({ key: hashOf(secret) })))
   const identities = new Map<string, Identity>()
   for (const [index, secret] of distinct.entries()) {
-    const row = found[index] ?? null
-    const hash = hashes[index] as Buffer
-    if (row === null || !timingSafeEqual(row.hash, hash)) identities.set(secret, 'unknown')
-    else identities.set(secret, row.expired ? 'expired' : recordOf(row.key))
+    const record = found[index] ?? null
+    if (record === null) identities.set(secret, 'unknown')
+    else identities.set(secret, isExpired(record) ? 'expired' : recordOf(toApiKey(record)))
   }
   return secrets.map((secret) => identities.get(secret) ?? 'unknown')
 }
 
 /** A key has 190 random bits, so a plain hash suffices, without a secret that would have to outlive it. */
-function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
 }
 
 /** Shared by all requests with the key in one tick. */

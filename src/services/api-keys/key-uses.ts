@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ApiKeyRepository } from '../../ports/storage/api-keys.ts'
+import type { RecordStore } from '../records/record-stores.ts'
+import type { ApiKeyValue } from './kind.ts'
 
 /** Interval between two records of one key. */
 const PAUSE_MS = 5 * 60_000
@@ -9,20 +10,22 @@ const GATHER_MS = 1_000
 const MOST_KEYS = 10_000
 
 /** Records the use of keys in sets. Requests do not wait for it. */
-export function createKeyUses(
-  apiKeys: Pick<ApiKeyRepository, 'markUsed'>,
-  clock: Clock,
-): (id: string) => void {
+export function createKeyUses(store: RecordStore<ApiKeyValue>, clock: Clock): (id: string) => void {
   const recorded = new Map<string, number>()
   let gathered: string[] = []
 
+  /** All of them share a commit. */
   function record(): void {
     const ids = gathered
     gathered = []
-    apiKeys.markUsed(ids).catch(() => {
-      // The next use records it again.
-      for (const id of ids) recorded.delete(id)
-    })
+    for (const id of ids) {
+      store
+        .change(id, ({ value, readAt }) => ({ ...value, lastUsedAt: readAt }))
+        .catch(() => {
+          // The next use records it again.
+          recorded.delete(id)
+        })
+    }
   }
 
   return (id) => {

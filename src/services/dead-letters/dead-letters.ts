@@ -71,7 +71,7 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
           ...rest,
           organizationId,
           status: 'failed' as const,
-          templateId: await templateId(storage, template, organizationId),
+          templateId: await templateId(storage.records, template, organizationId),
         }
         return listSummaries('dead-letters', storage, filter, page, registry)
       },
@@ -95,7 +95,7 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
         const chosen = {
           ...rest,
           organizationId,
-          templateId: await templateId(storage, template, organizationId),
+          templateId: await templateId(storage.records, template, organizationId),
         }
         const spacingMs = ratePerSecond === undefined ? 0 : 1_000 / ratePerSecond
         const { counts, next, nextDueAt } = await retryInSteps(chosen, { dryRun, spacingMs, most, begin })

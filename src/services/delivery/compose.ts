@@ -8,12 +8,13 @@ import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import { MAX_TRACKED_LINKS, NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Message } from '../../ports/provider.ts'
-import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Links } from '../links/links.ts'
 import type { RunInSlices } from '../processor.ts'
 import { contentSteps, isBlank, renderParts } from '../render.ts'
-import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import { suppressionId } from '../suppressions/kind.ts'
+import type { MatchSuppression } from '../suppressions/match.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { TemplateVersion } from '../templates/kind.ts'
 import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
@@ -61,7 +62,7 @@ export function createCompose(composition: Composition): Compose {
     if (rendered === null || 'code' in rendered) return rendered
     // Checked last, because the recipient may have been suppressed since the accept or the last attempt. If it rejects,
     // nothing is sent and the job comes back after its lease.
-    const reason = await composition.matchSuppression(suppressionKey(kind, organizationId, notification.to))
+    const reason = await composition.matchSuppression(suppressionId(kind, organizationId, notification.to))
     return reason === null ? rendered : suppressionError(reason)
   }
 }

@@ -152,7 +152,7 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
-      matchSuppression: createMatchSuppression(storage),
+      matchSuppression: createMatchSuppression(storage.records),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
     },
     events: { ...options, attempts, unsigned },

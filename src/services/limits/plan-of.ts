@@ -1,11 +1,14 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import {
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+  unknownOrganization,
+} from '../../domain/organization.ts'
 import { type Plan, type Plans, perMinutePlans, UNLIMITED } from '../../domain/plans.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { AcceptReads } from '../../ports/storage/accept.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import { unknownOrganization } from '../scope.ts'
+import type { RecordReads, RecordStores } from '../records/record-stores.ts'
 
 /** The plan of an organization with its name, permitted countries and tracking. */
 export interface OrganizationPlan {
@@ -22,10 +25,7 @@ export interface OrganizationPlan {
 /** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
 export interface PlanFinder {
   /** @param from source of a lookup */
-  of(
-    organizationId: string,
-    from?: Pick<AcceptReads, 'organizations'>,
-  ): OrganizationPlan | Promise<OrganizationPlan>
+  of(organizationId: string, from?: RecordReads): OrganizationPlan | Promise<OrganizationPlan>
   /** @throws NotifierError `invalid_parameter` for an unknown plan; null is the default and always valid */
   assertKnown(name: string | null): void
   /** Removes a changed organization from the cache. */
@@ -40,19 +40,18 @@ const MAX_KNOWN = 100_000
  * `org_default` is unlimited unless `plans` has that name. Other organizations default to `free`; they are unlimited if
  * `plans` has no plan of that name.
  */
-export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
+export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Clock): PlanFinder {
+  const store = stores.of(organizationKind)
   const known = new Map<string, OrganizationPlan & { readonly until: number }>()
   let changes = 0
 
-  async function load(
-    organizationId: string,
-    from: Pick<AcceptReads, 'organizations'>,
-  ): Promise<OrganizationPlan> {
+  async function load(organizationId: string, from: RecordReads | undefined): Promise<OrganizationPlan> {
     const before = changes
-    const organization = await from.organizations.get(organizationId)
+    const organization = await store.find({ id: organizationId }, from)
     if (organization === null) throw unknownOrganization(organizationId)
-    const { smsCountries, tracking, deleting = false } = organization
-    const found = { ...choose(organizationId, organization.plan), smsCountries, tracking, deleting }
+    const { plan, smsCountries, tracking, deleting } = organization.value
+    const limits = { smsCountries, tracking, deleting: deleting !== null }
+    const found = { ...choose(organizationId, plan), ...limits }
     // A result read before a change must not enter the cache after it.
     if (changes !== before) return found
     if (known.size >= MAX_KNOWN) known.clear()
@@ -73,7 +72,7 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   }
 
   return {
-    of(organizationId, from = storage) {
+    of(organizationId, from) {
       const fresh = known.get(organizationId)
       return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId, from)
     },

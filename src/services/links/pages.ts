@@ -7,13 +7,15 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import type { RecordStores } from '../records/record-stores.ts'
 import type { Pages } from '../service.ts'
-import { suppressionKey } from '../suppressions/match.ts'
+import { suppressing, suppressionKind } from '../suppressions/kind.ts'
 import type { LinkSigner } from './link-signer.ts'
 
 export interface PageParts {
   readonly kinds: Kinds
   readonly storage: Storage
+  readonly stores: RecordStores
   readonly clock: Clock
   signer(): LinkSigner
   /** False: links still work, but are not counted. */
@@ -31,7 +33,8 @@ const MOST_KNOWN = 10_000
 
 /** The pages behind the links in messages. */
 export function createPages(parts: PageParts): Pages {
-  const { storage, kinds, clock, signer, counts, emit, wake, onError } = parts
+  const { storage, stores, kinds, clock, signer, counts, emit, wake, onError } = parts
+  const suppressions = stores.of(suppressionKind)
   const known = new Set<string>()
   let underWay = 0
   const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -112,8 +115,9 @@ export function createPages(parts: PageParts): Pages {
       const fact = { type: 'unsubscribed', suppress: 'unsubscribe' } as const
       if ((await store(notification.id, 'unsubscribe', fact)) === 'recorded') return true
       // A second visit, perhaps after the suppression was lifted: the recipient's latest wish counts.
-      const key = suppressionKey(kinds.of(channel), organizationId, to)
-      await storage.suppressions.add({ ...key, reason: 'unsubscribe', source: null })
+      const why = { reason: 'unsubscribe', source: null } as const
+      const { id: entry, value } = suppressing(kinds.of(channel), organizationId, to, why)
+      await suppressions.keep({ id: entry, organizationId, value })
       return true
     },
   }

@@ -5,8 +5,9 @@ import { channel, instant, text } from '../../domain/input/fields.ts'
 import { errorCode } from '../../domain/input/retry.ts'
 import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
 import { type ListRequest, listReader } from '../list.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+import { findTemplates } from '../templates/find-templates.ts'
 
 const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
@@ -39,12 +40,12 @@ export const readLogs: (query: unknown) => ListRequest<{
 
 /** A filter accepts the name of a template as well as its id. */
 export async function templateId(
-  storage: Storage,
+  records: RecordReads,
   idOrName: string | undefined,
   organizationId: string,
 ): Promise<NotificationFilter['templateId']> {
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
-  const [template = null] = await storage.templates.find(organizationId, [idOrName])
+  const [template = null] = await findTemplates(records, [{ organizationId, reference: idOrName }])
   // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
   return template?.id ?? idOrName
 }

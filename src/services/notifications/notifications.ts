@@ -102,7 +102,7 @@ export function createNotifications(
       const filter = {
         ...rest,
         organizationId,
-        templateId: await templateId(storage, template, organizationId),
+        templateId: await templateId(storage.records, template, organizationId),
       }
       return listSummaries('notifications', storage, filter, page, registry)
     },

@@ -1,16 +1,25 @@
 import * as z from 'zod'
+import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
-import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
+import {
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+  unknownOrganization,
+} from '../../domain/organization.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { apiKeyKind } from '../api-keys/kind.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
-import { byId, parseOptions, parseSubject, unknownOrganization, wrong } from '../scope.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import { byId, parseOptions, parseSubject, wrong } from '../scope.ts'
 import { PATIENCE_MS, purge } from './purge.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './records.ts'
 
@@ -32,28 +41,33 @@ const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
 })
 
-/** @param closeProviders closes an organization's own providers on their next use or when idle */
+/**
+ * @param closeProviders closes an organization's own providers on their next use or when idle
+ */
 export function createOrganizations(
-  storage: Storage,
+  stores: RecordStores,
+  { deletions }: Pick<Storage, 'deletions'>,
   ids: IdGenerator,
   plans: PlanFinder,
   links: Pick<Links, 'canTrack'>,
   clock: Clock,
   closeProviders: (organizationId: string) => void,
 ): Organizations {
+  const store = stores.of(organizationKind)
+
   function forget(id: string): void {
     plans.forget(id)
     closeProviders(id)
   }
 
-  async function find(id: string): Promise<Organization> {
-    const organization = await byId(id, (known) => storage.organizations.get(known))
+  async function find(id: string): Promise<StoredRecord<OrganizationValue>> {
+    const organization = await byId(id, (known) => store.find({ id: known }))
     if (organization === null) throw unknownOrganization(id)
     return organization
   }
 
   async function remove(id: string): Promise<OrganizationDeletion> {
-    const { notifications, left } = await purge(storage, id, clock)
+    const { notifications, left } = await purge(deletions, id, clock)
     forget(id)
     if (left === 'jobs')
       throw inUse(id, 'Its deletion has begun, but notifications were accepted just before.')
@@ -63,7 +77,7 @@ export function createOrganizations(
 
   return {
     async existing(id, inside) {
-      const { deleting } = await plans.of(id, inside)
+      const { deleting } = await plans.of(id, inside?.records)
       if (deleting) throw unknownOrganization(id)
     },
     api: {
@@ -79,15 +93,9 @@ export function createOrganizations(
         const tracking = trackingOf(parsed.tracking)
         assertTrackable(tracking, links)
         plans.assertKnown(plan)
-        const organization = await storage.organizations.create({
-          id,
-          name,
-          plan,
-          smsCountries,
-          retentionDays,
-          tracking,
-        })
-        if (organization === null) {
+        const value = { name, plan, smsCountries, retentionDays, tracking, deleting: null }
+        const organization = await store.insert({ id, organizationId: null, value })
+        if (organization === 'taken') {
           throw new NotifierError('already_exists', {
             message: `An organization with the id "${id}" exists.`,
             details: { field: 'id' },
@@ -100,28 +108,26 @@ export function createOrganizations(
       },
       async list(query) {
         const { page } = readList(query)
-        return listOf('organizations', await storage.organizations.list(page), page, view)
+        return listOf('organizations', await store.list({ organizationId: null }, page), page, view)
       },
-      async update(id, change) {
-        const parsed = parseSubject(organizationChange, change)
+      async update(id, input) {
+        const parsed = parseSubject(organizationChange, input)
         plans.assertKnown(parsed.plan ?? null)
-        const { tracking: wanted, ...others } = parsed
+        const { tracking: wanted, ...others } = definedOf(parsed)
         const tracking = wanted === undefined ? undefined : trackingOf(wanted)
         assertTrackable(tracking, links)
+        const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
         const organization = await byId(id, (known) =>
-          storage.organizations.update(known, {
-            ...others,
-            ...(tracking === undefined ? {} : { tracking }),
-          }),
+          store.change(known, ({ value }) => (value.deleting === null ? { ...value, ...change } : 'unknown')),
         )
         plans.forget(id)
-        if (organization === null) throw unknownOrganization(id)
+        if (organization === null || typeof organization === 'string') throw unknownOrganization(id)
         return view(organization)
       },
       async delete(id, options) {
         const { force = false } = parseOptions(deleteOptions, options)
         if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
-        const waiting = await byId(id, (known) => storage.organizations.beginDeletion(known, force))
+        const waiting = await byId(id, (known) => deletions.begin(known, { force, kinds: [apiKeyKind] }))
         if (waiting === null) throw unknownOrganization(id)
         forget(id)
         if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)
@@ -150,6 +156,7 @@ function held(id: string): NotifierError {
   })
 }
 
-function view({ createdAt, deleting, ...organization }: Organization): OrganizationRecord {
-  return { ...organization, createdAt: new Date(createdAt).toISOString(), deleting: deleting === true }
+function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): OrganizationRecord {
+  const { deleting, ...organization } = value
+  return { id, ...organization, createdAt: new Date(createdAt).toISOString(), deleting: deleting !== null }
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../ports/clock.ts'
-import type { PurgeAnswer } from '../../ports/storage/organizations.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { DeletionRepository, PurgeAnswer } from '../../ports/storage/deletions.ts'
 
 /** Rows per commit: SQLite blocks the process for some milliseconds. */
 export const STEP = 100
@@ -12,14 +11,14 @@ const ASK_EVERY_MS = 100
 
 /** Continues a deletion as far as possible now. */
 export async function purge(
-  storage: Pick<Storage, 'organizations'>,
+  deletions: Pick<DeletionRepository, 'purge'>,
   id: string,
   clock: Clock,
 ): Promise<PurgeAnswer> {
   const end = clock.monotonic() + PATIENCE_MS
   let notifications = 0
   for (;;) {
-    const step = await storage.organizations.purge(id, STEP)
+    const step = await deletions.purge(id, STEP)
     notifications += step.notifications
     if (step.left === 'more') await nextTurn()
     else if (step.left === 'transactions' && clock.monotonic() < end) await wait(clock)

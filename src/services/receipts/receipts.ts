@@ -4,7 +4,7 @@ import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION, organizationKind } from '../../domain/organization.ts'
 import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -14,7 +14,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import type { Receipts } from '../service.ts'
-import { suppressionKey } from '../suppressions/match.ts'
+import { optingIn, suppressing } from '../suppressions/kind.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
@@ -130,6 +130,11 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     return known
   }
 
+  async function isKnown(organizationId: string): Promise<boolean> {
+    const [organization = null] = await storage.records.get(organizationKind, [{ id: organizationId }])
+    return organization !== null
+  }
+
   /** Runs `work` with the instance of a source. */
   async function withInstance<Answer>(
     source: ReceiptSource,
@@ -137,7 +142,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   ): Promise<Answer> {
     const { organizationId = null, channel, provider: name } = source
     // The request is not verified yet: the application is not asked for providers of unknown organizations.
-    if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
+    if (organizationId !== null && !(await isKnown(organizationId))) {
       throw unknownSource(source)
     }
     const answer = await registry.withInstance({ organizationId, channel, name }, work)
@@ -184,12 +189,11 @@ function consentOf(
   provider: string,
 ): ConsentReport['consent'] | null {
   if (suppress?.address !== undefined) {
-    const { reason } = suppress
-    const key = suppressionKey(kind, organizationId, suppress.address)
-    return { kind: 'suppress', entry: { ...key, reason, source: provider } }
+    const why = { reason: suppress.reason, source: provider }
+    return [suppressing(kind, organizationId, suppress.address, why)]
   }
   if (unsuppress === undefined) return null
-  return { kind: 'unsuppress', key: suppressionKey(kind, organizationId, unsuppress.address) }
+  return [optingIn(kind, organizationId, unsuppress.address)]
 }
 
 function named({ channel, name }: ConfiguredProvider): {

@@ -1,7 +1,9 @@
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
-import type { Organization } from '../../domain/organization.ts'
+import { type OrganizationValue, organizationKind } from '../../domain/organization.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { STEP } from '../organizations/purge.ts'
@@ -20,6 +22,8 @@ export interface RetentionParts {
   readonly logger: Logger
   /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
   readonly days: number | null
+  /** Records without an organization that are of no use after a time. */
+  readonly expiring: readonly { readonly kind: RecordKind; readonly olderThanMs: number }[]
   onError(error: unknown): void
 }
 
@@ -45,7 +49,14 @@ interface Removed {
 }
 
 /** Safe in several processes at once: each deletes the remaining rows. */
-export function createRetention({ storage, clock, logger, days, onError }: RetentionParts): Retention {
+export function createRetention({
+  storage,
+  clock,
+  logger,
+  days,
+  expiring,
+  onError,
+}: RetentionParts): Retention {
   let running: Promise<void> = Promise.resolve()
   let stopped = false
   let cancelTimer = (): void => {}
@@ -73,6 +84,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
     }
     await sweepAll(removed)
     await expireAll(removed)
+    await removeOldRecords()
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -83,7 +95,11 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
   async function sweepAll(removed: Removed): Promise<void> {
     let cursor: string | undefined
     do {
-      const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
+      const page = await storage.records.list(
+        organizationKind,
+        { organizationId: null },
+        { limit: ORGANIZATIONS, offset: 0, cursor },
+      )
       for (const organization of page.items) await sweepOne(organization, removed)
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
@@ -92,12 +108,14 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
   }
 
   /** An error for one organization must not stop the retention of the others. */
-  async function sweepOne(organization: Organization, removed: Removed): Promise<void> {
-    const { id, retentionDays, deleting } = organization
+  async function sweepOne(
+    { id, value: { retentionDays, deleting } }: StoredRecord<OrganizationValue>,
+    removed: Removed,
+  ): Promise<void> {
     const keptDays = retentionDays ?? days
     if (stopped) return
     try {
-      if (deleting) await finishDeletion(id, removed)
+      if (deleting !== null) await finishDeletion(id, removed)
       else if (keptDays !== null) await sweep(id, keptDays * DAY_MS, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
@@ -109,7 +127,7 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
   async function finishDeletion(id: string, removed: Removed): Promise<void> {
     let left = 'more'
     while (left === 'more' && !stopped) {
-      const step = await storage.organizations.purge(id, STEP)
+      const step = await storage.deletions.purge(id, STEP)
       removed.notifications += step.notifications
       left = step.left
       await pause()
@@ -139,6 +157,13 @@ export function createRetention({ storage, clock, logger, days, onError }: Reten
         logger.warn('Reports of a provider matched no message and were removed.', line)
       }
       if (!more) return
+    }
+  }
+
+  async function removeOldRecords(): Promise<void> {
+    for (const { kind, olderThanMs } of expiring) {
+      const old = { organizationId: null, olderThanMs, most: STEP }
+      while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
     }
   }
 

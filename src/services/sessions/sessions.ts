@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
 import type { KeyRecord } from '../api-keys/records.ts'
 import type { LinkSigner } from '../links/link-signer.ts'
+import type { RecordStores } from '../records/record-stores.ts'
 
 /** Sessions of users who signed in to the dashboard with an API key or operator key. */
 export interface Sessions {
@@ -42,7 +43,7 @@ export interface Session {
 }
 
 export interface SessionParts {
-  readonly storage: Pick<Storage, 'putIfAbsent' | 'keptValue'>
+  readonly stores: RecordStores
   readonly clock: Clock
   readonly keys: {
     verify(secret: string): Promise<KeyRecord>
@@ -55,9 +56,15 @@ export interface SessionParts {
 export const SESSION_MS: number = 8 * 60 * 60_000
 const INVITATION_MS = 10 * 60_000
 const ended = (id: string): string => `ended-session:${id}`
+const used = (id: string): string => `invitation:${id}`
+
+/** Ended sessions and used sign-in links, until they would have expired anyway. */
+export const usedTokenKind: RecordKind = { name: 'used_tokens', version: 1 }
 
 /** A token contains the id of the key, not the key, so that it is useless without this service. */
-export function createSessions({ storage, clock, keys, signer }: SessionParts): Sessions {
+export function createSessions({ stores, clock, keys, signer }: SessionParts): Sessions {
+  const usedTokens = stores.of(usedTokenKind)
+
   const newToken = (purpose: 'session' | 'sign-in', keyId: string): string =>
     signer().sign(purpose, [keyId, randomBytes(16).toString('base64url'), clock.now()].join('\n'))
 
@@ -74,8 +81,8 @@ export function createSessions({ storage, clock, keys, signer }: SessionParts): 
     async accept(invitation) {
       const invited = read('sign-in', invitation, INVITATION_MS)
       if (invited === null || (await keys.current(invited.keyId)) === null) throw outdatedLink()
-      const mine = randomBytes(16).toString('base64url')
-      if ((await storage.putIfAbsent(`invitation:${invited.id}`, mine)) !== mine) throw outdatedLink()
+      const mark = { id: used(invited.id), organizationId: null, value: {} }
+      if ((await usedTokens.insert(mark)) === 'taken') throw outdatedLink()
       return newToken('session', invited.keyId)
     },
     async invite(keyId) {
@@ -89,13 +96,16 @@ export function createSessions({ storage, clock, keys, signer }: SessionParts): 
     async find(token) {
       const found = read('session', token, SESSION_MS)
       if (found === null) throw new NotifierError('session_required')
-      const [key, end] = await Promise.all([keys.current(found.keyId), storage.keptValue(ended(found.id))])
+      const [key, end] = await Promise.all([
+        keys.current(found.keyId),
+        usedTokens.find({ id: ended(found.id) }),
+      ])
       if (key === null || end !== null) throw new NotifierError('session_required')
       return { id: found.id, key }
     },
     async end(token) {
       const found = read('session', token, SESSION_MS)
-      if (found !== null) await storage.putIfAbsent(ended(found.id), new Date(clock.now()).toISOString())
+      if (found !== null) await usedTokens.keep({ id: ended(found.id), organizationId: null, value: {} })
     },
   }
 }

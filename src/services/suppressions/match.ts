@@ -1,18 +1,25 @@
 import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
-import type { ChannelKind } from '../../domain/channel-kind.ts'
-import { suppressedAddress } from '../../domain/recipient.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
-import type { AcceptReads } from '../../ports/storage/accept.ts'
-import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+import { suppressionKind } from './kind.ts'
 
-/** The reason why an address is suppressed. Null: it is not. Rejects if that is unknown: then nothing may be sent. */
-export type MatchSuppression = Coalesced<SuppressionKey, SuppressionReason | null>
+/**
+ * The reason for the entry with an id of `suppressionId`. Null: not suppressed. Rejects if that is unknown: then
+ * nothing may be sent.
+ */
+export type MatchSuppression = Coalesced<string, SuppressionReason | null>
 
-/** Joins simultaneous lookups. */
-export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'>): MatchSuppression {
-  return coalesce((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
+/** Joins simultaneous look-ups. */
+export function createMatchSuppression(records: RecordReads): MatchSuppression {
+  return coalesce((ids: readonly string[]) => matchSuppressions(records, ids))
 }
 
-export function suppressionKey(kind: ChannelKind, organizationId: string, to: string): SuppressionKey {
-  return { organizationId, channel: kind.name, address: suppressedAddress(kind, to) }
+/** In order, in one query. */
+export async function matchSuppressions(
+  records: RecordReads,
+  ids: readonly string[],
+): Promise<(SuppressionReason | null)[]> {
+  const refs = ids.map((id) => ({ id }))
+  const entries = await records.get(suppressionKind, refs)
+  return entries.map((entry) => entry?.value.reason ?? null)
 }

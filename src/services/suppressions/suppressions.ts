@@ -2,14 +2,14 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { channel } from '../../domain/input/fields.ts'
 import { suppressionInput, suppressionTarget } from '../../domain/input/suppression.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { Suppression } from '../../ports/storage/suppressions.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import type { RecordStores } from '../records/record-stores.ts'
 import { parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-import { suppressionKey } from './match.ts'
+import { type SuppressionValue, suppressing, suppressionId, suppressionKind } from './kind.ts'
 import type { SuppressionQuery, SuppressionRecord } from './records.ts'
 
 const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
@@ -18,10 +18,11 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 
 /** The use cases of the suppression list. */
 export function createSuppressions(
-  storage: Storage,
+  stores: RecordStores,
   organizations: Organizations,
   kinds: Kinds,
 ): Scoped<Tenant['suppressions']> {
+  const store = stores.of(suppressionKind)
   return {
     async add(organizationId, input) {
       const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
@@ -30,19 +31,20 @@ export function createSuppressions(
       if (kind === undefined) throw unknownChannel(target.channel, kinds)
       assertRecipient(kind, target.to)
       await organizations.existing(organizationId)
-      const key = suppressionKey(kind, organizationId, target.to)
-      return view(await storage.suppressions.add({ ...key, reason, source }))
+      const { id, value } = suppressing(kind, organizationId, target.to, { reason, source })
+      return view(await store.keep({ id, organizationId, value }))
     },
     async list(organizationId, query) {
       const { page, filter } = readList(query)
       await organizations.existing(organizationId)
-      return listOf('suppressions', await storage.suppressions.list(organizationId, filter, page), page, view)
+      const entries = await store.list({ organizationId, list: filter.channel }, page)
+      return listOf('suppressions', entries, page, view)
     },
     async remove(organizationId, target) {
       const parsed = parseSubject(suppressionTarget, target)
       await organizations.existing(organizationId)
-      const key = suppressionKey(kinds.of(parsed.channel), organizationId, parsed.to)
-      if (await storage.suppressions.remove(key.organizationId, key.channel, key.address)) return
+      const id = suppressionId(kinds.of(parsed.channel), organizationId, parsed.to)
+      if (await store.remove(id)) return
       throw new NotifierError('not_found', {
         message: 'This recipient is not suppressed on this channel.',
         details: { field: 'to' },
@@ -51,6 +53,7 @@ export function createSuppressions(
   }
 }
 
-function view({ channel, address, reason, source, createdAt }: Suppression): SuppressionRecord {
+function view({ value, createdAt }: StoredRecord<SuppressionValue>): SuppressionRecord {
+  const { channel, address, reason, source } = value
   return { channel, to: address, reason, source, createdAt: new Date(createdAt).toISOString() }
 }

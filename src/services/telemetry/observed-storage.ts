@@ -130,15 +130,11 @@ export function observedStorage(
     },
     recordReceipts: (receipts) => storage.recordReceipts(receipts),
     backlog: (most) => storage.backlog(most),
-    putIfAbsent: (name, initial) => storage.putIfAbsent(name, initial),
-    keptValue: (name) => storage.keptValue(name),
     notifications: storage.notifications,
     logs: storage.logs,
-    organizations: storage.organizations,
-    apiKeys: storage.apiKeys,
-    templates: storage.templates,
+    records: storage.records,
+    deletions: storage.deletions,
     webhookEndpoints: storage.webhookEndpoints,
-    suppressions: storage.suppressions,
     retention: storage.retention,
   }
 }

@@ -2,10 +2,10 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+import { type TemplateVersion, versionId, versionKind, versionOf } from './kind.ts'
 
 /** A cache of compiled template versions. Versions never change, so no entry is stale. */
 export interface CompiledTemplates {
@@ -21,7 +21,7 @@ export interface CompiledTemplates {
 const MAX_BYTES = 64 * 1024 * 1024
 
 export function createCompiledTemplates(
-  storage: Storage,
+  records: RecordReads,
   processor: Processor,
   kinds: Kinds,
 ): CompiledTemplates {
@@ -30,8 +30,8 @@ export function createCompiledTemplates(
 
   function remember(template: Template): CompiledTemplate {
     const compiled = compileTemplate(kinds.of(template.channel), template)
-    forget(keyOf(template))
-    entries.set(keyOf(template), compiled)
+    forget(versionId(template))
+    entries.set(versionId(template), compiled)
     bytes += compiled.size
     for (const key of entries.keys()) {
       if (bytes <= MAX_BYTES) break
@@ -54,7 +54,7 @@ export function createCompiledTemplates(
     return compiled
   }
 
-  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? remember(template)
+  const of = (template: Template): CompiledTemplate => recall(versionId(template)) ?? remember(template)
 
   const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
     processor.share(template.organizationId)(once(() => of(template)))
@@ -63,23 +63,19 @@ export function createCompiledTemplates(
     of,
     async prepare(template) {
       try {
-        return recall(keyOf(template)) ?? (await inShare(template))
+        return recall(versionId(template)) ?? (await inShare(template))
       } catch {
         return null
       }
     },
     async load(reference) {
-      const known = recall(keyOf(reference))
+      const known = recall(versionId(reference))
       if (known !== undefined) return known
-      const [template = null] = await storage.templates.versions([reference])
-      if (template !== null) return inShare(template)
+      const [version = null] = await records.get(versionKind, [{ id: versionId(reference) }])
+      if (version !== null) return inShare(versionOf(version))
       throw new NotifierError('template_error', {
         message: `Version ${reference.version} of template ${reference.id} is missing.`,
       })
     },
   }
-}
-
-function keyOf(reference: TemplateVersion): string {
-  return `${reference.id}@${reference.version}`
 }

@@ -1,3 +1,4 @@
+import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
@@ -7,44 +8,72 @@ import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
+import type { RecordStores } from '../records/record-stores.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
+import {
+  insertVersion,
+  type TemplateValue,
+  templateKind,
+  templateRef,
+  toTemplate,
+  versionId,
+  versionKind,
+  versionOf,
+} from './kind.ts'
 import { createPreviews } from './previews.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
 
 const readList = listReader('templates', {})
 const readVersions = listReader('template-versions', {})
 /** A template may have a mebibyte. */
-const portions = { rows: 2, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
+const portions = {
+  rows: 2,
+  size: ({ value: { body, text } }: StoredRecord<TemplateValue>) => body.length + (text?.length ?? 0),
+}
 
 /** The template use cases of a notifier. */
 export function createTemplates(
-  storage: Storage,
+  stores: RecordStores,
   ids: IdGenerator,
   organizations: Organizations,
   compiled: CompiledTemplates,
   kinds: Kinds,
   processor: Processor,
 ): Scoped<Tenant['templates']> {
+  const store = stores.of(templateKind)
+  const versions = stores.of(versionKind)
+
   async function find(organizationId: string, idOrName: string): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
-    if (idOrName.startsWith('tpl_'))
-      return owned(await storage.templates.get(idOrName), organizationId, 'template_not_found')
-    const [template = null] = await storage.templates.find(organizationId, [idOrName])
-    return owned(template, organizationId, 'template_not_found')
+    const record = await store.find(templateRef(organizationId, idOrName))
+    return owned(record && toTemplate(record), organizationId, 'template_not_found')
+  }
+
+  /** Adds a version if the text changes; a new name or description alone keeps the version. */
+  function update(id: string, change: TemplateEdit, expected?: number) {
+    return store.change<'outdated'>(
+      id,
+      ({ value, readAt }) =>
+        expected === undefined || expected === value.version
+          ? changedValue(value, change, readAt)
+          : 'outdated',
+      (value, before) =>
+        value.version === before.value.version ? [] : [insertVersion(id, before.organizationId, value)],
+    )
   }
 
   async function findVersion(template: Template, version: number): Promise<Template> {
     const known = Number.isSafeInteger(version) && version >= 1 && version <= template.version
-    const [found = null] = known ? await storage.templates.versions([{ id: template.id, version }]) : []
+    const found = known ? await versions.find({ id: versionId({ id: template.id, version }) }) : null
     if (found === null) throw unknownVersion(template)
-    return found
+    return versionOf(found)
   }
 
   return {
@@ -55,32 +84,32 @@ export function createTemplates(
       const text = storedText(parsed)
       // The schema requires one.
       if (text === null) throw new NotifierError('missing_required_field')
-      const template = {
-        id: ids.random('tpl'),
-        organizationId,
+      const value = {
         name: parsed.name,
         channel: parsed.channel,
         subject: parsed.subject ?? null,
         ...text,
         description: parsed.description ?? null,
+        version: 1,
+        updatedAt: null,
       }
-      const kind = kinds.known.get(template.channel)
-      if (kind === undefined) throw unknownChannel(template.channel, kinds)
+      const kind = kinds.known.get(value.channel)
+      if (kind === undefined) throw unknownChannel(value.channel, kinds)
       assertFormat(kind, parsed)
       await processor.share(organizationId)(once(() => assertTemplateText(parsed)))
-      const created = await storage.templates.create(template)
-      if (created === null) {
-        throw nameTaken(parsed.name)
-      }
+      const id = ids.random('tpl')
+      const first = insertVersion(id, organizationId, value)
+      const created = await store.insert({ id, organizationId, value }, [first])
+      if (created === 'taken') throw nameTaken(parsed.name)
       return view(created)
     },
     async get(organizationId, idOrName) {
-      return view(await find(organizationId, idOrName))
+      return templateView(await find(organizationId, idOrName))
     },
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const read = (request: PageRequest) => storage.templates.list(organizationId, request)
+      const read = (request: PageRequest) => store.list({ organizationId }, request)
       return listInPortions('templates', read, page, view, portions)
     },
     async update(organizationId, idOrName, input) {
@@ -92,8 +121,8 @@ export function createTemplates(
       assertFormat(kind, change)
       const text = changedText(kind, template, change)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const changed = { name, subject, description, ...text }
-      const updated = await storage.templates.update(template.id, changed, version)
+      const changed = definedOf({ name, subject, description, ...text })
+      const updated = await update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(name ?? template.name)
       if (updated === 'outdated') throw conflict(await find(organizationId, template.id))
@@ -102,8 +131,14 @@ export function createTemplates(
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      const read = (request: PageRequest) => storage.templates.history(id, request)
-      return listInPortions('template-versions', read, page, versionView, portions)
+      const read = (request: PageRequest) => versions.list({ organizationId, list: id }, request)
+      return listInPortions(
+        'template-versions',
+        read,
+        page,
+        (record) => versionView(versionOf(record)),
+        portions,
+      )
     },
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
@@ -111,15 +146,25 @@ export function createTemplates(
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
       const { subject, body, format, text } = await findVersion(template, version)
-      const restored = await storage.templates.update(template.id, { subject, body, format, text })
+      const restored = await update(template.id, { subject, body, format, text })
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
       return view(restored)
     },
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
-      if (!(await storage.templates.delete(template.id))) throw new NotifierError('template_not_found')
+      if (!(await store.remove(template.id))) throw new NotifierError('template_not_found')
     },
   }
+}
+
+type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt'>>
+
+function changedValue(value: TemplateValue, change: TemplateEdit, now: number): TemplateValue {
+  const after = { ...value, ...change }
+  const isSameText = (['subject', 'body', 'format', 'text'] as const).every(
+    (field) => after[field] === value[field],
+  )
+  return isSameText ? after : { ...after, version: value.version + 1, updatedAt: now }
 }
 
 function channelFixed({ name, channel }: Template): NotifierError {
@@ -156,7 +201,9 @@ function versionView(stored: Template): TemplateVersionRecord {
   return { id, version, channel, subject, ...shownText(stored), createdAt }
 }
 
-function view(template: Template): TemplateRecord {
+const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))
+
+function templateView(template: Template): TemplateRecord {
   const { id, name, channel, subject, description, version, createdAt, updatedAt } = template
   return {
     id,

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import {
+  DEFAULT_ORGANIZATION,
+  OPEN,
+  type OrganizationValue,
+  organizationKind,
+} from '../../domain/organization.ts'
+import type { KeepingInsert } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import {
   accept,
@@ -15,9 +21,22 @@ import {
   page,
   sent,
   start,
+  TEN,
   unique,
 } from './fixtures.ts'
 import type { Check } from './harness.ts'
+import {
+  find,
+  insertion,
+  item,
+  itemKind,
+  keeping,
+  otherKind,
+  outcome,
+  removal,
+  replacement,
+  write,
+} from './record-fixtures.ts'
 
 const QUOTA = { period: '2026-11', limit: 1_000 }
 
@@ -31,48 +50,29 @@ async function fillHistory(storage: Storage, organizationId: string): Promise<vo
 /** Two waiting notifications and a row of every other kind. */
 async function fillOthers(storage: Storage, organizationId: string): Promise<void> {
   await storage.accept([{ organizationId, notifications: notes(2), quota: QUOTA }])
-  await storage.suppressions.add({
-    organizationId,
-    channel: 'email',
-    address: `${unique()}@example.com`,
-    reason: 'hard_bounce',
-    source: null,
-  })
-  await storage.apiKeys.create(apiKey(organizationId), Buffer.from(unique()))
-  for (const id of [await template(storage, organizationId), await template(storage, organizationId)]) {
-    await storage.templates.update(id, { body: 'Another' })
-    if (Number(id.slice(4)) % 2 === 0) await storage.templates.delete(id)
-  }
+  await write(storage, ...[1, 2, 3].map((n) => insertion({ name: `n${n}`, group: 'g' }, { organizationId })))
+  await write(storage, keepingFor(organizationId))
   const fact = { type: 'delivered', provider: 'own', providerMessageId: 'unknown' } as const
   await storage.recordReceipts([{ provider: 'own', organizationId, dedupeKey: unique(), fact }])
 }
 
-function apiKey(organizationId: string | null): Parameters<Storage['apiKeys']['create']>[0] {
-  return {
-    id: `key_${unique()}`,
-    organizationId,
-    name: 'Key',
-    permission: 'Write',
-    grants: [],
-    prefix: 'sk_live_',
-    last4: 'abcd',
-    expiresAt: null,
-    allowedIps: [],
-  }
+function keepingFor(organizationId: string | null): KeepingInsert {
+  return keeping(unique(), organizationId, { reason: 'manual', source: null })
 }
 
-async function template(storage: Storage, organizationId: string): Promise<string> {
-  const id = `tpl_${unique()}`
-  const text = { subject: 'Hello', body: 'Hello', format: null, text: null, description: null }
-  const created = await storage.templates.create({ id, organizationId, name: id, channel: 'email', ...text })
-  assert.ok(created !== null)
-  return id
+/** Begins a deletion that removes the others at once. */
+function begin(storage: Storage, id: string, force: boolean): Promise<number | null> {
+  return storage.deletions.begin(id, { force, kinds: [otherKind] })
+}
+
+async function deletingOf(storage: Storage, id: string): Promise<string | null | undefined> {
+  return (await find(storage, organizationKind, id))?.value.deleting
 }
 
 /** Purges in steps until nothing changes; returns the result of each step. */
 async function purgeAll(storage: Storage, id: string, most = 100): Promise<string> {
   for (let steps = 0; steps < 200; steps += 1) {
-    const { notifications, left } = await storage.organizations.purge(id, most)
+    const { notifications, left } = await storage.deletions.purge(id, most)
     assert.ok(notifications <= most)
     if (left !== 'more' && left !== 'transactions') return left
   }
@@ -95,13 +95,13 @@ export function deletionChecks(check: Check): void {
         for (const one of [id, other]) await fillOthers(storage, one)
         const before = await secondDoor.owned(other)
         assert.deepEqual(await secondDoor.owned(id), before)
-        assert.equal(await storage.organizations.beginDeletion(id, true), 0)
+        assert.equal(await begin(storage, id, true), 0)
         assert.equal(await purgeAll(storage, id, most), 'nothing')
         assert.deepEqual(await secondDoor.owned(id), {})
         assert.deepEqual(await secondDoor.owned(other), before)
         const { handovers, unmatchedReceipts } = await secondDoor.dependents()
         assert.deepEqual([handovers, unmatchedReceipts], [1, 1])
-        assert.equal(await storage.organizations.get(id), null)
+        assert.equal(await deletingOf(storage, id), undefined)
         assert.equal((await claim(storage)).length, 2)
       },
     )
@@ -109,70 +109,93 @@ export function deletionChecks(check: Check): void {
 
   check('without force it does not begin while jobs wait', async ({ storage }) => {
     const id = await organization(storage)
-    const key = await storage.apiKeys.create(apiKey(id), Buffer.from(unique()))
+    const [kept] = await write(storage, keepingFor(id))
     await accept(storage, notes(3), id)
-    assert.equal(await storage.organizations.beginDeletion(id, false), 3)
-    assert.equal((await storage.organizations.get(id))?.deleting, undefined)
-    assert.notEqual(await storage.apiKeys.get(key.id), null)
+    assert.equal(await begin(storage, id, false), 3)
+    assert.equal(await deletingOf(storage, id), null)
+    assert.deepEqual(await find(storage, otherKind, kept?.id ?? ''), kept)
     assert.equal(await kindOf(storage, id), 'accepted')
-    assert.deepEqual(await storage.organizations.purge(id, 100), { notifications: 0, left: 'nothing' })
-    assert.notEqual(await storage.organizations.get(id), null)
-    assert.equal(await storage.organizations.beginDeletion('org_unknown', false), null)
+    assert.deepEqual(await storage.deletions.purge(id, 100), { notifications: 0, left: 'nothing' })
+    assert.equal(await deletingOf(storage, id), null)
+    assert.equal(await begin(storage, 'org_unknown', false), null)
   })
 
-  check('from its begin on keys are gone, and nothing is accepted, created or changed', async (harness) => {
-    const { storage } = harness
+  check('from its begin on nothing is accepted, created or changed', async ({ storage }) => {
     const id = await organization(storage)
-    const hash = Buffer.from(unique())
-    await storage.apiKeys.create(apiKey(id), hash)
-    const operator = await storage.apiKeys.create(apiKey(null), Buffer.from(unique()))
+    const before = await find(storage, organizationKind, id)
+    assert.ok(before !== null)
+    const stored = await item(storage, {}, { organizationId: id })
     assert.equal(await kindOf(storage, id), 'accepted')
     await deliver(storage)
-    assert.equal(await storage.organizations.beginDeletion(id, false), 0)
-    assert.deepEqual(await storage.apiKeys.findByHash([hash]), [null])
-    assert.equal((await storage.apiKeys.get(operator.id))?.organizationId, null)
+    assert.equal(await begin(storage, id, false), 0)
     assert.equal(await kindOf(storage, id), 'not_found')
     const [first, second] = await storage.accept([
       { organizationId: id, notifications: [note()], quota: QUOTA },
       { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], quota: QUOTA },
     ])
     assert.deepEqual([first?.kind, second?.kind], ['failed', 'accepted'])
-    for (const create of [
-      () => storage.apiKeys.create(apiKey(id), Buffer.from(unique())),
-      () => storage.webhookEndpoints.create(newEndpoint({ organizationId: id }), 100),
-      () => template(storage, id),
-      () =>
-        storage.suppressions.add({
-          organizationId: id,
-          channel: 'email',
-          address: 'ada@example.com',
-          reason: 'manual',
-          source: null,
-        }),
+    await assert.rejects(storage.webhookEndpoints.create(newEndpoint({ organizationId: id }), 100), {
+      code: 'not_found',
+    })
+    for (const refused of [
+      insertion({}, { organizationId: id }),
+      keepingFor(id),
+      replacement(stored, { changed: true }),
     ]) {
-      await assert.rejects(create, { code: 'not_found' })
+      assert.equal(await outcome(storage, refused), 'no_organization 0')
     }
-    assert.equal(await storage.organizations.update(id, { name: 'x' }), null)
-    assert.equal((await storage.organizations.get(id))?.deleting, true)
-    const listed = await storage.organizations.list(page())
-    assert.equal(listed.items.find((one) => one.id === id)?.deleting, true)
+    const { revision, value } = before
+    const renaming = { kind: organizationKind, do: 'replace', id, revision, value } as const
+    assert.equal(await outcome(storage, renaming), 'stale 0')
+    assert.deepEqual(await write(storage, removal(itemKind, stored.id)), [stored])
   })
+
+  check(
+    'at its begin it leaves the open organizations, and records of some kinds go',
+    async ({ storage }) => {
+      const [id, other] = [await organization(storage), await organization(storage)]
+      const kept = [await item(storage, {}, { organizationId: id })]
+      const owners = [id, id, other, null]
+      const others = await write(storage, ...owners.map((owner) => keepingFor(owner)))
+      assert.equal(await begin(storage, id, false), 0)
+      const refs = others.map((record) => ({ id: record?.id ?? '' }))
+      assert.deepEqual(await storage.records.get(otherKind, refs), [null, null, ...others.slice(2)])
+      assert.deepEqual((await storage.records.list(itemKind, { organizationId: id }, page())).items, kept)
+      const listed = async (list?: string) => {
+        const { items } = await storage.records.list(organizationKind, { organizationId: null, list }, page())
+        return items.map((one) => [one.id, one.value.deleting])
+      }
+      assert.deepEqual(await listed(), [
+        [other, null],
+        [id, 'plain'],
+        [DEFAULT_ORGANIZATION, null],
+      ])
+      assert.deepEqual(await listed(OPEN), [
+        [other, null],
+        [DEFAULT_ORGANIZATION, null],
+      ])
+      assert.equal(await begin(storage, id, true), 0)
+      assert.equal(await deletingOf(storage, id), 'force')
+      assert.equal(await begin(storage, id, false), 0)
+      assert.equal(await deletingOf(storage, id), 'force')
+    },
+  )
 
   check('what has a job yet is delivered first, unless force is added', async ({ storage, secondDoor }) => {
     const id = await organization(storage)
     await endpoint(storage, { organizationId: id, events: ['notification.delivered'] })
     const [sentId = ''] = await accept(storage, [note()], id)
     await deliver(storage, [sent({ providerMessageId: 'm-late' })])
-    assert.equal(await storage.organizations.beginDeletion(id, false), 0)
+    assert.equal(await begin(storage, id, false), 0)
     const fact = { type: 'delivered', provider: 'smtp', providerMessageId: 'm-late' } as const
     await storage.recordReceipts([{ provider: 'smtp', organizationId: null, dedupeKey: unique(), fact }])
     assert.equal(await purgeAll(storage, id), 'jobs')
     assert.equal((await secondDoor.notifications()).length, 1)
     assert.notEqual(await storage.notifications.get(sentId), null)
-    assert.equal(await storage.organizations.beginDeletion(id, false), 0)
+    assert.equal(await begin(storage, id, false), 0)
     assert.equal(await purgeAll(storage, id), 'jobs')
-    assert.equal(await storage.organizations.beginDeletion(id, true), 0)
-    assert.equal(await storage.organizations.beginDeletion(id, false), 0)
+    assert.equal(await begin(storage, id, true), 0)
+    assert.equal(await begin(storage, id, false), 0)
     assert.equal(await purgeAll(storage, id), 'nothing')
     assert.deepEqual(await secondDoor.owned(id), {})
   })
@@ -182,7 +205,7 @@ export function deletionChecks(check: Check): void {
     await accept(storage, notes(2), id)
     const job = await claimOne(storage)
     assert.deepEqual(await start(storage, [job]), [true])
-    assert.equal(await storage.organizations.beginDeletion(id, true), 0)
+    assert.equal(await begin(storage, id, true), 0)
     assert.equal(await purgeAll(storage, id), 'nothing')
     const facts = [sent({ suppress: 'hard_bounce', providerMessageId: 'm-1' })]
     const [answer] = await storage.settle([ended(job, facts)])
@@ -194,20 +217,37 @@ export function deletionChecks(check: Check): void {
     'what a recipient wants of one that is gone is heeded by nothing',
     async ({ storage, secondDoor }) => {
       const id = await organization(storage)
-      assert.equal(await storage.organizations.beginDeletion(id, false), 0)
+      assert.equal(await begin(storage, id, false), 0)
       assert.equal(await purgeAll(storage, id), 'nothing')
-      const key = { organizationId: id, channel: 'email', address: 'ada@example.com' } as const
-      const consent = { kind: 'suppress', entry: { ...key, reason: 'unsubscribe', source: null } } as const
+      const consent = [keepingFor(id), removal(otherKind, 'unknown')]
       const [answer] = await storage.recordReceipts([
         { provider: 'carillon', organizationId: id, dedupeKey: unique(), consent },
       ])
       assert.equal(answer?.kind, 'heeded')
       assert.deepEqual(await secondDoor.owned(id), {})
-      assert.equal(await storage.organizations.beginDeletion(id, false), null)
+      assert.equal(await begin(storage, id, false), null)
       assert.notEqual(await organization(storage, id), null)
       assert.equal(await kindOf(storage, id), 'accepted')
     },
   )
+
+  check('records that race a deletion are refused or gone', async ({ storage, secondDoor }) => {
+    const id = await organization(storage)
+    const records = await Promise.all(TEN.map(() => item(storage, {}, { organizationId: id })))
+    const own = () => insertion({}, { organizationId: id })
+    const writes = records.flatMap((record) => [
+      outcome(storage, own(), own(), own(), keepingFor(id)),
+      outcome(storage, own(), replacement(record, { changed: true })),
+    ])
+    assert.equal(await begin(storage, id, false), 0)
+    for (const one of await Promise.all(writes)) assert.match(one, /^(written|no_organization \d)$/)
+    // What its begin removes is gone whatever it raced.
+    const left = await storage.records.list(otherKind, { organizationId: id }, page())
+    assert.deepEqual(left.items, [])
+    assert.equal(await purgeAll(storage, id, 3), 'nothing')
+    assert.deepEqual(await secondDoor.owned(id), {})
+    assert.equal(await outcome(storage, own()), 'no_organization 0')
+  })
 
   check('accepts that race a forced deletion are refused or gone, and leave nothing', async (harness) => {
     const { storage, secondDoor } = harness
@@ -228,7 +268,7 @@ export function deletionChecks(check: Check): void {
       return answer?.kind === 'failed' ? answer.error.code : answer?.kind
     })
     const deletion = (async () => {
-      assert.equal(await storage.organizations.beginDeletion(id, true), 0)
+      assert.equal(await begin(storage, id, true), 0)
       return purgeAll(storage, id, 10)
     })()
     const answers = new Set(await Promise.all(accepts))

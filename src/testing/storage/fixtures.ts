@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Fact } from '../../domain/facts.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION, type OrganizationValue, organizationKind } from '../../domain/organization.ts'
+import { NO_TRACKING } from '../../domain/track-html.ts'
 import type { ClaimedJob, LeaseRef } from '../../ports/storage/claim.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Settlement } from '../../ports/storage/settle.ts'
@@ -54,8 +55,26 @@ export async function accept(
 
 /** Creates an organization; returns its id. */
 export async function organization(storage: Storage, id = `org_${unique()}`): Promise<string> {
-  assert.notEqual(await storage.organizations.create({ id, name: id, plan: null, smsCountries: null }), null)
+  const value: OrganizationValue = {
+    name: id,
+    plan: null,
+    smsCountries: null,
+    retentionDays: null,
+    tracking: NO_TRACKING,
+    deleting: null,
+  }
+  const [answer] = await storage.records.write([
+    [{ kind: organizationKind, do: 'insert', id, organizationId: null, value }],
+  ])
+  assert.equal(answer?.kind, 'written')
   return id
+}
+
+/** The storage's time. */
+export async function timeOf(storage: Storage): Promise<number> {
+  const [record] = await storage.records.get(organizationKind, [{ id: DEFAULT_ORGANIZATION }])
+  assert.ok(record)
+  return record.readAt
 }
 
 export async function endpoint(

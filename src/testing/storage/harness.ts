@@ -2,6 +2,7 @@ import type { NotificationStatus } from '../../domain/notification.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
+import { CONTRACT_START } from './record-fixtures.ts'
 
 /** A storage under test, started and empty except for `org_default`. */
 export interface StorageHarness {
@@ -10,6 +11,8 @@ export interface StorageHarness {
   advance(ms: number): Promise<void> | void
   /** Reads stored data independently of the storage's methods. */
   readonly secondDoor: SecondDoor
+  /** Opens the same data as another process would; the caller starts and stops it. Absent: the storage cannot. */
+  another?(): Promise<Storage> | Storage
   /** Transactions of a caller. Absent: the storage shares none. */
   readonly transactions?: CallerTransactions
   /** Releases what {@link create} opened, after the storage has stopped. */
@@ -39,7 +42,7 @@ export interface SecondDoor {
   dependents(): Promise<StoredDependents>
   /**
    * Number of rows of an organization, its own included, by kind, under any names; kinds without rows are omitted.
-   * Versions of templates count as a kind; records without an organization (idempotency, receipts) do not.
+   * Records of every `RecordKind` count; rows without an organization (idempotency, receipts) do not.
    */
   owned(organizationId: string): Promise<Readonly<Record<string, number>>>
 }
@@ -95,6 +98,7 @@ export function checkWith(test: TestApi, create: () => Promise<StorageHarness>):
     skippable(test)(title, async () => {
       const harness = await create()
       try {
+        await harness.storage.start(CONTRACT_START)
         await run(harness)
       } finally {
         await harness.storage.stop()

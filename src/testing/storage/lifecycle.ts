@@ -2,24 +2,29 @@ import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { note, page } from './fixtures.ts'
 import type { Check } from './harness.ts'
+import { CONTRACT_START, insertion, itemKind } from './record-fixtures.ts'
 
 export function lifecycleChecks(check: Check): void {
   check('a start more, of what has started, changes nothing', async ({ storage }) => {
     const organizationId = DEFAULT_ORGANIZATION
     await storage.accept([{ organizationId, notifications: [note()] }])
-    await Promise.all([storage.start(), storage.start()])
+    await Promise.all([storage.start(CONTRACT_START), storage.start(CONTRACT_START)])
     assert.equal((await storage.notifications.list({ organizationId }, page())).items.length, 1)
   })
 
   check('a stop finishes pending calls first, and may come twice, and after another', async (harness) => {
     const { storage } = harness
     const organizationId = DEFAULT_ORGANIZATION
-    const key = { organizationId, channel: 'email', address: 'ada@example.com' } as const
     const pending = [
-      storage.putIfAbsent('secret', 'a'),
       storage.quotaUsed(organizationId, '2026-01'),
-      storage.suppressions.match(Array.from({ length: 3_000 }, () => key)),
-      storage.suppressions.add({ ...key, reason: 'manual', source: null }),
+      storage.records.get(
+        itemKind,
+        Array.from({ length: 3_000 }, () => ({ id: 'unknown' })),
+      ),
+      storage.records.write([[insertion()]]),
+      storage.records.list(itemKind, { organizationId }, page()),
+      storage.records.removeOld(itemKind, { organizationId, olderThanMs: 0, most: 1 }),
+      storage.deletions.purge(organizationId, 1),
       storage.notifications.list({ organizationId }, page()),
       storage.webhookEndpoints.create(
         {

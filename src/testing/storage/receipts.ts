@@ -152,52 +152,6 @@ export function receiptChecks(check: Check): void {
     assert.equal((await storage.notifications.get(id))?.status, 'opened')
   })
 
-  check('a receipt suppresses the recipient for the reason it gives, once', async ({ storage }) => {
-    // Applies from now on, although the storage is already open.
-    await storage.start({ addressOf: (channel, to) => (channel === 'email' ? to.toLowerCase() : to) })
-    const own = await organization(storage)
-    const [id = ''] = await accept(storage, [note({ to: 'Ada@Example.com' })], own)
-    await deliver(storage, [sent({ providerMessageId: 'm-1' })])
-    await storage.recordReceipts([
-      receipt({ type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }),
-      receipt({ type: 'complained', suppress: 'complaint' }),
-    ])
-    const { items } = await storage.suppressions.list(own, {}, { limit: 10, offset: 0 })
-    assert.deepEqual(
-      items.map(({ channel, address, reason, source }) => [channel, address, reason, source]),
-      [['email', 'ada@example.com', 'hard_bounce', 'smtp']],
-    )
-    assert.equal((await storage.notifications.get(id))?.status, 'failed')
-    const elsewhere = await storage.suppressions.list(DEFAULT_ORGANIZATION, {}, { limit: 10, offset: 0 })
-    assert.deepEqual(elsewhere.items, [])
-  })
-
-  check('a receipt that came too early suppresses when it is matched', async ({ storage }) => {
-    await accept(storage, [note({ to: 'ada@example.com' })])
-    await storage.recordReceipts([receipt({ type: 'unsubscribed', suppress: 'unsubscribe' })])
-    const key = {
-      organizationId: DEFAULT_ORGANIZATION,
-      channel: 'email',
-      address: 'ada@example.com',
-    } as const
-    assert.deepEqual(await storage.suppressions.match([key]), [null])
-    await deliver(storage, [sent({ providerMessageId: 'm-1' })])
-    assert.deepEqual(await storage.suppressions.match([key]), ['unsubscribe'])
-  })
-
-  check('an attempt suppresses the recipient that its provider gives up', async ({ storage }) => {
-    await accept(storage, [note({ to: 'ada@example.com' })])
-    await deliver(storage, [
-      { type: 'failed', attempt: 1, provider: 'smtp', code: 'unsubscribed', suppress: 'unsubscribe' },
-    ])
-    const key = {
-      organizationId: DEFAULT_ORGANIZATION,
-      channel: 'email',
-      address: 'ada@example.com',
-    } as const
-    assert.deepEqual(await storage.suppressions.match([key]), ['unsubscribe'])
-  })
-
   check('of ten equal receipts in a race one is recorded', async ({ storage, secondDoor }) => {
     await sendOne(storage, 'm-1')
     const report = receipt({ type: 'clicked' })

@@ -17,6 +17,7 @@ import {
   sent,
   start,
   TEN,
+  timeOf,
   unique,
 } from './fixtures.ts'
 import type { Check } from './harness.ts'
@@ -103,8 +104,8 @@ export function retentionChecks(check: Check): void {
   check('what has a job, a pending delivery or a younger event stays', async (harness) => {
     const { storage, secondDoor } = harness
     const hook = await endpoint(storage, { events: ['notification.delivered'] })
-    const { createdAt = 0 } = (await storage.organizations.get(DEFAULT_ORGANIZATION)) ?? {}
-    const [queued, scheduled] = await accept(storage, [note(), note({ sendAt: createdAt + 30 * DAY })])
+    const now = await timeOf(storage)
+    const [queued, scheduled] = await accept(storage, [note(), note({ sendAt: now + 30 * DAY })])
     await accept(storage, [note()])
     const [, pendingJob] = await claim(storage, 2)
     assert.ok(pendingJob !== undefined)

@@ -18,6 +18,7 @@ import {
   sent,
   start,
   TEN,
+  timeOf,
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 
@@ -206,8 +207,8 @@ export function retryChecks(check: Check): void {
 
   check('what would have expired when it is due is left and counted', async (harness) => {
     const { storage } = harness
-    const { createdAt = 0 } = (await storage.organizations.get(DEFAULT_ORGANIZATION)) ?? {}
-    const [soon, late] = [note({ expiresAt: createdAt + 60_000 }), note({ expiresAt: createdAt + 3_600_000 })]
+    const now = await timeOf(storage)
+    const [soon, late] = [note({ expiresAt: now + 60_000 }), note({ expiresAt: now + 3_600_000 })]
     await deadLetters(storage, [soon, note(), late])
     await harness.advance(120_000)
     const dry = await storage.notifications.retry(request({ dryRun: true }))

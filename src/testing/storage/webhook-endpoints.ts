@@ -68,16 +68,4 @@ export function webhookEndpointChecks(check: Check): void {
     )
     assert.equal((await storage.webhookEndpoints.list(other, page())).items.length, 1)
   })
-
-  check('a kept value is the first one, for all who ask', async ({ storage }) => {
-    const answers = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((initial) => storage.putIfAbsent('secret', initial)),
-    )
-    assert.equal(new Set(answers).size, 1)
-    assert.equal(await storage.putIfAbsent('secret', 'later'), answers[0])
-    assert.equal(await storage.putIfAbsent('other', 'its own'), 'its own')
-    assert.equal(await storage.keptValue('secret'), answers[0])
-    assert.equal(await storage.keptValue('absent'), null)
-    assert.equal(await storage.putIfAbsent('absent', 'late'), 'late')
-  })
 }

@@ -9,7 +9,16 @@ import type { Queue } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { endpoint, notes, page } from '../../../src/testing/storage/fixtures.ts'
+import { endpoint, notes, page, timeOf } from '../../../src/testing/storage/fixtures.ts'
+import {
+  CONTRACT_START,
+  insertion,
+  item,
+  itemKind,
+  removal,
+  replacement,
+  write,
+} from '../../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { onPostgres, startStandby, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -99,30 +108,23 @@ describeWith(missing, 'a fail-over that does not carry a commit over', () => {
     expect(items).toEqual([])
   })
 
-  it('nor is a change of a webhook endpoint or a template: a secret that nobody stored is not shown', async () => {
+  it('nor is a change of a webhook endpoint or a record: a secret that nobody stored is not shown', async () => {
     const { primary, standby } = await newPair()
     const address = await newAddress(primary)
     const storage = await open(address, uniqueSchema())
     const [moved, rotated, gone] = [await endpoint(storage), await endpoint(storage), await endpoint(storage)]
-    const written = await storage.templates.create({
-      id: 'tpl_1',
-      organizationId: ORGANIZATION,
-      name: 'welcome',
-      channel: 'email',
-      subject: null,
-      body: 'old',
-      format: null,
-      text: null,
-      description: null,
-    })
-    if (written === null) throw new Error('a template expected')
+    await storage.start(CONTRACT_START)
+    const kept = await item(storage, { text: 'old' })
+    const removed = await item(storage, { text: 'old' })
     await standby.stop('fast')
     const answers = [
       endpoint(storage),
       storage.webhookEndpoints.update(moved.id, { url: 'https://example.com/moved' }),
       storage.webhookEndpoints.rotateSecret(rotated.id, { secret: 'new', overlapMs: 60_000, most: 2 }),
       storage.webhookEndpoints.delete(gone.id, 100),
-      storage.templates.update(written.id, { body: 'new' }),
+      write(storage, insertion()),
+      write(storage, replacement(kept, { text: 'new' })),
+      write(storage, removal(itemKind, removed.id)),
     ].map((answer: Promise<unknown>) => answer.catch((error: unknown) => error))
     // Written, and waiting for the standby.
     await eventually(() =>
@@ -144,7 +146,9 @@ describeWith(missing, 'a fail-over that does not carry a commit over', () => {
     const { items } = await storage.webhookEndpoints.list(ORGANIZATION, page())
     const before = [gone, rotated, moved].map(({ url, secrets }) => ({ url, secrets }))
     expect(items.map(({ url, secrets }) => ({ url, secrets }))).toEqual(before)
-    expect(await storage.templates.get(written.id)).toEqual(written)
+    const records = await storage.records.list(itemKind, { organizationId: ORGANIZATION }, page())
+    const { id, value, revision } = kept
+    expect(records.items).toMatchObject([{ id: removed.id }, { id, value, revision }])
   })
 })
 
@@ -157,7 +161,7 @@ describeWith(missing, 'a standby that is not promoted yet', () => {
     await primary.stop('immediate')
     address.current = standby
     // What was open to the primary fails once.
-    await eventually(() => storage.organizations.get(ORGANIZATION).catch(() => null))
+    await eventually(() => timeOf(storage).catch(() => null))
     const scope = { organizationId: ORGANIZATION }
     for (const filter of [{}, { channel: 'email' }, { status: 'queued' }] as const) {
       const { items } = await eventually(() =>

@@ -1,7 +1,7 @@
 // A process that deletes an organization, and dies by its own hand after so many steps.
 // Usage: node delete-organization.ts <options as JSON>
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
+import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
 
@@ -14,17 +14,17 @@ export interface DeleteOrganizationProgram {
 const { place, id, steps }: DeleteOrganizationProgram = JSON.parse(process.argv[2] ?? '')
 const storage = openPlace(place)
 let done = 0
-const organizations: OrganizationRepository = {
-  ...storage.organizations,
+const deletions: DeletionRepository = {
+  ...storage.deletions,
   async purge(...given) {
     if (done === steps) process.kill(process.pid, 'SIGKILL')
     done += 1
-    return storage.organizations.purge(...given)
+    return storage.deletions.purge(...given)
   },
 }
 const notifier = createNotifier({
   channels: { email: recordingProvider() },
-  storage: { ...storage, organizations },
+  storage: { ...storage, deletions },
 })
 await notifier.start({ deliver: false })
 await notifier.organizations.delete(id, { force: true })

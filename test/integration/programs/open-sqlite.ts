@@ -1,5 +1,6 @@
 /** Opens a database, claims what it can get one by one, and says what it got. */
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
+import { CONTRACT_START, keeping, write } from '../../../src/testing/storage/record-fixtures.ts'
 
 export interface OpenOptions {
   readonly database: string
@@ -14,8 +15,9 @@ while (Date.now() < options.at) {
   // Spins, so that the processes meet within a millisecond.
 }
 const storage = sqlite({ file: options.database })
-await storage.start()
-say(`kept ${await storage.putIfAbsent('secret', String(process.pid))}`)
+await storage.start(CONTRACT_START)
+const [kept] = await write(storage, keeping('secret', null, { reason: String(process.pid), source: null }))
+say(`kept ${JSON.stringify(kept?.value)}`)
 for (;;) {
   const { jobs } = await storage.claim({ lanes: [{ lane: 'email/smtp', free: 3 }], leaseMs: 60_000 })
   for (const job of jobs) say(`claimed ${job.jobId} ${job.token}`)

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { API_KEY_PATTERN, isWellFormedApiKey, newApiKey } from '../../../src/services/api-keys/key-format.ts'
+import { apiKeyKind } from '../../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
 describe('the form of a key', () => {
   it('has its prefix, 38 characters of base 62, and no two are alike', () => {
@@ -56,38 +58,34 @@ describe('the form of a key', () => {
 describe('API keys', () => {
   async function start() {
     const clock = fakeClock()
-    const inner = memoryStorage({ clock })
-    let lookUps = 0
-    const marked: (readonly string[])[] = []
-    const storage = {
-      ...inner,
-      apiKeys: {
-        ...inner.apiKeys,
-        findByHash(hashes: readonly Uint8Array[]) {
-          lookUps += 1
-          return inner.apiKeys.findByHash(hashes)
-        },
-        async markUsed(ids: readonly string[]) {
-          marked.push(ids)
-          if (marked.length === 1) throw new Error('the storage is away')
-          await inner.apiKeys.markUsed(ids)
-        },
-      },
-    }
+    const storage = memoryStorage({ clock })
     const notifier = createNotifier({ channels: {}, storage, clock })
     await notifier.start()
-    return { clock, notifier, inner, marked, lookUps: () => lookUps }
+    const reads = watchReads(storage, apiKeyKind)
+    /** The ids of each commit that marks keys as used; the first fails. */
+    const marked: (readonly string[])[] = []
+    const { write } = storage.records
+    storage.records.write = async (sets) => {
+      if (sets[0]?.[0]?.do !== 'replace') return write(sets)
+      marked.push(sets.flatMap((set) => set.map(({ id }) => id)))
+      if (marked.length === 1) throw new Error('the storage is away')
+      return write(sets)
+    }
+    const byHash = () => reads.filter((refs) => refs.some(({ key }) => key !== undefined)).length
+    return { clock, notifier, storage, marked, lookUps: byHash }
   }
 
   it('are found by their secret, which is shown once and stored nowhere', async () => {
-    const { notifier, inner } = await start()
+    const { notifier, storage } = await start()
     const created = await notifier.apiKeys.create({ name: 'CI', permission: 'Write' })
     const { secret, ...record } = created
     expect(record.hint).toBe(`${secret.slice(0, 8)}…${secret.slice(-4)}`)
     expect(await notifier.apiKeys.verify(secret)).toEqual(record)
     const listed = await notifier.apiKeys.list()
     expect(listed.items).toEqual([record])
-    expect(JSON.stringify([listed, await inner.apiKeys.get(record.id)])).not.toContain(secret.slice(8, -4))
+    expect(
+      JSON.stringify([listed, await storage.records.get(apiKeyKind, [{ id: record.id }])]),
+    ).not.toContain(secret.slice(8, -4))
     await notifier.stop()
   })
 

@@ -1,22 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { templateKind } from '../../../src/services/templates/kind.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
 const to = 'ada@example.com'
 const inAll =
   /^The templates of this batch have more than 52428800 characters, or expand more than 5000000 tags: /
 
-/** A notifier, and the names of each look-up of templates in its storage. */
+/** A notifier, and each look-up of templates in its storage. */
 async function start() {
   const storage = memoryStorage()
-  const { find } = storage.templates
-  const looked: (readonly string[])[] = []
-  storage.templates.find = (organizationId, references) => {
-    looked.push(references)
-    return find(organizationId, references)
-  }
+  const looked = watchReads(storage, templateKind)
   const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingProvider() } })
   return { notifier, looked }
 }
@@ -67,7 +64,7 @@ describe('the templates of a batch', () => {
     const messages = [...names, 'unknown', ...names].map((template) => ({ to, template }))
     const { items } = await notifier.sendBatch(messages)
     expect(looked.map(({ length }) => length)).toEqual([16, 16, 9])
-    expect(looked.flat()).toEqual([...names, 'unknown'])
+    expect(looked.flat().map(({ key }) => key?.split('\n')[1])).toEqual([...names, 'unknown'])
     expect(items[40]).toMatchObject({ index: 40, error: { code: 'template_not_found' } })
     const ids = items.flatMap((item) => ('id' in item ? [item.id] : []))
     const sent = await Promise.all(ids.map((id) => notifier.notifications.get(id)))

@@ -5,40 +5,36 @@ import type { Template } from '../../../src/domain/template/template.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { insertVersion, versionKind } from '../../../src/services/templates/kind.ts'
 import { KINDS, kindOf } from '../../support/kinds.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
 const MiB = 1024 * 1024
 
 /** Some templates in a storage that counts what is read of them. */
 async function open(count: number, body: string) {
   const storage = memoryStorage()
-  await storage.start()
-  const { versions } = storage.templates
-  let reads = 0
-  storage.templates.versions = async (references) => {
-    reads += 1
-    return versions(references)
-  }
-  const templates: Template[] = []
-  for (let index = 0; index < count; index += 1) {
-    const id = `tpl_${index}`
-    const made = await storage.templates.create({
-      id,
-      organizationId: 'org_default',
-      name: `template-${index}`,
-      channel: 'email',
-      subject: null,
-      body,
-      format: null,
-      text: null,
-      description: null,
-    })
-    if (made !== null) templates.push(made)
-  }
+  await storage.start({ kinds: [versionKind] })
+  const reads = watchReads(storage, versionKind)
+  const organizationId = 'org_default'
+  const written = { channel: 'email', subject: null, body, format: null, text: null, description: null }
+  const values = Array.from({ length: count }, (_, index) => {
+    return { ...written, name: `template-${index}`, version: 1, updatedAt: 0 }
+  })
+  await storage.records.write([
+    values.map((value, index) => insertVersion(`tpl_${index}`, organizationId, value)),
+  ])
+  const templates: Template[] = values.map((value, index) => {
+    return { ...value, id: `tpl_${index}`, organizationId, createdAt: 0 }
+  })
   // Each look at this clock takes longer than a turn may.
   let now = 0
   const processor = createProcessor({ monotonic: () => (now += 10) })
-  return { compiled: createCompiledTemplates(storage, processor, KINDS), templates, reads: () => reads }
+  return {
+    compiled: createCompiledTemplates(storage.records, processor, KINDS),
+    templates,
+    reads: () => reads.length,
+  }
 }
 
 const source = (body: string): TemplateSource => ({ subject: null, body, format: null })

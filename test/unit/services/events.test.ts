@@ -8,10 +8,11 @@ import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
-import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
+import { createSecretBox } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { organization } from '../../../src/testing/storage/fixtures.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { KINDS } from '../../support/kinds.ts'
 import { observation } from '../../support/observation.ts'
@@ -32,7 +33,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
   const storage = storageOf(state)
   const posts: { readonly request: PostRequest; readonly at: number }[] = []
   const errors: unknown[] = []
-  const boxes = { current: createSecretBox([newSecret()]) }
+  const boxes = { current: createSecretBox(['a secret of a test']) }
   const signer = webhookSigner()
   const channel = recordingProvider()
   const processor = createProcessor(clock)
@@ -42,7 +43,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     signer,
     ...engineParts(channel, clock),
     processor,
-    compiled: createCompiledTemplates(storage, processor, KINDS),
+    compiled: createCompiledTemplates(storage.records, processor, KINDS),
     outgoing: {
       async post(request) {
         posts.push({ request, at: clock.monotonic() })
@@ -181,7 +182,7 @@ describe('webhook events', () => {
   it('whose secret cannot be opened wait for it by the schedule, hold nobody up, and end', async () => {
     const { clock, posts, send, boxes, errors, deliveries, channel } = await create(() => answered(200))
     const right = boxes.current
-    boxes.current = createSecretBox([newSecret()])
+    boxes.current = createSecretBox(['another secret'])
     await send(1)
     await clock.advance(10 * MINUTE)
     expect(posts).toEqual([])
@@ -192,7 +193,7 @@ describe('webhook events', () => {
     expect(channel.calls).toHaveLength(2)
     boxes.current = right
     await clock.until(() => deliveries().every(({ state }) => state === 'delivered'))
-    boxes.current = createSecretBox([newSecret()])
+    boxes.current = createSecretBox(['another secret'])
     await send(1)
     await clock.until(() => deliveries().at(-1)?.state === 'failed')
     expect(errors.filter((error) => !String(error).includes('cannot be signed'))).toEqual([])
@@ -200,7 +201,7 @@ describe('webhook events', () => {
 
   it('whose secret cannot be opened are told to the operator with the reason, once a minute', async () => {
     const { clock, send, boxes, errors } = await create(() => answered(200), 2)
-    boxes.current = createSecretBox([newSecret()])
+    boxes.current = createSecretBox(['another secret'])
     await send(20)
     await clock.advance(30_000)
     expect(errors).toHaveLength(1)
@@ -270,7 +271,7 @@ describe('webhook events', () => {
         )
       })
     }, endpoints)
-    await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
+    await organization(storage, 'org_b')
     await register('b', 'org_b')
     await send(100)
     await clock.advance(12_000)

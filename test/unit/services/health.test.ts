@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import {
-  createNotifier,
-  type HealthReport,
-  memoryStorage,
-  NotifierError,
-  type Storage,
-} from '../../../src/index.ts'
+import { organizationKind } from '../../../src/domain/organization.ts'
+import { createNotifier, type HealthReport, memoryStorage, NotifierError } from '../../../src/index.ts'
 import { recordingProvider } from '../../../src/testing/index.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
-async function healthWhen(get: Storage['organizations']['get']): Promise<HealthReport> {
-  const inner = memoryStorage()
+async function healthWhen(get: () => Promise<never[]>): Promise<HealthReport> {
+  const storage = memoryStorage()
   let broken = false
-  const storage: Storage = {
-    ...inner,
-    organizations: { ...inner.organizations, get: (id) => (broken ? get(id) : inner.organizations.get(id)) },
-  }
+  watchReads(storage, organizationKind, (inner) => (broken ? get() : inner()))
   const notifier = createNotifier({ storage, channels: { email: recordingProvider() } })
   await notifier.start()
   broken = true
@@ -56,7 +49,7 @@ describe('the health of a storage that does not answer', () => {
   })
 
   it('has words of our own for anything else', async () => {
-    expect((await healthWhen(async () => null)).reason).toBe('The storage does not answer.')
+    expect((await healthWhen(async () => [])).reason).toBe('The storage does not answer.')
     expect((await healthWhen(() => Promise.reject('gone'))).reason).toBe('The storage does not answer.')
   })
 })

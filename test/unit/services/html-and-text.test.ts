@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { templateKind } from '../../../src/services/templates/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
@@ -187,8 +188,8 @@ describe('an update of a template', () => {
     const { id } = await templates.create({ ...named, ...given } as never)
     expect(await templates.update('hi', change)).toMatchObject(expected)
     expect(await templates.get('hi')).toMatchObject(expected)
-    const stored = await storage.templates.get(id)
-    if (stored?.text !== null) expect(stored?.format).toBe('html')
+    const [stored] = await storage.records.get(templateKind, [{ id }])
+    if (stored?.value.text !== null) expect(stored?.value.format).toBe('html')
   })
 
   it.each([

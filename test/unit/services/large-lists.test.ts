@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import type { PageRequest } from '../../../src/ports/storage/page.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
@@ -9,15 +8,17 @@ import { notifierWorld } from '../../support/notifier-world.ts'
 async function start() {
   const storage = memoryStorage()
   const asked: number[] = []
-  const { notifications, templates } = storage
-  const counted =
-    <Of, Answer>(list: (of: Of, page: PageRequest) => Answer) =>
-    (of: Of, page: PageRequest): Answer => {
-      asked.push(page.limit)
-      return list(of, page)
-    }
-  templates.list = counted(templates.list)
-  notifications.list = counted(notifications.list)
+  const { notifications, records } = storage
+  const ofNotifications = notifications.list
+  notifications.list = (of, page) => {
+    asked.push(page.limit)
+    return ofNotifications(of, page)
+  }
+  const ofRecords = records.list
+  records.list = (kind, of, page) => {
+    asked.push(page.limit)
+    return ofRecords(kind, of, page)
+  }
   const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingProvider() } })
   return { notifier, asked }
 }

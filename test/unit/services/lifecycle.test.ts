@@ -42,10 +42,14 @@ describe('start', () => {
 
   it('can be repeated after a failure', async () => {
     let down = true
+    const { records } = memoryStorage()
     const { notifier } = notifierOverStorage({
-      async putIfAbsent(_name, initial) {
-        if (down) throw new NotifierError('service_unavailable')
-        return initial
+      records: {
+        ...records,
+        async write(sets) {
+          if (down) throw new NotifierError('service_unavailable')
+          return records.write(sets)
+        },
       },
     })
     await expect(notifier.start()).rejects.toMatchObject({ code: 'service_unavailable' })
@@ -110,7 +114,10 @@ describe('stop', () => {
 
   it('closes the storage that a failed start has opened', async () => {
     const { notifier, counts } = notifierOverStorage({
-      putIfAbsent: () => Promise.reject(new NotifierError('service_unavailable')),
+      records: {
+        ...memoryStorage().records,
+        write: () => Promise.reject(new NotifierError('service_unavailable')),
+      },
     })
     await expect(notifier.start()).rejects.toThrow()
     await notifier.stop()

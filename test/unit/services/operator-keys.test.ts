@@ -2,7 +2,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { API_KEY_PATTERN } from '../../../src/services/api-keys/key-format.ts'
+import { apiKeyKind } from '../../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
 const given = { name: 'Console', permission: 'Full Access' } as const
 
@@ -33,7 +35,9 @@ it('an operator key has a prefix of its own, is shown once and stored nowhere', 
   expect(await notifier.operatorKeys.verify(secret)).toEqual(record)
   const listed = await notifier.operatorKeys.list()
   expect(listed.items).toEqual([record])
-  expect(JSON.stringify([listed, await storage.apiKeys.get(record.id)])).not.toContain(secret.slice(10, -4))
+  expect(JSON.stringify([listed, await storage.records.get(apiKeyKind, [{ id: record.id }])])).not.toContain(
+    secret.slice(10, -4),
+  )
 })
 
 it('operator keys and API keys are found, listed and deleted apart', async () => {
@@ -53,11 +57,12 @@ it('operator keys and API keys are found, listed and deleted apart', async () =>
 it('a key whose prefix and owner disagree is none', async () => {
   const { notifier, storage } = await start()
   const { secret, id } = await notifier.operatorKeys.create(given)
-  const inner = storage.apiKeys.findByHash
-  storage.apiKeys.findByHash = async (hashes) =>
-    (await inner(hashes)).map((row) => row && { ...row, key: { ...row.key, organizationId: 'org_default' } })
+  let owner: string | null = 'org_default'
+  watchReads(storage, apiKeyKind, async (inner) =>
+    (await inner()).map((record) => record && { ...record, organizationId: owner }),
+  )
   await expect(notifier.operatorKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
-  storage.apiKeys.findByHash = inner
+  owner = null
   expect((await notifier.operatorKeys.verify(secret)).id).toBe(id)
 })
 

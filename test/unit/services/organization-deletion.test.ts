@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { organizationKind } from '../../../src/domain/organization.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
@@ -54,9 +55,9 @@ describe('deleting an organization', () => {
     const { clock, storage, notifier, tenant } = await start(true)
     await tenant.suppressions.add({ channel: 'email', to: 'bob@example.com' })
     for (let count = 0; count < 250; count += 1) await tenant.send(message)
-    expect(await storage.organizations.beginDeletion(ID, true)).toBe(0)
+    expect(await storage.deletions.begin(ID, { force: true, kinds: [] })).toBe(0)
     await clock.advance(6 * 60_000)
-    expect(await storage.organizations.get(ID)).toBe(null)
+    expect(await storage.records.get(organizationKind, [{ id: ID }])).toEqual([null])
     await notifier.organizations.create({ id: ID, name: 'Acme' })
     expect((await tenant.suppressions.list()).items).toEqual([])
   })

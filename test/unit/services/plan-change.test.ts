@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { organizationKind } from '../../../src/domain/organization.ts'
 import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { serviceOf } from '../../../src/services/service.ts'
-import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
 it('a plan with another window counts by that window', async () => {
   const clock = fakeClock()
@@ -52,29 +53,24 @@ it('an organization whose plan is no longer there keeps limits, whatever plans t
 
 it('a plan holds from its change on, also for who was just being looked up', async () => {
   const clock = fakeClock()
-  const base = memoryStorage({ clock })
-  let gate: Promise<void> | undefined
-  const storage: Storage = {
-    ...base,
-    organizations: {
-      ...base.organizations,
-      async get(id) {
-        const organization = await base.organizations.get(id)
-        await gate
-        return organization
-      },
-    },
-  }
+  const storage = memoryStorage({ clock })
+  const gates: Promise<void>[] = []
+  watchReads(storage, organizationKind, async (inner) => {
+    const gate = gates.shift()
+    const found = await inner()
+    await gate
+    return found
+  })
   const plans = { free: { ...UNLIMITED, notificationsPerHour: 1 }, gold: UNLIMITED }
   const notifier = createNotifier({ clock, storage, channels: {}, plans })
   await notifier.start({ deliver: false })
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
   let open = (): void => {}
-  gate = new Promise((resolve) => (open = resolve))
+  gates.push(new Promise((resolve) => (open = resolve)))
   const before = notifier.organization(organizationId).limits.get()
+  await settled()
   await notifier.organizations.update(organizationId, { plan: 'gold' })
   open()
-  gate = undefined
   expect((await before).plan).toBe('free')
   expect((await notifier.organization(organizationId).limits.get()).plan).toBe('gold')
   await notifier.stop()

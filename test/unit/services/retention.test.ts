@@ -7,6 +7,7 @@ import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createRetention } from '../../../src/services/retention/retention.ts'
+import { usedTokenKind } from '../../../src/services/sessions/sessions.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -218,12 +219,12 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))
     await send()
-    const { list } = storage.organizations
+    const { list } = storage.records
     const broken = { count: 1 }
-    storage.organizations.list = async (page) => {
+    storage.records.list = async (kind, of, page) => {
       broken.count -= 1
       if (broken.count === 0) throw new Error('The database is away.')
-      return list(page)
+      return list(kind, of, page)
     }
     await clock.advance(HOUR)
     expect(errors.map(({ message }) => message)).toEqual(['The database is away.'])
@@ -249,9 +250,9 @@ describe('on its own', () => {
       return answer
     }
     const expired = { idempotency: 1, receipts: 0, unmatched: [] }
-    const items = [{ id: 'org_a' }, { id: 'org_b' }]
+    const items = ['org_a', 'org_b'].map((id) => ({ id, value: { retentionDays: null, deleting: null } }))
     const storage = {
-      organizations: { list: () => step('list', { items, nextCursor: null }) },
+      records: { list: () => step('list', { items, nextCursor: null }), removeOld: () => step('old', 0) },
       retention: {
         sweep: ({ organizationId }: { organizationId: string }) =>
           step(organizationId, { notifications: 1, deliveries: 0, next: null }),
@@ -259,10 +260,17 @@ describe('on its own', () => {
         dropPast: () => step('drop', 0),
       },
     } as unknown as Storage
-    const retention = createRetention({ storage, clock, logger: silentLogger(), days: 90, onError() {} })
+    const retention = createRetention({
+      storage,
+      clock,
+      logger: silentLogger(),
+      days: 90,
+      expiring: [{ kind: usedTokenKind, olderThanMs: 1 }],
+      onError() {},
+    })
     return { clock, steps, retention, go: () => go() }
   }
-  const ALL = ['list', 'org_a', 'org_b', 'expire', 'expire', 'expire', 'drop']
+  const ALL = ['list', 'org_a', 'org_b', 'expire', 'expire', 'expire', 'old', 'drop']
 
   it('takes every step', async () => {
     const { clock, steps, retention } = stoppedAt(0)

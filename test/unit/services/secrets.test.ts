@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createLinkSigner } from '../../../src/services/links/link-signer.ts'
-import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
+import { createRecordStores } from '../../../src/services/records/record-stores.ts'
+import { createSecretBox, createStoredSecret } from '../../../src/services/secrets.ts'
 
-const [first, second, third] = [newSecret(), newSecret(), newSecret()]
+const [first, second, third] = ['the first secret', 'the second secret', 'the third secret'] as const
 
 it('opens what it sealed, and seals the same text differently each time', () => {
   const box = createSecretBox([first])
@@ -48,9 +51,13 @@ it('needs a secret', () => {
   expect(() => createLinkSigner([])).toThrow('At least one secret')
 })
 
-it('makes secrets of 256 bits', () => {
-  expect(Buffer.from(newSecret(), 'base64url')).toHaveLength(32)
-  expect(newSecret()).not.toBe(newSecret())
+it('without a configured secret, processes share a stored one of 256 bits', async () => {
+  const secretOf = ({ records }: Storage) => createStoredSecret(createRecordStores(records))()
+  const storage = memoryStorage()
+  const first = await secretOf(storage)
+  expect(Buffer.from(first, 'base64url')).toHaveLength(32)
+  expect(await secretOf(storage)).toBe(first)
+  expect(await secretOf(memoryStorage())).not.toBe(first)
 })
 
 it('knows for good what a secret has sealed and signed: it is in databases and in mails', () => {

@@ -49,9 +49,12 @@ describe('a stop during a start that does not answer', () => {
     const asked: string[] = []
     const inner = memoryStorage()
     const { notifier, clock, channel, started, answer } = hanging({
-      async putIfAbsent(_name, initial) {
-        asked.push('keep')
-        return initial
+      records: {
+        ...inner.records,
+        async write(sets) {
+          asked.push('write')
+          return inner.records.write(sets)
+        },
       },
       claim(request) {
         asked.push('claim')
@@ -103,6 +106,8 @@ describe('a stop during a start that does not answer', () => {
     const slow = <Value>(value: Value): Promise<Value> =>
       new Promise((resolve) => (answer = () => resolve(value)))
     const events: string[] = []
+    const inner = memoryStorage()
+    const write: Storage['records']['write'] = async (sets) => slow(await inner.records.write(sets))
     const { notifier, clock, started } = hanging(
       {
         async start() {
@@ -111,7 +116,7 @@ describe('a stop during a start that does not answer', () => {
         async stop() {
           events.push('stop')
         },
-        ...(last ? { putIfAbsent: (_name: string, initial: string) => slow(initial) } : {}),
+        ...(last ? { records: { ...inner.records, write } } : {}),
       },
       last ? [] : [{ name: 'slow', start: () => slow(undefined), stop: () => void events.push('plug-in') }],
     )

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { insertVersion, templateKind } from '../../../src/services/templates/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
@@ -64,15 +65,11 @@ describe('a tag that no value can serve', () => {
 
   it('stays where it was stored before: what is queued is sent, and the rest can be changed', async () => {
     const { notifier, storage, provider, clock } = await start(true)
-    const fields = {
-      subject: null,
-      format: null,
-      text: null,
-      description: null,
-      organizationId: 'org_default',
-    }
-    const stored = { ...fields, id: 'tpl_old', name: 'old', channel: 'email' } as const
-    await storage.templates.create({ ...stored, body: 'Hello {{name | upper}}' })
+    const fields = { subject: null, format: null, text: null, description: null, version: 1, updatedAt: null }
+    const value = { ...fields, name: 'old', channel: 'email', body: 'Hello {{name | upper}}' }
+    const of = { id: 'tpl_old', organizationId: 'org_default' }
+    const insert = { kind: templateKind, do: 'insert', ...of, value } as const
+    await storage.records.write([[insert, insertVersion(of.id, of.organizationId, value)]])
     expect(await notifier.templates.preview('old', { 'name | upper': 'ADA' })).toMatchObject({
       body: 'Hello ADA',
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
+import { organization } from '../../../src/testing/storage/fixtures.ts'
 import { answered, DAY, recordOf, URL, webhookWorld } from '../../support/webhook-world.ts'
 
 describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) => {
@@ -141,7 +142,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
 
   it('are visible to their own organization only', async () => {
     const { scoped, webhooks, storage } = await start()
-    await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
+    await organization(storage, 'org_b')
     const { id } = await webhooks.create({ url: URL })
     const calls = (target: string, organizationId: string) => [
       scoped.update(organizationId, target, { status: 'disabled' }),

@@ -9,18 +9,6 @@
  * `pending`, but has no job.
  */
 export const initial = `
-CREATE TABLE carillon_organizations (
-  seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  plan TEXT,
-  sms_countries TEXT, -- JSON; null: all
-  retention_days INTEGER,
-  tracking TEXT, -- JSON; null: off
-  deleting TEXT, -- 'plain' or 'force'; null: it stays
-  created_at INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE carillon_notifications (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -157,56 +145,10 @@ CREATE TABLE carillon_usage (
   PRIMARY KEY (organization, period)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE carillon_api_keys (
-  seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  organization TEXT REFERENCES carillon_organizations (id), -- null: an operator key
-  hash BLOB NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  permission TEXT NOT NULL,
-  grants TEXT, -- JSON; null: none
-  prefix TEXT NOT NULL,
-  last4 TEXT NOT NULL,
-  expires_at INTEGER,
-  allowed_ips TEXT NOT NULL, -- JSON
-  created_at INTEGER NOT NULL,
-  last_used_at INTEGER -- accurate to a few minutes; null: never
-) STRICT;
-CREATE INDEX carillon_api_keys_by_organization ON carillon_api_keys (organization);
-
-CREATE TABLE carillon_templates (
-  seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
-  name TEXT NOT NULL,
-  channel TEXT NOT NULL,
-  description TEXT,
-  version INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  deleted_at INTEGER
-) STRICT;
-CREATE UNIQUE INDEX carillon_templates_by_name
-  ON carillon_templates (organization, name) WHERE deleted_at IS NULL;
-CREATE INDEX carillon_templates_by_organization
-  ON carillon_templates (organization) WHERE deleted_at IS NULL;
--- With the deleted ones, for the deletion of an organization.
-CREATE INDEX carillon_templates_of_organization ON carillon_templates (organization);
-
-CREATE TABLE carillon_template_versions (
-  template INTEGER NOT NULL REFERENCES carillon_templates (seq),
-  version INTEGER NOT NULL,
-  subject TEXT,
-  body TEXT NOT NULL,
-  format TEXT,
-  text TEXT, -- the text alternative of HTML
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (template, version)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE carillon_webhook_endpoints (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
-  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  organization TEXT NOT NULL,
   url TEXT NOT NULL,
   events TEXT NOT NULL, -- JSON
   success_status TEXT NOT NULL,
@@ -221,22 +163,6 @@ CREATE TABLE carillon_webhook_endpoints (
 ) STRICT;
 CREATE INDEX carillon_webhook_endpoints_by_organization ON carillon_webhook_endpoints (organization);
 
--- seq counts per organization, for lists. The table itself is the index for the lookup of every send.
-CREATE TABLE carillon_suppressions (
-  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
-  channel TEXT NOT NULL,
-  address TEXT NOT NULL,
-  seq INTEGER NOT NULL,
-  reason TEXT NOT NULL,
-  source TEXT,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (organization, channel, address)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX carillon_suppressions_by_organization ON carillon_suppressions (organization, seq);
-CREATE INDEX carillon_suppressions_by_channel ON carillon_suppressions (organization, channel, seq);
-
-CREATE TABLE carillon_kept (
-  name TEXT PRIMARY KEY,
-  value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+-- Empty but for moments: see the write check.
+CREATE TABLE carillon_write_check (room TEXT NOT NULL) STRICT;
 `

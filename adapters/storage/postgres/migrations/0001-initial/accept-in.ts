@@ -39,9 +39,9 @@ BEGIN
     RETURN '{"kind":"other_database"}';
   END IF;
   IF current_setting('transaction_isolation') <> 'read committed' THEN
-    PERFORM 1 FROM carillon.organizations WHERE id = v_organization FOR KEY SHARE;
+    PERFORM 1 FROM carillon.r_organizations WHERE id = v_organization FOR KEY SHARE;
   END IF;
-  IF NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = v_organization AND deleting IS NULL) THEN
+  IF NOT EXISTS (SELECT 1 FROM carillon.r_organizations WHERE id = v_organization AND list = 'open') THEN
     RETURN '{"kind":"no_organization"}';
   END IF;
 

@@ -7,7 +7,7 @@
  * It is a function so that its statement is planned once per connection, without prepared statements, which some
  * poolers do not support. Planning each time took half of the server's work.
  *
- * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see purge.ts.
+ * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see deletions.ts.
  */
 export const insert = `
 CREATE FUNCTION carillon.insert_1(
@@ -23,7 +23,7 @@ BEGIN
   o_now := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
   PERFORM pg_current_xact_id();
   o_drawn := NOT EXISTS (SELECT FROM (SELECT DISTINCT unnest(p_organizations) AS id) AS g
-    WHERE (SELECT o.deleting IS NULL FROM carillon.organizations AS o WHERE o.id = g.id) IS NOT TRUE);
+    WHERE (SELECT o.list = 'open' FROM carillon.r_organizations AS o WHERE o.id = g.id) IS NOT TRUE);
   IF NOT o_drawn THEN
     RETURN;
   END IF;

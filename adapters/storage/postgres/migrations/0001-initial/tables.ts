@@ -10,19 +10,6 @@ CREATE SEQUENCE carillon.delivery_numbers;
 CREATE SEQUENCE carillon.attempt_numbers;
 CREATE SEQUENCE carillon.lease_tokens;
 
-CREATE TABLE carillon.organizations (
-  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  id text COLLATE "C" PRIMARY KEY,
-  name text NOT NULL,
-  plan text,
-  sms_countries text, -- JSON; null: all
-  tracking text, -- JSON; null: off
-  retention_days double precision,
-  created_at bigint NOT NULL,
-  fence bigint, -- number of a transaction, for a deletion: see purge.ts
-  deleting text -- 'plain' or 'force'; null: it stays
-);
-
 CREATE TABLE carillon.notifications (
   seq bigint NOT NULL,
   created_at bigint NOT NULL,
@@ -180,55 +167,11 @@ CREATE TABLE carillon.usage_additions (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX usage_additions_by_organization ON carillon.usage_additions (organization, period);
 
-CREATE TABLE carillon.api_keys (
-  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  created_at bigint NOT NULL,
-  expires_at bigint,
-  last_used_at bigint, -- accurate to a few minutes; null: never
-  hash bytea NOT NULL UNIQUE,
-  id text COLLATE "C" PRIMARY KEY,
-  organization text COLLATE "C" REFERENCES carillon.organizations (id), -- null: an operator key
-  name text NOT NULL,
-  permission text NOT NULL,
-  grants text, -- JSON; null: none
-  prefix text NOT NULL,
-  last4 text NOT NULL,
-  allowed_ips text NOT NULL -- JSON
-);
-CREATE INDEX api_keys_by_organization ON carillon.api_keys (organization, seq);
-
-CREATE TABLE carillon.templates (
-  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  created_at bigint NOT NULL,
-  deleted_at bigint,
-  version integer NOT NULL,
-  id text COLLATE "C" NOT NULL UNIQUE,
-  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
-  name text COLLATE "C" NOT NULL,
-  channel text COLLATE "C" NOT NULL,
-  description text
-);
-CREATE UNIQUE INDEX templates_by_name ON carillon.templates (organization, name) WHERE deleted_at IS NULL;
-CREATE INDEX templates_by_organization ON carillon.templates (organization, seq) WHERE deleted_at IS NULL;
--- With the deleted ones, for the deletion of an organization.
-CREATE INDEX templates_of_organization ON carillon.templates (organization, seq);
-
-CREATE TABLE carillon.template_versions (
-  template bigint NOT NULL REFERENCES carillon.templates (seq),
-  created_at bigint NOT NULL,
-  version integer NOT NULL,
-  subject text,
-  body text NOT NULL,
-  format text,
-  text text, -- the text alternative of HTML
-  PRIMARY KEY (template, version)
-);
-
 CREATE TABLE carillon.webhook_endpoints (
   seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   created_at bigint NOT NULL,
   id text COLLATE "C" PRIMARY KEY,
-  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  organization text COLLATE "C" NOT NULL,
   url text NOT NULL,
   events text NOT NULL, -- JSON
   success_status text NOT NULL,
@@ -242,18 +185,11 @@ CREATE TABLE carillon.webhook_endpoints (
 );
 CREATE INDEX webhook_endpoints_by_organization ON carillon.webhook_endpoints (organization, seq);
 
-CREATE TABLE carillon.suppressions (
-  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  created_at bigint NOT NULL,
-  hash bytea PRIMARY KEY, -- of organization, channel and address, which may exceed the size limit of an index
-  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
-  channel text COLLATE "C" NOT NULL,
-  address text COLLATE "C" NOT NULL,
-  reason text NOT NULL,
-  source text
+-- Of organizations that are being deleted: see deletions.ts.
+CREATE TABLE carillon.fences (
+  organization text COLLATE "C" PRIMARY KEY,
+  fence bigint NOT NULL -- number of a transaction
 );
-CREATE INDEX suppressions_by_organization ON carillon.suppressions (organization, seq);
-CREATE INDEX suppressions_by_channel ON carillon.suppressions (organization, channel, seq);
 
 CREATE TABLE carillon.kept (
   name text COLLATE "C" PRIMARY KEY,

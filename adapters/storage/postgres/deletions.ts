@@ -1,6 +1,8 @@
-import type { OrganizationRepository, PurgeAnswer } from '../../../src/ports/storage/organizations.ts'
-import type { OrganizationRow } from '../rows/organization.ts'
+import { beginDeletion, type OrganizationValue, organizationKind } from '../../../src/domain/organization.ts'
+import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'
+import { type RecordRow, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { recordTables, tableOf } from './record-tables.ts'
 import {
   type DeliveryRow,
   deliveriesOf,
@@ -10,38 +12,39 @@ import {
   removeNotifications,
 } from './remove.ts'
 import { removeOver } from './retention.ts'
+import { RECORD_COLUMNS, replaceRow } from './write-records.ts'
+
+const ORGANIZATIONS = tableOf(organizationKind)
 
 /**
  * Waits for transactions that create records of the organization, and blocks new ones. FOR UPDATE also makes
  * `accept_in_1` fail in a transaction with an older snapshot of the row.
  */
-const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
+const LOCK_ALONE = `SELECT ${RECORD_COLUMNS} FROM ${ORGANIZATIONS} WHERE id = $1 FOR UPDATE`
 
-/** Serializes processes without blocking settlements and receipts that suppress an address. */
+/** Serializes processes without blocking transactions that store records of the organization. */
 const LOCK = `
-  SELECT deleting, fence IS NOT NULL AS fenced,
+  SELECT o.*, fence IS NOT NULL AS fenced,
     fence <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
       -- Issued by another server: the data was restored from a dump.
       OR fence > pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS passed
-  FROM carillon.organizations WHERE id = $1 FOR NO KEY UPDATE`
+  FROM ${ORGANIZATIONS} AS o LEFT JOIN carillon.fences AS f ON f.organization = o.id
+  WHERE o.id = $1 FOR NO KEY UPDATE OF o`
 
-const BEGIN = 'UPDATE carillon.organizations SET deleting = $2 WHERE id = $1'
-
-const PROVE_BEGUN =
-  'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL)'
+const PROVE_BEGUN = `
+  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${ORGANIZATIONS} WHERE id = $1 AND list = 'open')`
 
 /**
- * Accepts take no lock against a deletion: they take their transaction number before they check for one. The fence is
- * a number that was issued once every new check finds the deletion. When all transactions below it have ended, none can
- * store anything for the organization.
+ * Accepts take no lock against a deletion, nor do settlements: they take their transaction number before they check for
+ * one. The fence is a number that was issued once every new check finds the deletion. When all transactions below it
+ * have ended, none can store anything for the organization.
  *
  * This transaction began after the deletion was committed, so a transaction with a higher number checks later and finds
  * the deletion. The end of a snapshot would be too low: it can miss running transactions.
  */
 const SET_FENCE = `
-  UPDATE carillon.organizations SET fence = pg_current_xact_id()::text::bigint WHERE id = $1`
-
-const DELETE_KEYS = 'DELETE FROM carillon.api_keys WHERE organization = $1'
+  INSERT INTO carillon.fences (organization, fence) VALUES ($1, pg_current_xact_id()::text::bigint)
+  ON CONFLICT DO NOTHING`
 
 /** Not by an index on the organization, which would cost every job a write. */
 const COUNT_JOBS = `
@@ -70,19 +73,10 @@ const DELETE_JOBS = `
     SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
   DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
 
-/** In this order. Each removes a step of one kind. */
+/** Each removes a step of one kind. */
 const REST = [
-  `DELETE FROM carillon.api_keys WHERE id IN
-    (SELECT id FROM carillon.api_keys WHERE organization = $1 LIMIT $2) RETURNING 1`,
-  `DELETE FROM carillon.template_versions WHERE (template, version) IN
-    (SELECT v.template, v.version FROM carillon.templates AS t
-     JOIN carillon.template_versions AS v ON v.template = t.seq WHERE t.organization = $1 LIMIT $2) RETURNING 1`,
-  `DELETE FROM carillon.templates WHERE seq IN
-    (SELECT seq FROM carillon.templates WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.webhook_endpoints WHERE id IN
     (SELECT id FROM carillon.webhook_endpoints WHERE organization = $1 LIMIT $2) RETURNING 1`,
-  `DELETE FROM carillon.suppressions WHERE seq IN
-    (SELECT seq FROM carillon.suppressions WHERE organization = $1 ORDER BY seq LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.usage WHERE organization = $1 AND period IN
     (SELECT period FROM carillon.usage WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.usage_additions WHERE ctid = ANY (ARRAY
@@ -91,38 +85,52 @@ const REST = [
     (SELECT id FROM carillon.unmatched_receipts WHERE organization = $1 LIMIT $2) RETURNING 1`,
 ]
 
-const DELETE = 'DELETE FROM carillon.organizations WHERE id = $1'
+const removeSomeOf = (table: string): string => `
+  DELETE FROM ${table} WHERE seq IN
+    (SELECT seq FROM ${table} WHERE organization = $1 ORDER BY seq LIMIT $2) RETURNING 1`
 
-const PROVE_DELETED = 'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1)'
+const DELETE = [
+  'DELETE FROM carillon.fences WHERE organization = $1',
+  `DELETE FROM ${ORGANIZATIONS} WHERE id = $1`,
+]
 
-type Deleting = OrganizationRow['deleting']
+const PROVE_DELETED = `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${ORGANIZATIONS} WHERE id = $1)`
 
-export function createPurge(connection: Connection): Pick<OrganizationRepository, 'beginDeletion' | 'purge'> {
+type FencedRow = RecordRow & { readonly fenced: boolean; readonly passed: boolean | null }
+
+export function createDeletions(connection: Connection): DeletionRepository {
+  const { schema } = connection
   return {
-    beginDeletion: (id, force) => connection.transaction((tx) => beginDeletion(tx, id, force)),
-    purge: (id, most) => connection.transaction((tx) => purge(tx, id, most)),
+    begin: (id, deletion) => connection.transaction((tx) => begin(tx, id, deletion)),
+    purge: (id, most) => connection.transaction((tx) => purge(tx, schema, id, most)),
   }
 }
 
-async function beginDeletion(tx: Transaction, id: string, force: boolean): Promise<number | null> {
-  const [row] = await tx.rows<{ deleting: Deleting }>(LOCK_ALONE, [id])
+async function begin(tx: Transaction, id: string, { force, kinds }: BeginDeletion): Promise<number | null> {
+  const [row] = await tx.rows<RecordRow>(LOCK_ALONE, [id])
   if (row === undefined) return null
-  const kept = row.deleting === null && !force ? await waiting(tx, id) : 0
+  const organization = organizationOf(tx, row)
+  const kept = organization.deleting === null && !force ? await waiting(tx, id) : 0
   if (kept > 0) return kept
-  await tx.rows(BEGIN, [id, force ? 'force' : (row.deleting ?? 'plain')])
-  await tx.rows(DELETE_KEYS, [id])
+  await replaceRow(tx, organizationKind, row, beginDeletion(organization, force))
+  for (const kind of kinds) await tx.rows(`DELETE FROM ${tableOf(kind)} WHERE organization = $1`, [id])
   tx.prove(PROVE_BEGUN, [id])
   return 0
 }
 
-async function purge(tx: Transaction, id: string, most: number): Promise<PurgeAnswer> {
-  const [row] = await tx.rows<{ deleting: Deleting; fenced: boolean; passed: boolean | null }>(LOCK, [id])
-  if (row === undefined || row.deleting === null) return { notifications: 0, left: 'nothing' }
+function organizationOf(tx: Transaction, row: RecordRow): OrganizationValue {
+  return toRecord(organizationKind, row, tx.now).value
+}
+
+async function purge(tx: Transaction, schema: string, id: string, most: number): Promise<PurgeAnswer> {
+  const [row] = await tx.rows<FencedRow>(LOCK, [id])
+  const deleting = row === undefined ? null : organizationOf(tx, row).deleting
+  if (row === undefined || deleting === null) return { notifications: 0, left: 'nothing' }
   if (!row.fenced) await tx.rows(SET_FENCE, [id])
-  const force = row.deleting === 'force'
+  const force = deleting === 'force'
   const notifications = force ? await removeAny(tx, id, most) : await removeEnded(tx, id, most)
   if (notifications > 0) return { notifications, left: 'more' }
-  const left = await removeOthers(tx, id, most, force, row.passed === true)
+  const left = await removeOthers(tx, { schema, id, most, force, passed: row.passed === true })
   if (left === 'more' || !row.fenced) return { notifications: 0, left: 'more' }
   return { notifications: 0, left }
 }
@@ -130,10 +138,19 @@ async function purge(tx: Transaction, id: string, most: number): Promise<PurgeAn
 /** Removes data that belongs to no notification, and finally the organization. */
 async function removeOthers(
   tx: Transaction,
-  id: string,
-  most: number,
-  force: boolean,
-  passed: boolean,
+  {
+    schema,
+    id,
+    most,
+    force,
+    passed,
+  }: {
+    readonly schema: string
+    readonly id: string
+    readonly most: number
+    readonly force: boolean
+    readonly passed: boolean
+  },
 ): Promise<PurgeAnswer['left']> {
   const deliveries = await tx.rows<DeliveryRow>(SELECT_DELIVERIES, [id, most, force])
   if (deliveries.length > 0) {
@@ -144,8 +161,9 @@ async function removeOthers(
   // A running transaction may still store data.
   if (!passed) return 'transactions'
   await tx.rows(LOCK_ALONE, [id])
-  if (await removeRest(tx, id, most)) return 'more'
-  await tx.rows(DELETE, [id])
+  const rest = [...REST, ...(await recordTables(tx, schema)).map(removeSomeOf)]
+  for (const statement of rest) if ((await tx.rows(statement, [id, most])).length > 0) return 'more'
+  for (const statement of DELETE) await tx.rows(statement, [id])
   tx.prove(PROVE_DELETED, [id])
   return 'nothing'
 }
@@ -184,9 +202,4 @@ async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[
   await removeDeliveries(tx, deliveries)
   // Jobs of a redelivery that locked the rows first.
   await tx.rows(DELETE_JOBS, [jobs])
-}
-
-async function removeRest(tx: Transaction, id: string, most: number): Promise<boolean> {
-  for (const statement of REST) if ((await tx.rows(statement, [id, most])).length > 0) return true
-  return false
 }

@@ -1,0 +1,188 @@
+import { organizationKind } from '../../../src/domain/organization.ts'
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import type {
+  RecordInsert,
+  RecordRemoval,
+  RecordReplacement,
+  RecordWrite,
+  StoredRecord,
+  WriteAnswer,
+} from '../../../src/ports/storage/records.ts'
+import { hasFields, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
+import type { Connection, Transaction } from './connection.ts'
+import { dataError, isDataError, isTaken } from './errors.ts'
+import { tableOf } from './record-tables.ts'
+import type { Value } from './values.ts'
+
+export const RECORD_COLUMNS = 'seq, id, organization, revision, version, created_at, value'
+
+/** No deletion can begin before the transaction ends. */
+const LOCK_OPEN = `
+  SELECT 1 FROM ${tableOf(organizationKind)} WHERE id = $1 AND list = 'open' FOR KEY SHARE`
+
+/** A taken id or key returns no row. */
+const insertInto = (table: string): string => `
+  INSERT INTO ${table} (created_at, id, organization, key, list, version, value) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT DO NOTHING RETURNING seq, revision, created_at`
+
+/** Locked, so that a record that is being removed is not kept. */
+const selectTaken = (table: string): string => `
+  SELECT ${RECORD_COLUMNS} FROM ${table} WHERE id = $1 OR key = $2 ORDER BY id <> $1 LIMIT 1 FOR KEY SHARE`
+
+const selectFrom = (table: string): string => `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE id = $1`
+
+/** Does not return the value, which may be large. */
+const update = (table: string): string => `
+  UPDATE ${table} SET key = $3, list = $4, version = greatest(version, $5), value = $6, revision = revision + 1
+  WHERE id = $1 AND revision = $2 RETURNING seq, revision, version, created_at`
+
+const lockIn = (table: string): string => `
+  SELECT 1 FROM ${table} WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`
+
+const deleteFrom = (table: string): string => `DELETE FROM ${table} WHERE id = $1`
+
+/** If another change followed, the outcome of this one is reported as unknown. */
+const proveStored = (table: string): string => `
+  SELECT 1 FROM ${table} WHERE id = $1 AND revision = $2 AND value = $3`
+
+const proveRemoved = (table: string): string => `
+  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE id = $1)`
+
+type Refusal = Exclude<WriteAnswer['kind'], 'written' | 'failed'>
+
+/** What a write did. The proof is that of {@link Transaction.prove}; absent: nothing changed. */
+interface Applied {
+  readonly record: StoredRecord | null
+  readonly proof?: readonly [statement: string, values: readonly Value[]]
+}
+
+/** Writes sets of records in one transaction. */
+export async function writeSets(
+  connection: Connection,
+  sets: readonly (readonly RecordWrite[])[],
+): Promise<WriteAnswer[]> {
+  if (sets.length === 0) return []
+  // New ids in a fixed order, so that two calls cannot deadlock.
+  const ordered = sets
+    .map((writes, place) => ({ writes, place }))
+    .sort((a, b) => compare(a.writes[0], b.writes[0]))
+  return connection.transaction(async (tx) => {
+    await lockStored(tx, sets.flat())
+    const answers: WriteAnswer[] = []
+    for (const { writes, place } of ordered) answers[place] = await writeSet(tx, writes)
+    return answers
+  })
+}
+
+/** Locks the records that several writes may meet, in the order of ids: a set has its own order. */
+async function lockStored(tx: Transaction, writes: readonly RecordWrite[]): Promise<void> {
+  const meeting = writes.filter((write) => write.do !== 'insert' || write.ifTaken === 'keep')
+  if (meeting.length < 2) return
+  const tables = new Set(meeting.map(({ kind }) => tableOf(kind)))
+  for (const table of [...tables].sort()) {
+    const ids = meeting.filter(({ kind }) => tableOf(kind) === table).map(({ id }) => id)
+    await tx.rows(lockIn(table), [ids])
+  }
+}
+
+/** The order in which locks are taken: by kind and id. */
+export function compare(a: RecordWrite | undefined, b: RecordWrite | undefined): number {
+  const [first, second] = [placeOf(a), placeOf(b)]
+  return first < second ? -1 : Number(first > second)
+}
+
+const placeOf = (write: RecordWrite | undefined): string => `${write?.kind.name} ${write?.id}`
+
+async function writeSet(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {
+  await tx.script('SAVEPOINT records')
+  const answer = await applyAll(tx, writes)
+  await tx.script(`${answer.kind === 'written' ? '' : 'ROLLBACK TO records; '}RELEASE records`)
+  return answer
+}
+
+async function applyAll(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {
+  const records: (StoredRecord | null)[] = []
+  let proof: Applied['proof']
+  for (const [at, write] of writes.entries()) {
+    try {
+      const applied = await apply(tx, write)
+      if (typeof applied === 'string') return { kind: applied, at }
+      records.push(applied.record)
+      proof = applied.proof ?? proof
+    } catch (error) {
+      if (isTaken(error)) return { kind: 'taken', at }
+      if (isDataError(error)) return { kind: 'failed', error: dataError(error) }
+      throw error
+    }
+  }
+  if (proof !== undefined) tx.prove(...proof)
+  return { kind: 'written', records }
+}
+
+function apply(tx: Transaction, write: RecordWrite): Promise<Applied | Refusal> {
+  if (write.do === 'insert') return insert(tx, write)
+  return write.do === 'replace' ? replace(tx, write) : remove(tx, write)
+}
+
+async function isOpen(tx: Transaction, organizationId: string | null): Promise<boolean> {
+  return organizationId === null || (await tx.rows(LOCK_OPEN, [organizationId])).length > 0
+}
+
+async function insert(
+  tx: Transaction,
+  { kind, id, organizationId, value, ifTaken }: RecordInsert,
+): Promise<Applied | Refusal> {
+  const columns = recordColumns(kind, id, organizationId, value)
+  if (!(await isOpen(tx, organizationId))) return 'no_organization'
+  const { organization, key, list, version, value: json } = columns
+  const table = tableOf(kind)
+  for (;;) {
+    const values = [tx.now, id, organization, key, list, version, json]
+    const [row] = await tx.rows<Pick<RecordRow, 'seq' | 'revision' | 'created_at'>>(insertInto(table), values)
+    if (row !== undefined) {
+      const record = toRecord(kind, { ...columns, ...row }, tx.now)
+      return { record, proof: [proveStored(table), [id, row.revision, json]] }
+    }
+    if (ifTaken !== 'keep') return 'taken'
+    const [kept] = await tx.rows<RecordRow>(selectTaken(table), [id, key])
+    if (kept !== undefined) return { record: toRecord(kind, kept, tx.now) }
+  }
+}
+
+async function replace(
+  tx: Transaction,
+  { kind, id, revision, value }: RecordReplacement,
+): Promise<Applied | Refusal> {
+  const [before] = await tx.rows<RecordRow>(selectFrom(tableOf(kind)), [id])
+  if (before === undefined) return 'unknown'
+  if (before.revision !== revision) return 'stale'
+  if (!(await isOpen(tx, before.organization === '' ? null : before.organization))) return 'no_organization'
+  return (await replaceRow(tx, kind, before, value)) ?? 'stale'
+}
+
+/** Null: the record has changed since. */
+export async function replaceRow<Value extends object>(
+  tx: Transaction,
+  kind: RecordKind<Value>,
+  { id, organization, revision }: RecordRow,
+  value: Value,
+): Promise<Applied | null> {
+  const columns = recordColumns(kind, id, organization === '' ? null : organization, value)
+  const { key, list, version, value: json } = columns
+  const table = tableOf(kind)
+  const values = [id, revision, key, list, version, json]
+  const [row] = await tx.rows<Omit<RecordRow, 'id' | 'organization' | 'value'>>(update(table), values)
+  if (row === undefined) return null
+  const record = toRecord(kind, { ...columns, ...row }, tx.now)
+  return { record, proof: [proveStored(table), [id, row.revision, json]] }
+}
+
+export async function remove(tx: Transaction, { kind, id, only }: RecordRemoval): Promise<Applied> {
+  const table = tableOf(kind)
+  const [row] = await tx.rows<RecordRow>(`${selectFrom(table)} FOR UPDATE`, [id])
+  if (row === undefined) return { record: null }
+  const record = toRecord(kind, row, tx.now)
+  if (!hasFields(record.value, only)) return { record: null }
+  await tx.rows(deleteFrom(table), [id])
+  return { record, proof: [proveRemoved(table), [id]] }
+}

@@ -1,0 +1,103 @@
+import {
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+} from '../../../src/domain/organization.ts'
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import { NO_TRACKING } from '../../../src/domain/track-html.ts'
+import type { KeepingInsert, StoredRecord } from '../../../src/ports/storage/records.ts'
+
+/** A record as tables have it. */
+export interface RecordRow {
+  readonly seq: number
+  readonly id: string
+  /** Empty: none. */
+  readonly organization: string
+  readonly revision: number
+  /** Version of the kind that wrote it. */
+  readonly version: number
+  readonly created_at: number
+  /** JSON. */
+  readonly value: string
+}
+
+/** The columns that a kind derives from a value. */
+export interface RecordColumns {
+  readonly id: string
+  /** Empty: none. */
+  readonly organization: string
+  readonly key: string | null
+  readonly list: string | null
+  readonly version: number
+  /** JSON. */
+  readonly value: string
+}
+
+const NAME = /^[a-z][a-z_]{0,39}$/
+const MAX_LENGTH = 250
+
+/** @throws Error for a kind that no table can have */
+export function assertKind({ name, version, upgrade }: RecordKind): void {
+  if (!NAME.test(name)) throw new Error(`A kind of record cannot be named "${name}".`)
+  if (version > 1 && upgrade === undefined) throw new Error(`The kind of record "${name}" lacks "upgrade".`)
+}
+
+/** @throws Error if the id or the key is empty or longer than 250 characters */
+export function recordColumns<Value extends object>(
+  kind: RecordKind<Value>,
+  id: string,
+  organizationId: string | null,
+  value: Value,
+): RecordColumns {
+  const key = kind.key?.(value, organizationId) ?? null
+  for (const text of [id, key ?? id]) {
+    if (text === '' || text.length > MAX_LENGTH) {
+      throw new RangeError(
+        `The kind of record "${kind.name}": ids and keys must have 1 to ${MAX_LENGTH} characters.`,
+      )
+    }
+  }
+  return {
+    id,
+    organization: organizationId ?? '',
+    key,
+    list: kind.list?.(value) ?? null,
+    version: kind.version,
+    value: JSON.stringify(value),
+  }
+}
+
+export function toRecord<Value extends object>(
+  kind: RecordKind<Value>,
+  row: RecordRow,
+  readAt: number,
+): StoredRecord<Value> {
+  const { id, organization, revision, version, created_at: createdAt } = row
+  const stored = JSON.parse(row.value)
+  const value = version < kind.version && kind.upgrade !== undefined ? kind.upgrade(stored, version) : stored
+  return { id, organizationId: organization === '' ? null : organization, revision, createdAt, readAt, value }
+}
+
+/** True: the value has the fields of `only`, which are compared as JSON. */
+export function hasFields(value: object, only: object = {}): boolean {
+  return Object.entries(only).every(
+    ([name, wanted]) => JSON.stringify(value[name as keyof object]) === JSON.stringify(wanted),
+  )
+}
+
+/** Creates `org_default`, which always exists. */
+export const defaultOrganization: KeepingInsert<OrganizationValue> = {
+  kind: organizationKind,
+  do: 'insert',
+  id: DEFAULT_ORGANIZATION,
+  organizationId: null,
+  value: {
+    name: 'Default',
+    plan: null,
+    smsCountries: null,
+    retentionDays: null,
+    tracking: NO_TRACKING,
+    deleting: null,
+  },
+  ifTaken: 'keep',
+}

@@ -1,0 +1,101 @@
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import { assertKind, type RecordRow } from '../rows/record.ts'
+import type { Connection } from './connection.ts'
+import type { Statement } from './statement.ts'
+
+const PREFIX = 'carillon_r_'
+
+export function tableOf({ name }: RecordKind): string {
+  return PREFIX + name
+}
+
+const schemaOf = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS ${table} (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    organization TEXT NOT NULL, -- empty: none
+    key TEXT UNIQUE,
+    list TEXT,
+    revision INTEGER NOT NULL DEFAULT 1,
+    version INTEGER NOT NULL, -- of the newest kind that wrote it
+    created_at INTEGER NOT NULL,
+    value TEXT NOT NULL -- JSON
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS ${table}_by_organization ON ${table} (organization, seq);
+  CREATE INDEX IF NOT EXISTS ${table}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;`
+
+/** Creates the table of a kind if it is missing. */
+export function createTable(connection: Connection, kind: RecordKind): void {
+  assertKind(kind)
+  connection.script(schemaOf(tableOf(kind)))
+}
+
+type Prepared<Row = never> = () => Statement<Row>
+
+/** The statements of one table. */
+export interface RecordStatements {
+  readonly any: Prepared<{ readonly found: 1 }>
+  readonly byId: Prepared<RecordRow>
+  readonly byKey: Prepared<RecordRow>
+  readonly insert: Prepared
+  readonly replace: Prepared
+  readonly remove: Prepared
+  readonly removeOld: Prepared
+  readonly removeSome: Prepared
+  readonly list: Prepared<RecordRow>
+  readonly listNamed: Prepared<RecordRow>
+}
+
+export interface RecordTables {
+  statements(table: string): RecordStatements
+  /** The tables of all kinds that any process has stored, also of kinds that this one does not know. */
+  names(): string[]
+}
+
+export function createRecordTables(connection: Connection): RecordTables {
+  const prepared = new Map<string, RecordStatements>()
+  const named = connection.statement<{ readonly name: string }>(
+    `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '${PREFIX}*' ORDER BY name`,
+  )
+  return {
+    names: () =>
+      named()
+        .all()
+        .map(({ name }) => name),
+    statements(table) {
+      let statements = prepared.get(table)
+      if (statements === undefined) {
+        statements = statementsOf(connection, table)
+        prepared.set(table, statements)
+      }
+      return statements
+    },
+  }
+}
+
+function statementsOf({ statement }: Connection, table: string): RecordStatements {
+  const columns = 'seq, id, organization, revision, version, created_at, value'
+  const select = `SELECT ${columns} FROM ${table}`
+  const page = 'AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?'
+  return {
+    any: statement(`SELECT 1 AS found FROM ${table} LIMIT 1`),
+    byId: statement(`${select} WHERE id = ?`),
+    byKey: statement(`${select} WHERE key = ?`),
+    insert: statement(
+      `INSERT INTO ${table} (id, organization, key, list, version, value, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    replace: statement(
+      `UPDATE ${table} SET key = ?, list = ?, version = max(version, ?), value = ?, revision = revision + 1 WHERE seq = ?`,
+    ),
+    remove: statement(`DELETE FROM ${table} WHERE seq = ?`),
+    removeOld: statement(
+      `DELETE FROM ${table} WHERE seq IN
+        (SELECT seq FROM ${table} WHERE organization = ? AND created_at <= ? ORDER BY seq LIMIT ?)`,
+    ),
+    removeSome: statement(
+      `DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} WHERE organization = ? LIMIT ?)`,
+    ),
+    list: statement(`${select} WHERE organization = ? ${page}`),
+    listNamed: statement(`${select} WHERE organization = ? AND list = ? ${page}`),
+  }
+}

@@ -1,0 +1,185 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { organizationKind, unknownOrganization } from '../../../src/domain/organization.ts'
+import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import type {
+  FollowingWrite,
+  RecordInsert,
+  RecordRef,
+  RecordRemoval,
+  RecordReplacement,
+  Records,
+  RecordWrite,
+  StoredRecord,
+  WriteAnswer,
+} from '../../../src/ports/storage/records.ts'
+import { defaultOrganization, hasFields, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
+import type { Connection } from './connection.ts'
+import { dataError } from './errors.ts'
+import { pageBySeq } from './page.ts'
+import {
+  createRecordTables,
+  createTable,
+  type RecordStatements,
+  type RecordTables,
+  tableOf,
+} from './record-tables.ts'
+
+/** Look-ups per turn of the event loop, a few milliseconds. Larger sets continue in the next turn. */
+const READ_IN_A_TURN = 1_000
+
+const IS_OPEN = `SELECT 1 AS found FROM ${tableOf(organizationKind)} WHERE id = ? AND list = 'open'`
+
+type Refusal = Exclude<WriteAnswer['kind'], 'written' | 'failed'>
+type Result = StoredRecord | Refusal | null
+
+/** The records of all kinds. Everything beside {@link Records} runs inside a transaction. */
+export interface SqliteRecords extends Records {
+  readonly tables: RecordTables
+  /** Creates the missing tables and `org_default`. */
+  prepare(kinds: readonly RecordKind[]): void
+  find<Value extends object>(kind: RecordKind<Value>, id: string): StoredRecord<Value> | null
+  /** @returns the written record, null if there was none to remove, or the reason of the refusal */
+  apply(write: RecordWrite): Result
+  follow(writes: readonly FollowingWrite[]): void
+  /** @throws NotifierError `not_found` unless the organization exists and is not being deleted */
+  requireOpen(organizationId: string): void
+}
+
+export function createRecords(connection: Connection): SqliteRecords {
+  const tables = createRecordTables(connection)
+  const isOpen = connection.statement<{ readonly found: 1 }>(IS_OPEN)
+
+  const of = (kind: RecordKind): RecordStatements => tables.statements(tableOf(kind))
+
+  const mayStore = (organizationId: string | null): boolean =>
+    organizationId === null || isOpen().get(organizationId) !== undefined
+
+  function rowOf(kind: RecordKind, ref: RecordRef): RecordRow | undefined {
+    return ref.id === undefined ? of(kind).byKey().get(ref.key) : of(kind).byId().get(ref.id)
+  }
+
+  function find<Value extends object>(kind: RecordKind<Value>, id: string): StoredRecord<Value> | null {
+    const row = rowOf(kind, { id })
+    return row === undefined ? null : toRecord(kind, row, connection.now())
+  }
+
+  function insert({ kind, id, organizationId, value, ifTaken }: RecordInsert): Result {
+    if (!mayStore(organizationId)) return 'no_organization'
+    const { organization, key, list, version, value: json } = recordColumns(kind, id, organizationId, value)
+    const taken = rowOf(kind, { id }) ?? (key === null ? undefined : rowOf(kind, { key }))
+    if (taken !== undefined) return ifTaken === 'keep' ? toRecord(kind, taken, connection.now()) : 'taken'
+    of(kind).insert().run(id, organization, key, list, version, json, connection.now())
+    return find(kind, id)
+  }
+
+  function replace({ kind, id, revision, value }: RecordReplacement): Result {
+    const row = rowOf(kind, { id })
+    if (row === undefined) return 'unknown'
+    if (row.revision !== revision) return 'stale'
+    const organizationId = row.organization === '' ? null : row.organization
+    if (!mayStore(organizationId)) return 'no_organization'
+    const { key, list, version, value: json } = recordColumns(kind, id, organizationId, value)
+    const holder = key === null ? undefined : rowOf(kind, { key })
+    if (holder !== undefined && holder.seq !== row.seq) return 'taken'
+    of(kind).replace().run(key, list, version, json, row.seq)
+    return find(kind, id)
+  }
+
+  function remove({ kind, id, only }: RecordRemoval): Result {
+    const row = rowOf(kind, { id })
+    if (row === undefined) return null
+    const record = toRecord(kind, row, connection.now())
+    if (!hasFields(record.value, only)) return null
+    of(kind).remove().run(row.seq)
+    return record
+  }
+
+  function apply(write: RecordWrite): Result {
+    if (write.do === 'insert') return insert(write)
+    return write.do === 'replace' ? replace(write) : remove(write)
+  }
+
+  function applySet(writes: readonly RecordWrite[]): WriteAnswer {
+    const records: (StoredRecord | null)[] = []
+    for (const [at, write] of writes.entries()) {
+      const result = apply(write)
+      if (typeof result === 'string') return { kind: result, at }
+      records.push(result)
+    }
+    return { kind: 'written', records }
+  }
+
+  function readSome<Value extends object>(
+    kind: RecordKind<Value>,
+    refs: readonly RecordRef[],
+  ): (StoredRecord<Value> | null)[] {
+    return connection.read(() => {
+      // Most suppression lists are empty and every send asks, so one look at the table answers the whole set.
+      if (refs.length > 1 && of(kind).any().get() === undefined) return refs.map(() => null)
+      const now = connection.now()
+      return refs.map((ref) => {
+        const row = rowOf(kind, ref)
+        return row === undefined ? null : toRecord(kind, row, now)
+      })
+    })
+  }
+
+  return {
+    tables,
+    find,
+    apply,
+    prepare(kinds) {
+      connection.write(() => {
+        for (const kind of kinds) createTable(connection, kind)
+        insert(defaultOrganization)
+      })
+    },
+    follow(writes) {
+      for (const write of writes) apply(write)
+    },
+    requireOpen(organizationId) {
+      if (!mayStore(organizationId)) throw unknownOrganization(organizationId)
+    },
+    async get(kind, refs) {
+      const records = readSome(kind, refs.slice(0, READ_IN_A_TURN))
+      while (records.length < refs.length) {
+        await nextTurn()
+        records.push(...readSome(kind, refs.slice(records.length, records.length + READ_IN_A_TURN)))
+      }
+      return records
+    },
+    async write(sets) {
+      connection.check()
+      const isRefused = ({ kind }: WriteAnswer): boolean => kind !== 'written'
+      return connection.writeSet(
+        sets,
+        (cause): WriteAnswer => ({ kind: 'failed', error: dataError(cause) }),
+        () => (set) => connection.unless(isRefused, () => applySet(set)),
+      )
+    },
+    async list(kind, { organizationId, list }, page) {
+      const organization = organizationId ?? ''
+      const { list: all, listNamed } = of(kind)
+      return connection.read(() => {
+        const now = connection.now()
+        return pageBySeq(
+          page,
+          (before, limit, offset) =>
+            list === undefined
+              ? all().all(organization, before, limit, offset)
+              : listNamed().all(organization, list, before, limit, offset),
+          (row) => toRecord(kind, row, now),
+        )
+      })
+    },
+    async removeOld(kind, { organizationId, olderThanMs, most }) {
+      const latest = connection.now() - olderThanMs
+      // After a power failure the next call removes them again.
+      return connection.write(() =>
+        of(kind)
+          .removeOld()
+          .changes(organizationId ?? '', latest, most),
+      )
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { coalesce } from '../../coalesce/coalesce.ts'
+import { unknownOrganization } from '../../domain/organization.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
+import type { Page, PageRequest } from '../../ports/storage/page.ts'
+import type {
+  KeepingInsert,
+  RecordInsert,
+  RecordRef,
+  Records,
+  RecordWrite,
+  StoredRecord,
+  WriteAnswer,
+} from '../../ports/storage/records.ts'
+
+/** Records to read: the storage's, or those inside a transaction. */
+export type RecordReads = Pick<Records, 'get'>
+
+export interface NewRecord<Value> {
+  readonly id: string
+  /** Null: it belongs to no organization. */
+  readonly organizationId: string | null
+  readonly value: Value
+}
+
+/** The records of one kind. */
+export interface RecordStore<Value extends object> {
+  readonly kind: RecordKind<Value>
+  /** Null: none. @param from default: the storage */
+  find(ref: RecordRef, from?: RecordReads): Promise<StoredRecord<Value> | null>
+  /** In order, in one query. */
+  findAll(refs: readonly RecordRef[], from?: RecordReads): Promise<(StoredRecord<Value> | null)[]>
+  list(
+    of: { readonly organizationId: string | null; readonly list?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<StoredRecord<Value>>>
+  /**
+   * Stores a record, and others in the same commit. `taken`: another record has its id or key.
+   *
+   * @throws NotifierError `not_found` if the organization does not exist
+   */
+  insert(record: NewRecord<Value>, also?: readonly RecordWrite[]): Promise<StoredRecord<Value> | 'taken'>
+  /** Stores a record unless its id or key is taken. Returns the stored one. */
+  keep(record: NewRecord<Value>): Promise<StoredRecord<Value>>
+  /**
+   * Replaces a value, and writes others in the same commit. Repeats if somebody else changes the record meanwhile.
+   *
+   * @param decide returns the new value, or a refusal, which is the answer
+   * @returns `unknown`: no record has the id; `taken`: another record has its new key
+   */
+  change<Refusal extends string = never>(
+    id: string,
+    decide: (record: StoredRecord<Value>) => Value | Refusal,
+    also?: (value: Value, before: StoredRecord<Value>) => readonly RecordWrite[],
+  ): Promise<StoredRecord<Value> | Refusal | 'unknown' | 'taken'>
+  /** False: there was none. */
+  remove(id: string): Promise<boolean>
+}
+
+/** Gives each kind its store. Concurrent writes share a commit. */
+export interface RecordStores {
+  /** The kinds so far, for the storage's start. */
+  readonly kinds: readonly RecordKind[]
+  of<Value extends object>(kind: RecordKind<Value>): RecordStore<Value>
+}
+
+export function createRecordStores(records: Records): RecordStores {
+  const kinds = new Set<RecordKind>()
+  const commit = coalesce((sets: readonly (readonly RecordWrite[])[]) => records.write(sets))
+
+  async function write(set: readonly RecordWrite[], organizationId: string | null): Promise<Written> {
+    const answer = await commit(set)
+    if (answer.kind === 'failed') throw answer.error
+    if (answer.kind === 'no_organization') throw unknownOrganization(organizationId ?? '')
+    return answer
+  }
+
+  return {
+    get kinds() {
+      return [...kinds]
+    },
+    of(kind) {
+      kinds.add(kind)
+      return createStore(kind, records, write)
+    },
+  }
+}
+
+type Written = Exclude<WriteAnswer, { kind: 'failed' | 'no_organization' }>
+
+type Write = (set: readonly RecordWrite[], organizationId: string | null) => Promise<Written>
+
+function createStore<Value extends object>(
+  kind: RecordKind<Value>,
+  records: Records,
+  write: Write,
+): RecordStore<Value> {
+  const read = coalesce((refs: readonly RecordRef[]) => records.get(kind, refs))
+
+  async function find(ref: RecordRef, from?: RecordReads): Promise<StoredRecord<Value> | null> {
+    if (from === undefined) return read(ref)
+    const [record = null] = await from.get(kind, [ref])
+    return record
+  }
+
+  async function replace(
+    before: StoredRecord<Value>,
+    value: Value,
+    also: readonly RecordWrite[],
+  ): Promise<StoredRecord<Value> | 'taken' | 'changed'> {
+    const { id, revision, organizationId } = before
+    const answer = await write([{ kind, do: 'replace', id, revision, value }, ...also], organizationId)
+    if (answer.kind === 'written') return first<Value>(answer)
+    if (answer.at > 0) throw unexpected(kind, answer)
+    return answer.kind === 'taken' ? 'taken' : 'changed'
+  }
+
+  return {
+    kind,
+    find,
+    findAll: (refs, from = records) => from.get(kind, refs),
+    list: (of, page) => records.list(kind, of, page),
+    async insert(record, also = []) {
+      const insert: RecordInsert<Value> = { kind, do: 'insert', ...record }
+      const answer = await write([insert, ...also], record.organizationId)
+      if (answer.kind === 'written') return first<Value>(answer)
+      if (answer.kind === 'taken' && answer.at === 0) return 'taken'
+      throw unexpected(kind, answer)
+    },
+    async keep(record) {
+      const insert: KeepingInsert<Value> = { kind, do: 'insert', ...record, ifTaken: 'keep' }
+      const answer = await write([insert], record.organizationId)
+      if (answer.kind === 'written') return first<Value>(answer)
+      throw unexpected(kind, answer)
+    },
+    async change(id, decide, also = () => []) {
+      for (;;) {
+        const before = await find({ id })
+        if (before === null) return 'unknown'
+        const value = decide(before)
+        if (typeof value === 'string') return value
+        const changed = await replace(before, value, also(value, before))
+        if (changed !== 'changed') return changed
+      }
+    },
+    async remove(id) {
+      const answer = await write([{ kind, do: 'remove', id }], null)
+      return answer.kind === 'written' && answer.records[0] !== null
+    },
+  }
+}
+
+function first<Value extends object>(answer: Extract<Written, { kind: 'written' }>): StoredRecord<Value> {
+  return answer.records[0] as StoredRecord<Value>
+}
+
+function unexpected({ name }: RecordKind, { kind }: Written): Error {
+  return new Error(`The storage answers "${kind}" to a write of ${name} that cannot be refused so.`)
+}

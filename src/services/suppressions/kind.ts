@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { suppressedAddress } from '../../domain/recipient.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
+import type { SuppressionReason } from '../../domain/suppression.ts'
+import type { KeepingInsert, RecordRemoval } from '../../ports/storage/records.ts'
+import type { Follow } from '../../ports/storage/storage.ts'
+import type { Kinds } from '../channels/kinds.ts'
+
+/** An address to which an organization sends nothing on a channel. */
+export interface SuppressionValue {
+  readonly channel: string
+  /** The result of `suppressedAddress` of the domain. */
+  readonly address: string
+  readonly reason: SuppressionReason
+  /** Origin of the entry, for people. */
+  readonly source: string | null
+}
+
+export const suppressionKind: RecordKind<SuppressionValue> = {
+  name: 'suppressions',
+  version: 1,
+  list: ({ channel }) => channel,
+}
+
+/** Longer addresses are hashed: an id has at most 250 characters. */
+const MAX_ADDRESS = 100
+
+/** The id of an entry: one per organization, channel and address. */
+export function suppressionId(kind: ChannelKind, organizationId: string, to: string): string {
+  return idOf(organizationId, kind.name, suppressedAddress(kind, to))
+}
+
+function idOf(organizationId: string, channel: string, address: string): string {
+  const named = address.length <= MAX_ADDRESS ? address : `sha256 ${sha256(address)}`
+  return `${organizationId}\n${channel}\n${named}`
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Adds an entry. An existing one stays: a later report never hides the first. */
+export function suppressing(
+  kind: ChannelKind,
+  organizationId: string,
+  to: string,
+  why: Pick<SuppressionValue, 'reason' | 'source'>,
+): KeepingInsert<SuppressionValue> {
+  const address = suppressedAddress(kind, to)
+  const { reason, source } = why
+  return {
+    kind: suppressionKind,
+    do: 'insert',
+    id: idOf(organizationId, kind.name, address),
+    organizationId,
+    value: { channel: kind.name, address, reason, source },
+    ifTaken: 'keep',
+  }
+}
+
+/** Removes an opt-out, and no entry with another reason: an opt-in does not reverse a bounce or complaint. */
+export function optingIn(
+  kind: ChannelKind,
+  organizationId: string,
+  to: string,
+): RecordRemoval<SuppressionValue> {
+  const id = suppressionId(kind, organizationId, to)
+  return { kind: suppressionKind, do: 'remove', id, only: { reason: 'unsubscribe' } }
+}
+
+/** The entries that follow from facts: hard bounces, complaints and opt-outs. */
+export function suppressionsOf(kinds: Kinds): Follow {
+  return ({ organizationId, channel, to }, facts) =>
+    facts.flatMap(({ suppress: reason, provider }) =>
+      reason === undefined
+        ? []
+        : [suppressing(kinds.of(channel), organizationId, to, { reason, source: provider ?? null })],
+    )
+}
