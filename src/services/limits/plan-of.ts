@@ -1,10 +1,5 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import {
-  DEFAULT_ORGANIZATION,
-  type OrganizationValue,
-  organizationKind,
-  unknownOrganization,
-} from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION, organizationKind, unknownOrganization } from '../../domain/organization.ts'
 import { type Plan, type Plans, perMinutePlans, UNLIMITED } from '../../domain/plans.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'

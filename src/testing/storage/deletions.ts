@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  DEFAULT_ORGANIZATION,
-  OPEN,
-  type OrganizationValue,
-  organizationKind,
-} from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION, OPEN, organizationKind } from '../../domain/organization.ts'
 import type { KeepingInsert } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import {
