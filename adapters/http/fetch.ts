@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
 import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
@@ -45,12 +45,11 @@ export function notifierFetch(notifier: Served, options: MountOptions = {}): Not
 function assertConnection(connection: unknown): void {
   const { encrypted } = (connection ?? {}) as Partial<Connection>
   if (typeof encrypted === 'boolean') return
-  throw new NotifierError('invalid_configuration', {
-    message:
-      'The connection is missing, which a Request does not contain: call with (request, { remoteAddress, encrypted }). In ' +
+  throw invalidOption(
+    'connection',
+    'The connection is missing, which a Request does not contain: call with (request, { remoteAddress, encrypted }). In ' +
       'Next.js, wrap it in a route handler; docs/rest-api.md shows one.',
-    details: { option: 'connection' },
-  })
+  )
 }
 
 class WebHttpRequest implements HttpRequest {

@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 
 /** Options for adapters whose host does not remove the prefix itself. */
@@ -32,10 +32,8 @@ export function withoutOrigin(url: string): string {
  */
 function cutPrefix(prefix = ''): (url: string) => string | null {
   if (typeof prefix !== 'string' || !/^(?:\/[^/?#\s]+)*\/?$/.test(prefix)) {
-    throw new NotifierError('invalid_configuration', {
-      message: 'The option "prefix" must be a path that begins with a slash, such as "/notifications".',
-      details: { option: 'prefix' },
-    })
+    const message = 'The option "prefix" must be a path that begins with a slash, such as "/notifications".'
+    throw invalidOption('prefix', message)
   }
   const start = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   return function belowPrefix(url) {

@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
 import { assertOptionNames, objectWith } from '../../src/domain/errors/option-names.ts'
 import {
   EVENTS_LANE,
@@ -49,10 +49,8 @@ export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
       const names = [...Object.values(METRICS), ...Object.values(GAUGES)].map(({ name }) => name)
       const taken = names.find((name) => register.getSingleMetric(name) !== undefined)
       if (taken !== undefined) {
-        throw new NotifierError('invalid_configuration', {
-          message: `The registry already has a metric "${taken}". Use a separate registry for each notifier.`,
-          details: { option: 'register' },
-        })
+        const message = `The registry already has a metric "${taken}". Use a separate registry for each notifier.`
+        throw invalidOption('register', message)
       }
       for (const name of Object.keys(METRICS) as MetricName[]) {
         records.set(name, addMetric(client, register, name))

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../domain/api-key.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { type Authenticate, assertAllowedAddress, type Caller } from '../http/caller.ts'
 import type { HttpRequest } from '../http/message.ts'
@@ -61,12 +62,9 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
   if (answer === null || answer === undefined) return null
   const parsed = access.safeParse(answer)
   if (!parsed.success) {
-    throw new NotifierError('invalid_configuration', {
-      message:
-        'The option "authorize" of the dashboard must answer { actor, permission, organizations } or null.',
-      details: { option: 'authorize' },
-      cause: parsed.error,
-    })
+    const message =
+      'The option "authorize" of the dashboard must answer { actor, permission, organizations } or null.'
+    throw invalidOption('authorize', message, parsed.error)
   }
   const { actor, ...rights } = parsed.data
   if (rights.organizations.length === 0) return null

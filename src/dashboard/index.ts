@@ -1,3 +1,4 @@
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import {
   assertOptionNames,
@@ -151,8 +152,5 @@ function isLocation(url: unknown): boolean {
 }
 
 function wrong(option: string, expected: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The option "${option}" of the dashboard must be ${expected}.`,
-    details: { option, expected },
-  })
+  return invalidOption(option, `The option "${option}" of the dashboard must be ${expected}.`)
 }

@@ -1,4 +1,5 @@
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH, type RecipientFault } from './channel-kind.ts'
+import { invalidOption } from './errors/invalid-option.ts'
 import { NotifierError } from './errors/notifier-error.ts'
 
 /**
@@ -43,8 +44,6 @@ export function suppressedAddress(kind: ChannelKind, to: string): string {
 }
 
 function wrongResult({ name }: ChannelKind, hook: keyof ChannelKind, expected: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The channel kind "${name}": ${hook}() must return ${expected}, at once.`,
-    details: { option: `${name}.kind.${hook}` },
-  })
+  const message = `The channel kind "${name}": ${hook}() must return ${expected}, at once.`
+  return invalidOption(`${name}.kind.${hook}`, message)
 }

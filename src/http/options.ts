@@ -1,4 +1,11 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
+import {
+  assertOptionNames,
+  BOOLEAN,
+  type OptionNames,
+  type OptionRule,
+  oneOf,
+} from '../domain/errors/option-names.ts'
 import type { HttpsMode } from './client.ts'
 import type { ErrorFormat } from './errors.ts'
 import { type AddressMatcher, compileNetworks } from './proxies.ts'
@@ -58,80 +65,43 @@ export interface ResolvedHttpOptions {
 const MiB = 1024 * 1024
 /** A request holds a concurrency slot while its body arrives, which bounds this option. */
 const MAX_BODY_TIMEOUT_MS = 600_000
-const KNOWN: ReadonlySet<string> = new Set([
-  'https',
-  'trustedProxies',
-  'errorFormat',
-  'maxBodyBytes',
-  'maxBatchBytes',
-  'bodyTimeoutMs',
-  'strictBody',
-])
+const BYTES: OptionRule = {
+  expected: 'a whole number of bytes above 0',
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+}
+const OPTIONS: OptionNames<HttpApiOptions> = {
+  https: oneOf('require', 'allow-loopback', 'off'),
+  trustedProxies: { expected: 'an array', holds: Array.isArray },
+  errorFormat: oneOf('nested', 'flat'),
+  maxBodyBytes: BYTES,
+  maxBatchBytes: BYTES,
+  bodyTimeoutMs: {
+    expected: `a whole number of milliseconds from 1 to ${MAX_BODY_TIMEOUT_MS}`,
+    holds: (value) => BYTES.holds(value) && Number(value) <= MAX_BODY_TIMEOUT_MS,
+  },
+  strictBody: BOOLEAN,
+}
 
 /** @throws NotifierError `invalid_configuration` with the option and its valid values */
 export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object')
-  for (const name of Object.keys(options)) {
-    // A misspelt security option must not be ignored silently.
-    if (!KNOWN.has(name)) throw unknown(name)
-  }
+  assertOptionNames('The HTTP API', options, OPTIONS)
   return Object.freeze({
-    https: oneOf('https', options.https ?? 'require', ['require', 'allow-loopback', 'off']),
+    https: options.https ?? 'require',
     trusted: trustedProxies(options.trustedProxies ?? []),
-    errorFormat: oneOf('errorFormat', options.errorFormat ?? 'nested', ['nested', 'flat']),
-    maxBodyBytes: bytes('maxBodyBytes', options.maxBodyBytes ?? MiB),
-    maxBatchBytes: bytes('maxBatchBytes', options.maxBatchBytes ?? 16 * MiB),
-    bodyTimeoutMs: bodyTimeout(options.bodyTimeoutMs ?? 120_000),
-    strictBody: oneOf('strictBody', options.strictBody ?? false, [false, true]),
+    errorFormat: options.errorFormat ?? 'nested',
+    maxBodyBytes: options.maxBodyBytes ?? MiB,
+    maxBatchBytes: options.maxBatchBytes ?? 16 * MiB,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 120_000,
+    strictBody: options.strictBody ?? false,
   })
-}
-
-function oneOf<Value extends string | boolean>(name: string, value: Value, allowed: readonly Value[]): Value {
-  if (!allowed.includes(value)) {
-    throw wrong(
-      name,
-      `one of ${allowed.map((item) => (typeof item === 'string' ? `'${item}'` : item)).join(', ')}`,
-    )
-  }
-  return value
-}
-
-function bytes(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, 'a whole number of bytes above 0')
-  return value
-}
-
-function bodyTimeout(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_BODY_TIMEOUT_MS) {
-    throw wrong('bodyTimeoutMs', `a whole number of milliseconds from 1 to ${MAX_BODY_TIMEOUT_MS}`)
-  }
-  return value
 }
 
 function trustedProxies(entries: readonly string[]): AddressMatcher | null {
-  if (!Array.isArray(entries)) throw wrong('trustedProxies', 'an array')
   entries.forEach((entry, index) => {
-    if (typeof entry !== 'string' || compileNetworks([entry]) === null) {
-      throw wrong(
-        `trustedProxies[${index}]`,
-        "an IP address, a CIDR block, 'loopback', 'linklocal', 'uniquelocal' or 'unix'",
-      )
-    }
+    if (typeof entry === 'string' && compileNetworks([entry]) !== null) return
+    const option = `trustedProxies[${index}]`
+    const expected = "an IP address, a CIDR block, 'loopback', 'linklocal', 'uniquelocal' or 'unix'"
+    throw invalidOption(option, `The HTTP API: "${option}" must be ${expected}.`)
   })
   return entries.length === 0 ? null : compileNetworks(entries)
-}
-
-function unknown(option: string): NotifierError {
-  const expected = `one of ${[...KNOWN].join(', ')}`
-  return new NotifierError('invalid_configuration', {
-    message: `"${option}" is not an option of the HTTP API: use ${[...KNOWN].join(', ')}.`,
-    details: { option, expected },
-  })
-}
-
-function wrong(option: string, expected: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The option "${option}" of the HTTP API must be ${expected}.`,
-    details: { option, expected },
-  })
 }

@@ -1,5 +1,5 @@
 import { type Networks, networksOf, parseNetwork } from '../addresses/networks.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 
 /** Checks addresses that users choose. */
 export interface AddressGuard {
@@ -58,8 +58,6 @@ export function addressGuard(allow: readonly string[] = []): AddressGuard {
 function listOf(blocks: readonly string[]): Networks {
   const networks = networksOf(blocks)
   if (networks !== null) return networks
-  throw new NotifierError('invalid_configuration', {
-    message: `"allow": "${blocks.find((block) => parseNetwork(block) === null)}" is not an address block such as 127.0.0.0/8 or ::1/128.`,
-    details: { option: 'allow' },
-  })
+  const wrong = blocks.find((block) => parseNetwork(block) === null)
+  throw invalidOption('allow', `"allow": "${wrong}" is not an address block such as 127.0.0.0/8 or ::1/128.`)
 }

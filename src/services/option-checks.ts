@@ -1,11 +1,9 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
+import type { NotifierError } from '../domain/errors/notifier-error.ts'
 
 /** The error of an invalid option. @param expected the valid values, to follow "must be" */
 export function wrong(option: string, expected: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The option "${option}" must be ${expected}.`,
-    details: { option },
-  })
+  return invalidOption(option, `The option "${option}" must be ${expected}.`)
 }
 
 /** @throws NotifierError `invalid_configuration` */
@@ -43,9 +41,7 @@ export function assertKeys(prefix: string, value: object, known: readonly string
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
     const option = `${prefix}${key}`
-    throw new NotifierError('invalid_configuration', {
-      message: `"${option}" is not an option: use ${known.map((name) => prefix + name).join(', ')}.`,
-      details: { option },
-    })
+    const names = known.map((name) => prefix + name).join(', ')
+    throw invalidOption(option, `"${option}" is not an option: use ${names}.`)
   }
 }

@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 import type { SendSchema } from '../domain/input/send.ts'
 import type { Visit } from '../domain/machine-visit.ts'
 import { VERSION } from '../domain/version.ts'
@@ -121,5 +121,5 @@ export function serviceOf(notifier: Served): Service {
     typeof version === 'string'
       ? `The notifier comes from version ${version} of carillon, and this HTTP adapter from ${VERSION}. Install one version: "npm ls carillon" shows where each comes from.`
       : 'The HTTP API needs the result of createNotifier().'
-  throw new NotifierError('invalid_configuration', { message, details: { option: 'notifier' } })
+  throw invalidOption('notifier', message)
 }

@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** A clock that moves only on demand. */
@@ -43,11 +43,8 @@ export function fakeClock(
   quiet: () => Promise<void> = settled,
 ): FakeClock {
   if (!Number.isFinite(start)) {
-    throw new NotifierError('invalid_configuration', {
-      message:
-        'fakeClock: "start" must be milliseconds since 1970, as Date.UTC(2026, 0, 15) or Date.parse(text) gives them.',
-      details: { option: 'start' },
-    })
+    const expected = 'milliseconds since 1970, as Date.UTC(2026, 0, 15) or Date.parse(text) gives them'
+    throw invalidOption('start', `fakeClock: "start" must be ${expected}.`)
   }
   const timers = new Set<Timer>()
   let elapsed = 0

@@ -1,4 +1,4 @@
-import { type OptionNames, type OptionRule, ofType } from '../domain/errors/option-names.ts'
+import { type OptionNames, type OptionRule, ofType, oneOf } from '../domain/errors/option-names.ts'
 import type { Provider } from '../ports/provider.ts'
 
 export const TEXT: OptionRule = ofType('string', 'a text')
@@ -16,8 +16,5 @@ export const COMMON_RULES: OptionNames<
     expected: 'an object',
     holds: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   },
-  onAmbiguous: {
-    expected: '"retry" or "fail"',
-    holds: (value) => value === 'retry' || value === 'fail',
-  },
+  onAmbiguous: oneOf('retry', 'fail'),
 }

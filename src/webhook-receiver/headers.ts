@@ -1,4 +1,4 @@
-import { invalidSignature } from './errors.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 
 /** Headers as `Headers`, as Node's `IncomingHttpHeaders`, or as a plain object with names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
@@ -37,4 +37,8 @@ function plainReader(headers: Exclude<WebhookHeaders, Headers>): (name: string) 
   // Of names that differ in case the last one counts, as in the reference library.
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return (name) => byName.get(name)
+}
+
+export function invalidSignature(message: string): NotifierError {
+  return new NotifierError('invalid_webhook_signature', { message })
 }

@@ -1,6 +1,5 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
-import { invalidOption } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import type { WebhookHeaders } from './headers.ts'
 import { createVerifier, VERIFY_OPTIONS, type Verified, type VerifyOptions } from './verify.ts'
@@ -43,19 +42,16 @@ const MAX_BYTES = 1024 * 1024
 export function createReceiver(options: ReceiverOptions): Receiver {
   assertOptionNames('A webhook receiver', options, {
     secret: true,
-    handle: true,
+    handle: { ...FUNCTION, required: true },
     onError: FUNCTION,
-    maxBytes: true,
+    maxBytes: {
+      expected: 'a number of bytes above 0',
+      holds: (value) => typeof value === 'number' && value > 0,
+    },
     ...VERIFY_OPTIONS,
   })
   const { secret, handle, onError = warn, maxBytes = MAX_BYTES } = options
   const verify = createVerifier(secret, options)
-  if (typeof handle !== 'function') {
-    throw invalidOption('handle', 'The option "handle" must be a function.')
-  }
-  if (typeof maxBytes !== 'number' || !(maxBytes > 0)) {
-    throw invalidOption('maxBytes', 'The option "maxBytes" must be a number of bytes above 0.')
-  }
   return {
     maxBytes,
     async receive(headers, read) {

@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames, FUNCTION, type OptionNames } from '../domain/errors/option-names.ts'
-import { invalidOption, invalidSignature } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
-import { type SignatureHeaders, signatureHeaders, type WebhookHeaders } from './headers.ts'
+import { invalidSignature, type SignatureHeaders, signatureHeaders, type WebhookHeaders } from './headers.ts'
 import { keysOf } from './secrets.ts'
 
 /** Options of {@link verifyWebhook}. */
@@ -16,7 +16,13 @@ export interface VerifyOptions {
   readonly now?: (() => number) | undefined
 }
 
-export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { toleranceMs: true, now: FUNCTION }
+export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
+  toleranceMs: {
+    expected: 'a number of milliseconds, at least 0',
+    holds: (value) => typeof value === 'number' && value >= 0,
+  },
+  now: FUNCTION,
+}
 
 /** A verified webhook. */
 export interface Verified extends WebhookDelivery {
@@ -56,7 +62,7 @@ export function verifyWebhook(
 }
 
 /**
- * {@link verifyWebhook} for many webhooks: checks secrets and options once.
+ * {@link verifyWebhook} for many webhooks, with checked options.
  *
  * @throws NotifierError `invalid_configuration`
  */
@@ -65,12 +71,6 @@ export function createVerifier(
   { toleranceMs = TOLERANCE_MS, now = Date.now }: VerifyOptions,
 ): (rawBody: string | Uint8Array, headers: WebhookHeaders) => Verified {
   const keys = keysOf(secret)
-  if (typeof toleranceMs !== 'number' || !(toleranceMs >= 0)) {
-    throw invalidOption(
-      'toleranceMs',
-      'The option "toleranceMs" must be a number of milliseconds, at least 0.',
-    )
-  }
   return function verify(rawBody, headers) {
     if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) throw alreadyParsed()
     const given = signatureHeaders(headers)

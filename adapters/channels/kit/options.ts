@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
+import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { expectedValue } from '../../../src/domain/input/expected-value.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 
@@ -60,8 +61,5 @@ export function isThisMachine(host: string): boolean {
 
 /** The error for an option whose fault a schema cannot express. */
 export function wrongOption(plugin: string, option: string, what: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `${plugin}: "${option}": ${what}.`,
-    details: { option },
-  })
+  return invalidOption(option, `${plugin}: "${option}": ${what}.`)
 }

@@ -1,5 +1,6 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
+import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames, COUNT, TEXT } from '../../../src/domain/errors/option-names.ts'
 import { throttled } from '../../../src/domain/throttled.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
@@ -44,12 +45,15 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   assertOptionNames('bullmqQueue', options, {
     url: true,
     client: true,
-    name: true,
-    prefix: true,
-    concurrency: true,
+    name: {
+      expected: 'non-empty text without colons',
+      holds: (value) => TEXT.holds(value) && !String(value).includes(':'),
+    },
+    prefix: TEXT,
+    concurrency: COUNT,
   })
+  assertServer(options)
   const { url, client, name = 'carillon', prefix = 'bull', concurrency = 4 } = options
-  assertOptions(options, { name, prefix, concurrency })
   const connections = new Set<BullmqConnection>()
   let producer:
     | { readonly connection: BullmqConnection; readonly queue: InstanceType<BullmqModule['Queue']> }
@@ -141,10 +145,7 @@ async function ready(connection: BullmqConnection): Promise<boolean> {
   return true
 }
 
-function assertOptions(
-  { url, client }: BullmqQueueOptions,
-  { name, prefix, concurrency }: Readonly<Record<'name' | 'prefix' | 'concurrency', unknown>>,
-): void {
+function assertServer({ url, client }: BullmqQueueOptions): void {
   if ((client === undefined) === (url === undefined))
     throw invalid('url', 'requires either a "url" or a "client" of ioredis.')
   const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
@@ -158,16 +159,8 @@ function assertOptions(
       'client',
       '"client" has a "keyPrefix", which BullMQ does not support. Use the option "prefix" instead.',
     )
-  if (typeof name !== 'string' || name === '' || name.includes(':'))
-    throw invalid('name', '"name" must be non-empty text without colons.')
-  if (typeof prefix !== 'string' || prefix === '') throw invalid('prefix', '"prefix" must be non-empty text.')
-  if (!Number.isInteger(concurrency) || Number(concurrency) < 1)
-    throw invalid('concurrency', '"concurrency" must be a whole number of at least 1.')
 }
 
 function invalid(option: string, message: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `bullmqQueue: ${message}`,
-    details: { option },
-  })
+  return invalidOption(option, `bullmqQueue: ${message}`)
 }

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
+import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, BOOLEAN, COUNT, TEXT } from '../../../src/domain/errors/option-names.ts'
 import { throttled } from '../../../src/domain/throttled.ts'
 import type { JobRef, Queue, QueueWorker, TransactionalQueue } from '../../../src/ports/queue.ts'
 import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
@@ -70,14 +71,14 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   assertOptionNames('graphileWorkerQueue', options, {
     connectionString: true,
     pool: true,
-    schema: true,
-    task: true,
+    schema: TEXT,
+    task: TEXT,
     inTransaction: BOOLEAN,
-    concurrency: true,
-    pollMs: true,
+    concurrency: COUNT,
+    pollMs: COUNT,
   })
+  assertServer(options)
   const { schema = 'graphile_worker', task = 'carillon', concurrency = 4, pollMs = 1_000 } = options
-  assertOptions(options, { schema, task, concurrency, pollMs })
   const { inTransaction = true } = options
   const quoted = `"${schema.replaceAll('"', '""')}"`
   const statement = enqueue(quoted)
@@ -232,24 +233,11 @@ function keepRunning(
   }
 }
 
-function assertOptions(
-  { connectionString, pool }: GraphileWorkerQueueOptions,
-  {
-    schema,
-    task,
-    concurrency,
-    pollMs,
-  }: Readonly<Record<'schema' | 'task' | 'concurrency' | 'pollMs', unknown>>,
-): void {
+function assertServer({ connectionString, pool }: GraphileWorkerQueueOptions): void {
   if ((connectionString === undefined) === (pool === undefined))
     throw invalid('pool', 'requires either a "connectionString" or a "pool" of pg.')
   const fault = connectionString === undefined ? null : urlFault(connectionString, ['postgres', 'postgresql'])
   if (fault !== null) throw invalid('connectionString', `"connectionString" ${fault}`)
-  for (const [name, value] of Object.entries({ schema, task }))
-    if (typeof value !== 'string' || value === '') throw invalid(name, `"${name}" must be non-empty text.`)
-  for (const [name, value] of Object.entries({ concurrency, pollMs }))
-    if (!Number.isInteger(value) || Number(value) < 1)
-      throw invalid(name, `"${name}" must be a whole number of at least 1.`)
 }
 
 /** The engine needs its tables before the notifier accepts anything. */
@@ -262,9 +250,5 @@ function startFailure(cause: unknown): NotifierError {
 }
 
 function invalid(option: string, message: string, cause?: unknown): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `graphileWorkerQueue: ${message}`,
-    details: { option },
-    cause,
-  })
+  return invalidOption(option, `graphileWorkerQueue: ${message}`, cause)
 }

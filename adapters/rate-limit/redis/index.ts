@@ -1,5 +1,5 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames, FUNCTION } from '../../../src/domain/errors/option-names.ts'
+import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
+import { assertOptionNames, FUNCTION, type OptionNames } from '../../../src/domain/errors/option-names.ts'
 import { safely } from '../../../src/domain/safely.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { loadIoredis } from '../../peer/ioredis.ts'
@@ -34,6 +34,25 @@ export interface RedisRateLimiterOptions {
 
 const TIMEOUT_MS = 500
 
+const OPTIONS: OptionNames<RedisRateLimiterOptions> = {
+  client: true,
+  url: true,
+  // A cluster hashes the text between the first braces, which must be those of the key.
+  prefix: {
+    expected: 'text without braces',
+    holds: (value) => typeof value === 'string' && !/[{}]/.test(value),
+  },
+  timeoutMs: {
+    expected: 'a number of milliseconds above 0',
+    holds: (value) => typeof value === 'number' && value > 0,
+  },
+  onUnavailable: {
+    expected: '"refuse", "allow" or a function',
+    holds: (value) => value === 'refuse' || value === 'allow' || typeof value === 'function',
+  },
+  onError: FUNCTION,
+}
+
 /**
  * Limits shared by all processes, in Redis 5 or later, Valkey or a Redis Cluster. Decides exactly like the limiter in
  * memory, by the server's clock. All decisions of one turn of the event loop share one round trip; on a cluster, one
@@ -45,20 +64,10 @@ const TIMEOUT_MS = 500
  * createNotifier({ rateLimiter: redisRateLimiter({ url: 'redis://localhost' }) })
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
-  assertOptionNames('redisRateLimiter', options, {
-    client: true,
-    url: true,
-    prefix: true,
-    timeoutMs: true,
-    onUnavailable: true,
-    onError: FUNCTION,
-  })
+  assertOptionNames('redisRateLimiter', options, OPTIONS)
   const { client, url, prefix = 'carillon:', timeoutMs = TIMEOUT_MS } = options
-  assertOptions(client, url, prefix, timeoutMs)
+  assertServer(client, url)
   const { onUnavailable = 'refuse', onError = warn } = options
-  if (onUnavailable !== 'refuse' && onUnavailable !== 'allow' && typeof onUnavailable !== 'function') {
-    throw invalid('onUnavailable', 'The option "onUnavailable" must be "refuse", "allow" or a function.')
-  }
   let own: Promise<OwnRedisClient> | undefined
   let closed = false
   let lastFault: unknown
@@ -93,26 +102,15 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
   })
 }
 
-function assertOptions(client: unknown, url: unknown, prefix: unknown, timeoutMs: unknown): void {
+function assertServer(client: unknown, url: unknown): void {
   if ((client === undefined) === (url === undefined)) {
-    throw invalid('client', 'redisRateLimiter() requires either "url" or a "client" of ioredis.')
+    throw invalidOption('client', 'redisRateLimiter() requires either "url" or a "client" of ioredis.')
   }
   if (client !== undefined && typeof (client as RedisClient | null)?.evalsha !== 'function') {
-    throw invalid('client', 'The option "client" must be a Redis or Cluster of ioredis.')
+    throw invalidOption('client', 'The option "client" must be a Redis or Cluster of ioredis.')
   }
   const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
-  if (fault !== null) throw invalid('url', `The option "url" ${fault}`)
-  // A cluster hashes the text between the first braces, which must be those of the key.
-  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) {
-    throw invalid('prefix', 'The option "prefix" must be text without braces.')
-  }
-  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
-    throw invalid('timeoutMs', 'The option "timeoutMs" must be a number of milliseconds above 0.')
-  }
-}
-
-function invalid(option: string, message: string): NotifierError {
-  return new NotifierError('invalid_configuration', { message, details: { option } })
+  if (fault !== null) throw invalidOption('url', `The option "url" ${fault}`)
 }
 
 function warn({ message }: Error): void {

@@ -1,4 +1,4 @@
-import { NotifierError } from './notifier-error.ts'
+import { invalidOption } from './invalid-option.ts'
 
 /** The type of an option, and the valid values to follow "must be". */
 export interface OptionRule {
@@ -17,6 +17,22 @@ export const ofType = (type: string, expected: string): OptionRule => ({
 
 export const BOOLEAN: OptionRule = ofType('boolean', 'true or false')
 export const FUNCTION: OptionRule = ofType('function', 'a function')
+export const TEXT: OptionRule = {
+  expected: 'non-empty text',
+  holds: (value) => typeof value === 'string' && value !== '',
+}
+export const COUNT: OptionRule = {
+  expected: 'a whole number of at least 1',
+  holds: (value) => Number.isInteger(value) && Number(value) >= 1,
+}
+
+export function oneOf(...values: readonly string[]): OptionRule {
+  const [last, ...others] = values.map((value) => `"${value}"`).reverse()
+  return {
+    expected: `${others.reverse().join(', ')} or ${last}`,
+    holds: (value) => values.some((each) => each === value),
+  }
+}
 
 export function objectWith(...methods: readonly string[]): OptionRule {
   return {
@@ -41,22 +57,18 @@ export function assertOptionNames<Options>(
   names: OptionNames<Options>,
 ): void {
   if (typeof options !== 'object' || options === null)
-    throw wrong('options', `${maker}: the options must be an object with ${listed(names)}.`)
+    throw invalidOption('options', `${maker}: the options must be an object with ${listed(names)}.`)
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(names, name))
-      throw wrong(name, `${maker}: "${name}" is not an option: use ${listed(names)}.`)
+      throw invalidOption(name, `${maker}: "${name}" is not an option: use ${listed(names)}.`)
   }
   for (const [name, rule] of Object.entries<true | OptionRule>(names)) {
     const value: unknown = options[name as keyof Options]
     if (rule === true || (value === undefined ? !rule.required : rule.holds(value))) continue
-    throw wrong(name, `${maker}: "${name}" must be ${rule.expected}.`)
+    throw invalidOption(name, `${maker}: "${name}" must be ${rule.expected}.`)
   }
 }
 
 function listed(names: object): string {
   return Object.keys(names).join(', ')
-}
-
-function wrong(option: string, message: string): NotifierError {
-  return new NotifierError('invalid_configuration', { message, details: { option } })
 }

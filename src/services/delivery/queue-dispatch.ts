@@ -1,4 +1,4 @@
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -69,7 +69,10 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
     offers,
     health: () => ({ name: queue.name, takes: enqueuer.works() }),
     async open() {
-      if (storage.enqueueJobs === undefined) throw notFor(queue, storage)
+      if (storage.enqueueJobs === undefined) {
+        const message = `The storage "${storage.name}" cannot be used with the queue "${queue.name}": it is local to one process. Omit "queue".`
+        throw invalidOption('queue', message)
+      }
       await inTime(`queue "${queue.name}"`, () => queue.open(), OPEN_MS, clock)
       const { transactional } = queue
       const shared = transactional !== undefined && transactional.storage === storage.name
@@ -91,11 +94,4 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
       await within(closed.catch(fault), CLOSE_MS, clock)
     },
   }
-}
-
-function notFor(queue: Queue, storage: Storage): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The storage "${storage.name}" cannot be used with the queue "${queue.name}": it is local to one process. Omit "queue".`,
-    details: { option: 'queue' },
-  })
 }
