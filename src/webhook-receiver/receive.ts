@@ -26,7 +26,10 @@ export interface Answer {
   readonly body: string
 }
 
-/** A receiver, independent of the framework. */
+/**
+ * A receiver, independent of the framework: all that is judged is judged here. Express, Fastify, Koa and `Request` have a
+ * file each, because each hides the raw body behind its parsers in another way and takes the answer in another form.
+ */
 export interface Receiver {
   readonly maxBytes: number
   /**

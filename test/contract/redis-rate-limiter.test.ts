@@ -16,6 +16,7 @@ describeRedis('redisRateLimiter', () => {
 
 const noValkey = valkeyProgram === undefined ? 'no valkey-server on the PATH' : null
 
+/* Another server: its Lua runs the script that decides. */
 describeWith(noValkey, 'redisRateLimiter on Valkey', () => {
   let server: RedisServer
   beforeAll(async () => {

@@ -8,7 +8,10 @@ import { startMailServer } from '../integration/support/mail-server.ts'
 import { scriptedSmtp } from '../integration/support/scripted-smtp.ts'
 import { SMTP_ROWS, smtpHarness } from '../integration/support/smtp-harness.ts'
 
-/* The oldest nodemailer that package.json allows: it knows no signal and gives some errors no code. */
+/*
+ * The oldest nodemailer that package.json allows: it knows no signal and gives some errors no code, so each error of the
+ * contract may end differently.
+ */
 const loaded = vi.hoisted(() => ({ version: '' }))
 vi.mock('nodemailer', async () => {
   const { createRequire } = await import('node:module')
