@@ -16,7 +16,21 @@ import { sendContext } from '../integration/support/channel-context.ts'
 const TOKEN = 'xoxb-correct-horse-battery'
 const TO = 'C0123456789'
 
-const fieldsOf = ({ body }: ReceivedRequest) => Object.fromEntries(new URLSearchParams(body.toString('utf8')))
+interface Fields {
+  readonly channel: string
+  readonly text: string
+  readonly metadata: { readonly event_payload: { readonly notification_id: string } }
+}
+
+/** Our JSON, or the form of Slack's own client, whose members that are no text are JSON. */
+function fieldsOf({ headers, body }: ReceivedRequest): Fields {
+  const text = body.toString('utf8')
+  if (headers['content-type']?.startsWith('application/json')) return JSON.parse(text)
+  const given = [...new URLSearchParams(text)]
+  const members = given.map(([name, value]) => [name, NO_TEXT.has(name) ? JSON.parse(value) : value])
+  return Object.fromEntries(members)
+}
+const NO_TEXT = new Set(['blocks', 'metadata', 'unfurl_links', 'unfurl_media'])
 const tsOf = (number: number) => `1763726400.${String(number).padStart(6, '0')}`
 const created = (request: ReceivedRequest, number: number): ProviderReply => ({
   status: 200,
@@ -168,8 +182,8 @@ providerContract(
       accept: created,
       aside: authTest,
       take: (request) => {
-        const { channel: to = '', text: body = '', metadata = '{}' } = fieldsOf(request)
-        return { to, body, id: JSON.parse(metadata).event_payload.notification_id }
+        const { channel, text, metadata } = fieldsOf(request)
+        return { to: channel, body: text, id: metadata.event_payload.notification_id }
       },
       rows: ROWS,
     }),
@@ -221,10 +235,8 @@ it("asks as Slack's own client asks over its own connections", async () => {
   const read = (request: ReceivedRequest | undefined) => ({
     method: request?.method,
     path: request?.path,
-    type: request?.headers['content-type'],
     authorization: request?.headers.authorization,
-    agent: request?.headers['user-agent'],
-    fields: Object.fromEntries(new URLSearchParams(request?.body.toString('utf8'))),
+    fields: request && fieldsOf(request),
   })
   expect(read(ours)).toEqual(read(theirs))
 })

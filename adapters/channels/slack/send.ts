@@ -1,18 +1,13 @@
 import * as z from 'zod'
 import { type SlackKind, slack as slackKind } from '../../../src/channels/slack.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
-import { captureCall } from '../kit/http/captured-call.ts'
 import { describeProvider } from '../kit/http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
-import { type Judge, judgeResult, member } from '../kit/http/provider-answer.ts'
+import { member } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
-import { redactor } from '../kit/redact.ts'
-import { impossible, notBegun } from '../kit/unsent.ts'
-import { clientOptions, loadSlack } from './client.ts'
 import { judgeSlack } from './errors.ts'
 import { refusalOf, slackContent } from './message.ts'
 import { receiptOptions, type SlackReceiptOptions, slackEvents } from './receipts.ts'
@@ -47,63 +42,45 @@ const schema = z.strictObject({
 })
 
 /**
- * Posts to Slack as an app (`chat.postMessage`), on the optional package `@slack/web-api` (7 or 8) without its retries.
- * The status ends at `sent`: Slack reports no deliveries. Slack has no idempotency. Each message carries the
- * notification's id as metadata (`carillon_notification`), by which an app can recognize a repeated one.
+ * Posts to Slack as an app (`chat.postMessage`). The status ends at `sent`: Slack reports no deliveries. Slack has no
+ * idempotency. Each message carries the notification's id as metadata (`carillon_notification`), by which an app can
+ * recognize a repeated one.
  *
- * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function slack(options: SlackOptions): Provider<SlackKind> {
   const given = checkOptions('slack', schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, receipts } = given
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
-  const redact = redactor([token])
-  let closed = false
-
-  async function call(
-    method: string,
-    args: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-    judge: Judge,
-  ): Promise<Outcome> {
-    if (closed || signal.aborted) return notBegun()
-    const end = await captureCall(http, signal, async (captured) => {
-      const { WebClient } = await loadSlack()
-      return new WebClient(token, clientOptions(captured, baseUrl)).apiCall(method, args)
-    })
-    if (end.result !== undefined) return redact(judgeResult(end.result, judge))
-    return signal.aborted ? notBegun() : redact(impossible(end.error))
-  }
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [token] })
+  const authorization = `Bearer ${token}`
 
   return {
     ...describeProvider(slackKind, given),
     async send(message, { notificationId, signal }) {
       const refusal = refusalOf(message)
       if (refusal !== null) return refusal
-      const args = {
+      // JSON omits undefined members.
+      const body = JSON.stringify({
         channel: message.to,
         ...slackContent(message),
-        ...(unfurl === undefined ? {} : { unfurl_links: unfurl, unfurl_media: unfurl }),
+        unfurl_links: unfurl,
+        unfurl_media: unfurl,
         metadata: {
           event_type: 'carillon_notification',
           event_payload: { notification_id: notificationId },
         },
-      }
-      return call('chat.postMessage', args, signal, judgeSlack)
+      })
+      const headers = { authorization, 'content-type': 'application/json; charset=utf-8' }
+      return http.send({ url: `${baseUrl}/chat.postMessage`, headers, body, signal }, judgeSlack)
     },
     ...(receipts === undefined ? {} : { parseReceipts: slackEvents(receipts) }),
-    async open() {
-      await loadSlack()
-    },
     async check() {
-      const outcome = await call('auth.test', {}, AbortSignal.timeout(timeoutMs), (answer) =>
+      const request = { url: `${baseUrl}/auth.test`, headers: { authorization } }
+      const outcome = await http.send(request, (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
       )
       assertWorks(outcome, 'Slack')
     },
-    close() {
-      closed = true
-      http.close()
-    },
+    close: () => http.close(),
   }
 }
