@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../domain/errors/invalid-option.ts'
 
 /** JavaScript would say "is not a function". The members are hidden, so that a copy or a dump touches none. */
 export function refuseMembers<Notifier extends object>(
@@ -8,10 +8,8 @@ export function refuseMembers<Notifier extends object>(
   for (const name of names.filter((each) => !Object.hasOwn(notifier, each))) {
     Object.defineProperty(notifier, name, {
       get() {
-        throw new NotifierError('invalid_configuration', {
-          message: `With organizations: "required", use notifier.organization(id).${name}.`,
-          details: { option: 'organizations' },
-        })
+        const message = `With organizations: "required", use notifier.organization(id).${name}.`
+        throw invalidOption('organizations', message)
       },
     })
   }
