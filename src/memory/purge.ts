@@ -1,9 +1,9 @@
 import { organizationKind } from '../domain/organization.ts'
 import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../ports/storage/deletions.ts'
+import { isOver, keepOthers, removeNotification } from './expire.ts'
 import { removeDelivery } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { markDeleting, organizationOf, removeRecords } from './records.ts'
-import { isOver, keepOthers, removeNotification } from './retention.ts'
 import { type Job, keyOf, type MemoryState, type StoredDelivery, type StoredNotification } from './state.ts'
 
 /** Maximum count of jobs. */

@@ -3,11 +3,11 @@ import type { Storage } from '../ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
+import { expire } from './expire.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
 import { memoryDeletions } from './purge.ts'
 import { recordReceipt } from './receipts.ts'
 import { createDefaultOrganization, memoryRecords } from './records.ts'
-import { memoryRetention } from './retention.ts'
 import { settleOne } from './settle.ts'
 import type { Job, MemoryState } from './state.ts'
 import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
@@ -60,12 +60,14 @@ export function storageOf(state: MemoryState): Storage {
     async backlog(most) {
       return backlog(state, most)
     },
+    async expire(request) {
+      return expire(state, request)
+    },
     notifications: memoryNotifications(state),
     logs: memoryLogs(state),
     records: memoryRecords(state),
     deletions: memoryDeletions(state),
     webhookEndpoints: memoryWebhookEndpoints(state),
-    retention: memoryRetention(state),
   }
 }
 

@@ -70,22 +70,21 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
         .slice(0, most)
         .map((delivery) => ({ ...toDelivery(delivery), endpointId: delivery.endpointId }))
     },
-    async redeliver(id, { since, most }) {
-      const status = state.endpoints.get(id)?.status ?? 'unknown'
-      if (status !== 'active') return status
-      const deliveries = [...state.deliveries.values()].filter((delivery) => isOver(delivery, id, since))
-      for (const delivery of deliveries.slice(0, most)) makePending(state, delivery)
-      return Math.min(deliveries.length, most)
-    },
-    async redeliverOne(id, eventId) {
+    async redeliver(id, which) {
       const status = state.endpoints.get(id)?.status ?? 'unknown'
       if (status !== 'active') return status
       const deliveries = [...state.deliveries.values()]
-      const delivery = deliveries.find((one) => one.endpointId === id && one.eventId === eventId)
-      if (delivery === undefined) return 'unknown'
+      if (which.eventId === undefined) {
+        const { since, most } = which
+        const some = deliveries.filter((delivery) => isOver(delivery, id, since)).slice(0, most)
+        for (const delivery of some) makePending(state, delivery)
+        return some.length
+      }
+      const delivery = deliveries.find((one) => one.endpointId === id && one.eventId === which.eventId)
+      if (delivery === undefined) return 0
       if (delivery.state !== 'pending') makePending(state, delivery)
       else hurry(state, delivery)
-      return toDelivery(delivery)
+      return 1
     },
     async delete(id, most) {
       if (!state.endpoints.has(id)) return 'unknown'

@@ -92,10 +92,10 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
     await accept(storage, notes(1))
     const { jobs } = await storage.claim(lanes)
     await storage.settle(jobs.map((job) => ended(job)))
-    const step = { organizationId: ORGANIZATION, olderThanMs: -60_000, most: 10 }
+    const step = { what: { organizationId: ORGANIZATION, olderThanMs: -60_000 }, most: 10 }
     await onPostgres(server.url, async (client) => {
       await client.query(`BEGIN; SELECT 1 FROM "${schema}".deliveries WHERE endpoint = '${hook}' FOR UPDATE`)
-      expect(await storage.retention.sweep(step)).toMatchObject({ notifications: 0, deliveries: 0 })
+      expect((await storage.expire(step)).removed).toEqual({ notifications: 0, deliveries: 0 })
       await client.query('ROLLBACK')
     })
   })

@@ -127,8 +127,8 @@ describeWithOwnPostgres('a few rows among very many, without statistics', () => 
 
     it('expire without reading the unmatched reports that stay', async () => {
       const expire = async (): Promise<void> => {
-        const asked = { receiptsOlderThanMs: null, unmatchedOlderThanMs: 0, most: 100 }
-        expect((await storage.retention.expire(asked)).unmatched).toEqual([])
+        const what = { receiptsOlderThanMs: null, unmatchedOlderThanMs: 0, longestMs: null }
+        expect((await storage.expire({ what, most: 100 })).unmatched).toEqual([])
       }
       expect(await metIn(expire)).toBeLessThan(1_000)
     })
@@ -241,8 +241,8 @@ describeWithOwnPostgres('a long log of deliveries', () => {
     const storage = await server.open(uniqueSchema(), { pool, connectionString: undefined })
     await accept(storage, [note()])
     await deliver(storage)
-    const swept = await storage.retention.sweep({ organizationId, olderThanMs: 0, most: 10 })
-    expect(swept).toMatchObject({ notifications: 1 })
+    const { removed } = await storage.expire({ what: { organizationId, olderThanMs: 0 }, most: 10 })
+    expect(removed).toMatchObject({ notifications: 1 })
     expect(compiled).toEqual([undefined, undefined])
   })
 })

@@ -316,8 +316,8 @@ const CALLS: readonly (readonly [string, Prepare])[] = [
     'a step of the retention',
     async (storage, count) => {
       const organizationId = (await events(storage, count))[0]?.organizationId ?? ''
-      const asked = { organizationId, olderThanMs: -1_000, most: 1_000 }
-      return () => storage.retention.sweep(asked)
+      const asked = { what: { organizationId, olderThanMs: -1_000 }, most: 1_000 }
+      return () => storage.expire(asked)
     },
   ],
   [

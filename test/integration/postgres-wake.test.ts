@@ -280,7 +280,7 @@ describeWith(whyNoPostgres(), 'the number of messages to other processes', () =>
       async (s) => {
         const { hook, job, failure } = await posted(s)
         await s.settle([failure])
-        return (s) => s.webhookEndpoints.redeliverOne(hook, idOf(job) ?? '')
+        return (s) => s.webhookEndpoints.redeliver(hook, { eventId: idOf(job) ?? '' })
       },
     ],
     [
@@ -289,7 +289,7 @@ describeWith(whyNoPostgres(), 'the number of messages to other processes', () =>
       async (s) => {
         const { hook, job, failure } = await posted(s)
         await s.settle([{ ...failure, next: { kind: 'retry', delayMs: 60_000 } } as Settlement])
-        return (s) => s.webhookEndpoints.redeliverOne(hook, idOf(job) ?? '')
+        return (s) => s.webhookEndpoints.redeliver(hook, { eventId: idOf(job) ?? '' })
       },
     ],
     [

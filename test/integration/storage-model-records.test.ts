@@ -202,23 +202,22 @@ async function take(
       let after: string | undefined
       let removed = {}
       do {
-        const { next, ...answer } = await storage.retention.sweep({
-          ...{ organizationId: ORGANIZATION, olderThanMs: 100 * a, most: (b % 3) + 1, after },
-        })
-        removed = sum(removed, answer)
+        const what = { organizationId: ORGANIZATION, olderThanMs: 100 * a }
+        const { next, ...answer } = await storage.expire({ what, most: (b % 3) + 1, after })
+        removed = sum(removed, answer.removed)
         after = next ?? undefined
       } while (after !== undefined)
       return removed
     }
     case 'expire': {
-      const limits = { receiptsOlderThanMs: 100 * a, unmatchedOlderThanMs: 100 * b, most: c + 1 }
+      const what = { receiptsOlderThanMs: 100 * a, unmatchedOlderThanMs: 100 * b, longestMs: null }
       let removed = {}
       for (let more = true; more; ) {
         // Keys that have expired each storage removes with what it accepts, too: as many as it likes.
-        const answer = await storage.retention.expire(limits)
-        const { receipts, unmatched } = answer
-        removed = sum(removed, { receipts, unmatched: unmatched.length })
-        more = answer.more
+        const answer = await storage.expire({ what, most: c + 1 })
+        const { receipts = 0 } = answer.removed
+        removed = sum(removed, { receipts, unmatched: answer.unmatched.length })
+        more = answer.next !== null
       }
       return removed
     }

@@ -1,7 +1,10 @@
 import * as z from 'zod'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { httpProvider } from '../kit/http/http-provider.ts'
-import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
 import { judgeDiscord } from './errors.ts'
 import { type DiscordKind, discordChannel } from './kind.ts'
@@ -9,7 +12,7 @@ import { type DiscordKind, discordChannel } from './kind.ts'
 export { type DiscordContent, type DiscordKind, type DiscordMentions, discordChannel } from './kind.ts'
 
 /** Options of `discord`. */
-export interface DiscordOptions extends Omit<ProviderOptions, 'baseUrl'> {
+export interface DiscordOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
   /** Address of the webhook, `https://discord.com/api/webhooks/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
@@ -22,6 +25,7 @@ export interface DiscordOptions extends Omit<ProviderOptions, 'baseUrl'> {
 const { baseUrl: _, ...shape } = providerShape({ name: 'discord', baseUrl: '' })
 const schema = z.strictObject({
   ...shape,
+  maxPerSecond,
   url: z.string().refine(isWebhookUrl, 'must be the URL of a webhook at discord.com, without a query'),
   to: oneOrSeveral(
     z
@@ -43,13 +47,18 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12
  */
 export function discord(options: DiscordOptions): Provider<DiscordKind> {
   const given = checkOptions('discord', schema, options)
-  const { url } = given
+  const { timeoutMs, maxConcurrent, url } = given
   const places = new Set(given.to)
   const { pathname } = new URL(url)
-  return httpProvider(discordChannel, given, {
-    title: 'Discord',
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
     secrets: [url, pathname, ...pathname.split('/').slice(-1)],
-    send: (message, { signal }, http) =>
+  })
+  return {
+    ...describeProvider(discordChannel, given),
+    accepts: (to) => places.has(to.toLowerCase()),
+    send: (message, { signal }) =>
       http.send(
         {
           url: url + queryOf(message),
@@ -59,9 +68,11 @@ export function discord(options: DiscordOptions): Provider<DiscordKind> {
         },
         judgeDiscord,
       ),
-    check: (http) => http.send({ method: 'GET', url, headers: {} }, judgeDiscord),
-    hooks: { accepts: (to) => places.has(to.toLowerCase()) },
-  })
+    async check() {
+      assertWorks(await http.send({ method: 'GET', url, headers: {} }, judgeDiscord), 'Discord')
+    },
+    close: () => http.close(),
+  }
 }
 
 /** Without `wait`, Discord answers before it validates the message. */

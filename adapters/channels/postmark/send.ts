@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { httpProvider } from '../kit/http/http-provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import {
@@ -53,32 +55,40 @@ const schema = z.strictObject({
  */
 export function postmark(options: PostmarkOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, serverToken, receipts } = given
+  const { baseUrl, timeoutMs, maxConcurrent, serverToken } = given
   const frame = mailFrame(PLUGIN, given)
-  const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
-  return httpProvider(email, given, {
-    title: 'Postmark',
-    secrets: [serverToken],
-    send: (message, context, http) =>
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
+
+  return {
+    ...describeProvider(email, given),
+    send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(
           {
             url: `${baseUrl}/email`,
-            headers: { ...headers, 'content-type': 'application/json' },
+            headers: {
+              accept: 'application/json',
+              'content-type': 'application/json',
+              'x-postmark-server-token': serverToken,
+            },
             body: JSON.stringify(toRequest(mail, given.messageStream)),
             signal: context.signal,
           },
           judgePostmark,
         ),
       ),
-    check: (http) =>
-      http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
+    ...(given.receipts === undefined ? {} : { parseReceipts: postmarkReceipts(given.receipts) }),
+    async check() {
+      const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
+      const outcome = await http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'ID') !== undefined
           ? { kind: 'accepted' }
           : judgePostmark(answer),
-      ),
-    hooks: receipts && { parseReceipts: postmarkReceipts(receipts) },
-  })
+      )
+      assertWorks(outcome, 'Postmark')
+    },
+    close: () => http.close(),
+  }
 }
 
 function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {

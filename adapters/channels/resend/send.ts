@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { httpProvider } from '../kit/http/http-provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import {
@@ -47,19 +49,19 @@ const schema = z.strictObject({
  */
 export function resend(options: ResendOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, apiKey, receipts } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
   const frame = mailFrame(PLUGIN, given)
-  const headers = { authorization: `Bearer ${apiKey}` }
-  return httpProvider(email, given, {
-    title: 'Resend',
-    secrets: [apiKey],
-    send: (message, context, http) =>
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
+
+  return {
+    ...describeProvider(email, given),
+    send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(
           {
             url: `${baseUrl}/emails`,
             headers: {
-              ...headers,
+              authorization: `Bearer ${apiKey}`,
               'content-type': 'application/json',
               'idempotency-key': context.idempotencyKey,
             },
@@ -69,9 +71,16 @@ export function resend(options: ResendOptions): Provider<EmailKind> {
           judgeResend,
         ),
       ),
-    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
-    hooks: receipts && { parseReceipts: resendReceipts(receipts) },
-  })
+    ...(given.receipts === undefined ? {} : { parseReceipts: resendReceipts(given.receipts) }),
+    async check() {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      assertWorks(
+        await http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
+        'Resend',
+      )
+    },
+    close: () => http.close(),
+  }
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {

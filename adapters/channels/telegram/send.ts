@@ -1,8 +1,11 @@
 import * as z from 'zod'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { httpProvider } from '../kit/http/http-provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
 import { member } from '../kit/http/provider-answer.ts'
-import { maxPerSecond, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeTelegram } from './errors.ts'
 import { type TelegramKind, telegramChannel } from './kind.ts'
@@ -12,7 +15,7 @@ export { type TelegramButton, type TelegramContent, type TelegramKind, telegramC
 export type { TelegramReceiptOptions }
 
 /** Options of `telegram`. */
-export interface TelegramOptions extends ProviderOptions {
+export interface TelegramOptions extends PacedProviderOptions {
   /** The bot's token from BotFather: `123456:ABC-…`. */
   readonly token: string
   /**
@@ -45,12 +48,14 @@ const schema = z.strictObject({
  */
 export function telegram(options: TelegramOptions): Provider<TelegramKind> {
   const given = checkOptions('telegram', schema, options)
-  const { baseUrl, token, receipts } = given
+  const { baseUrl, timeoutMs, maxConcurrent, token, receipts } = given
+  const secret = token.slice(token.indexOf(':') + 1)
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [token, secret] })
   const api = `${baseUrl}/bot${token}`
-  return httpProvider(telegramChannel, given, {
-    title: 'Telegram',
-    secrets: [token, token.slice(token.indexOf(':') + 1)],
-    send: (message, { signal }, http) =>
+
+  return {
+    ...describeProvider(telegramChannel, given),
+    send: (message, { signal }) =>
       http.send(
         {
           url: `${api}/sendMessage`,
@@ -60,12 +65,15 @@ export function telegram(options: TelegramOptions): Provider<TelegramKind> {
         },
         judgeTelegram,
       ),
-    check: (http) =>
-      http.send({ method: 'GET', url: `${api}/getMe`, headers: {} }, (answer) =>
+    ...(receipts === undefined ? {} : { parseReceipts: telegramUpdates(receipts) }),
+    async check() {
+      const outcome = await http.send({ method: 'GET', url: `${api}/getMe`, headers: {} }, (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeTelegram(answer),
-      ),
-    hooks: receipts && { parseReceipts: telegramUpdates(receipts) },
-  })
+      )
+      assertWorks(outcome, 'Telegram')
+    },
+    close: () => http.close(),
+  }
 }
 
 function payloadOf({

@@ -2,6 +2,7 @@ import { beginDeletion, type OrganizationValue, organizationKind } from '../../.
 import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'
 import { type RecordRow, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { removeOver } from './expire.ts'
 import { recordTables, tableOf } from './record-tables.ts'
 import {
   type DeliveryRow,
@@ -11,7 +12,6 @@ import {
   removeDeliveries,
   removeNotifications,
 } from './remove.ts'
-import { removeOver } from './retention.ts'
 import { RECORD_COLUMNS, replaceRow } from './write-records.ts'
 
 const ORGANIZATIONS = tableOf(organizationKind)

@@ -9,7 +9,6 @@ import type {
 } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { MAX_SCANNED } from '../scan.ts'
 import type { Connection, Runner } from './connection.ts'
-import type { DeliveryRef } from './deliveries.ts'
 import { inOrder, pageBySeq, seqBefore } from './page.ts'
 
 const COLUMNS = 'seq, event_id, endpoint, event_type, payload, state, created_at'
@@ -27,8 +26,6 @@ const LIST_OF_EVENTS = `
 
 const SELECT_BEYOND = `
   SELECT seq FROM carillon.deliveries WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1 OFFSET $3`
-
-const SELECT = `SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2`
 
 const SELECT_ATTEMPTS = `
   SELECT a.event_id, a.endpoint, a.at, a.attempt FROM carillon.delivery_attempts AS a
@@ -82,15 +79,6 @@ async function readPage(
 ): Promise<Page<WebhookDelivery>> {
   const rows = await pageBySeq(page, select, (row) => row, beyond)
   return { ...rows, items: await withAttempts(runner, rows.items) }
-}
-
-/** Returns one delivery. Null: unknown. */
-export async function readDelivery(
-  runner: Runner,
-  { eventId, endpoint }: DeliveryRef,
-): Promise<WebhookDelivery | null> {
-  const rows = await runner.rows<DeliveryRow>(SELECT, [eventId, endpoint])
-  return (await withAttempts(runner, rows))[0] ?? null
 }
 
 /** The deliveries of events to any endpoint. */

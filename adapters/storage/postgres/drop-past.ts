@@ -16,34 +16,22 @@ const SELECT_PARTITIONS = `
   JOIN pg_namespace AS s ON s.oid = p.relnamespace
   WHERE s.nspname = $1 AND p.relname = 'notifications' ORDER BY c.relname`
 
-/**
- * The longest retention in force, in days. Null: an organization keeps its data for ever. Read as text: PostgreSQL's JSON
- * refuses documents with U+0000 or lone surrogates, which a name may contain. Its quotes are escaped, so it cannot match.
- */
-const SELECT_LONGEST = `
-  SELECT CASE WHEN count(*) = count(days) THEN max(days) END AS days
-  FROM (SELECT coalesce(substring(value FROM '"retentionDays":([-+.0-9eE]+)')::double precision,
-      $1::double precision) AS days
-    FROM carillon.r_organizations) AS o`
-
 /** Any job of notifications or events. Jobs are few: they exist only for unfinished work. */
 const SELECT_JOB = `
   SELECT EXISTS (SELECT 1 FROM carillon.jobs
     WHERE subject >= $1 AND subject < $2 OR subject >= $3 AND subject < $4) AS found`
 
-const DAY_MS = 86_400_000
-
 /** Slack between the processes' clocks, which ids come from, and the database's, which stored times come from. */
-const SLACK_MS = DAY_MS
+const SLACK_MS = 86_400_000
 
 /**
- * Drops the partitions of past months. A month goes if its partitions are empty, or if everything in them is past the
- * longest retention in force and without a job. Locked partitions stay until the next run.
+ * Drops the partitions of past months. A month goes if its partitions are empty, or if everything in them is older than
+ * every retention and without a job. Locked partitions stay until the next run.
  *
- * @param defaultDays retention of organizations without their own; null: for ever
+ * @param longestMs the longest retention; null: forever
  * @returns number of dropped partitions
  */
-export async function dropPast(connection: Connection, defaultDays: number | null): Promise<number> {
+export async function dropPast(connection: Connection, longestMs: number | null): Promise<number> {
   const now = await nowOf(connection)
   const partitions = await connection.rows<{ name: string }>(SELECT_PARTITIONS, [connection.schema])
   const past = partitions.flatMap(({ name }) => {
@@ -51,14 +39,14 @@ export async function dropPast(connection: Connection, defaultDays: number | nul
     return month !== null && month.endsAt <= now - SLACK_MS ? [month] : []
   })
   let dropped = 0
-  for (const month of past) dropped += await dropMonth(connection, month, defaultDays)
+  for (const month of past) dropped += await dropMonth(connection, month, longestMs)
   return dropped
 }
 
-async function dropMonth(connection: Connection, month: Month, defaultDays: number | null): Promise<number> {
+async function dropMonth(connection: Connection, month: Month, longestMs: number | null): Promise<number> {
   try {
     // Most months must stay, which a check without a lock shows.
-    if (!(await connection.transaction((tx) => mayGo(tx, connection.schema, month, defaultDays)))) return 0
+    if (!(await connection.transaction((tx) => mayGo(tx, connection.schema, month, longestMs)))) return 0
     return await connection.transaction(async (tx) => {
       await tx.rows(LOCK_WITHIN)
       await lockSchema(tx, connection.schema)
@@ -67,7 +55,7 @@ async function dropMonth(connection: Connection, month: Month, defaultDays: numb
       if (names.length === 0) return 0
       // From here on, rows of the month can be read but not changed.
       await tx.script(`LOCK TABLE ${own} IN EXCLUSIVE MODE`)
-      if (!(await mayGo(tx, connection.schema, month, defaultDays))) return 0
+      if (!(await mayGo(tx, connection.schema, month, longestMs))) return 0
       await tx.script(`DROP TABLE ${own}`)
       return names.length
     })
@@ -82,16 +70,14 @@ async function mayGo(
   tx: Transaction,
   schema: string,
   month: Month,
-  defaultDays: number | null,
+  longestMs: number | null,
 ): Promise<boolean> {
   const names = await existing(tx, schema, partitionNames(month))
   if (!(await anyRow(tx, names))) return true
-  const [longest] = await tx.rows<{ days: number | null }>(SELECT_LONGEST, [defaultDays])
-  const days = longest?.days ?? null
-  if (days === null || month.endsAt + days * DAY_MS + SLACK_MS > tx.now) return false
+  if (longestMs === null || month.endsAt + longestMs + SLACK_MS > tx.now) return false
   const [job] = await tx.rows<{ found: boolean }>(SELECT_JOB, [...month.notifications, ...month.events])
   if (job?.found !== false) return false
-  return !(await anyEventSince(tx, names, Math.floor(tx.now - days * DAY_MS)))
+  return !(await anyEventSince(tx, names, Math.floor(tx.now - longestMs)))
 }
 
 async function anyRow(tx: Transaction, names: readonly string[]): Promise<boolean> {

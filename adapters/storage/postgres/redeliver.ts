@@ -1,5 +1,5 @@
+import type { Redelivery } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Transaction } from './connection.ts'
-import type { DeliveryRef } from './deliveries.ts'
 import { addDue, type JobRow, makingDue } from './due-jobs.ts'
 
 /** Makes chosen deliveries due, oldest first. Each gets a job that counts all its earlier attempts. */
@@ -31,21 +31,19 @@ const MAKE_DUE = `
   UPDATE carillon.jobs SET state = CASE WHEN recovered THEN 3 ELSE 0 END, due_at = $1
   WHERE id = (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE event_id = $2 AND endpoint = $3) AND state = 1`
 
-/** Makes finished deliveries due again, under the endpoint's lock. Returns their number. */
-export async function redeliverDeliveries(
-  tx: Transaction,
-  endpoint: string,
-  { since, most }: { readonly since: number; readonly most: number },
-): Promise<number> {
-  const rows = await tx.rows<JobRow>(REDELIVER, [tx.now, endpoint, Math.ceil(since), most])
-  addDue(tx.made, rows)
-  return rows.length
-}
+const SELECT_ONE = 'SELECT 1 FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2'
 
-/** Makes one delivery due, under the endpoint's lock. */
-export async function redeliverOne(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
-  const values = [tx.now, eventId, endpoint]
+/** Makes deliveries due, under the endpoint's lock. Returns their number. */
+export async function redeliver(tx: Transaction, endpoint: string, which: Redelivery): Promise<number> {
+  if (which.eventId === undefined) {
+    const rows = await tx.rows<JobRow>(REDELIVER, [tx.now, endpoint, Math.ceil(which.since), which.most])
+    addDue(tx.made, rows)
+    return rows.length
+  }
+  const values = [tx.now, which.eventId, endpoint]
   const rows = await tx.rows<JobRow>(RETRY, values)
   addDue(tx.made, rows)
-  if (rows.length === 0) await makingDue(tx, MAKE_DUE, values)
+  if (rows.length > 0) return 1
+  await makingDue(tx, MAKE_DUE, values)
+  return (await tx.rows(SELECT_ONE, values.slice(1))).length
 }

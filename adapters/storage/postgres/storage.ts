@@ -14,6 +14,7 @@ import { createConnection } from './connection.ts'
 import { createDeletions } from './deletions.ts'
 import { enqueueStored } from './enqueue-stored.ts'
 import { startFailure } from './errors.ts'
+import { createExpire } from './expire.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { createJoining } from './join.ts'
 import { createLeases } from './leases.ts'
@@ -29,7 +30,6 @@ import { createRecordReceipts } from './receipts.ts'
 import { createRecordTables } from './record-tables.ts'
 import { createDefaultOrganization, createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
-import { createRetention } from './retention.ts'
 import { createSettle } from './settle.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
@@ -159,11 +159,11 @@ export function createStorage(
     settle: counted(createSettle(connection)),
     recordReceipts: counted(createRecordReceipts(connection)),
     backlog: counted(createBacklog(connection)),
+    expire: counted(createExpire(connection)),
     notifications: countedAll(createNotifications(connection)),
     logs: countedAll(createLogs(connection)),
     records: countedAll(createRecords(connection)),
     deletions: countedAll(createDeletions(connection)),
     webhookEndpoints: countedAll(createWebhookEndpoints(connection)),
-    retention: countedAll(createRetention(connection)),
   }
 }

@@ -9,10 +9,10 @@ import type {
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
-import { listDeliveries, listDeliveriesOf, readDelivery } from './delivery-log.ts'
+import { listDeliveries, listDeliveriesOf } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { pageBySeq } from './page.ts'
-import { redeliverDeliveries, redeliverOne } from './redeliver.ts'
+import { redeliver } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
 /** Serializes new endpoints of one organization, and nothing else. */
@@ -163,14 +163,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
     deliveriesOf: (eventIds, most) => listDeliveriesOf(connection, eventIds, most),
-    redeliver: (id, which) => whileActive(id, (tx) => redeliverDeliveries(tx, id, which)),
-    redeliverOne(id, eventId) {
-      return whileActive(id, async (tx) => {
-        const delivery = { eventId, endpoint: id }
-        await redeliverOne(tx, delivery)
-        return (await readDelivery(tx, delivery)) ?? 'unknown'
-      })
-    },
+    redeliver: (id, which) => whileActive(id, (tx) => redeliver(tx, id, which)),
     delete(id, most) {
       return connection.transaction(async (tx) => {
         const [row] = await tx.rows<EndpointRow>(LOCK, [id])

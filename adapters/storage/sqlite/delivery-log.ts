@@ -17,8 +17,6 @@ const STATE = `
 
 const COLUMNS = `id AS seq, event_id, event_type, payload, ${STATE} AS state, created_at`
 
-const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries AS d WHERE id = ?`
-
 const LIST = `
   SELECT ${COLUMNS} FROM carillon_deliveries AS d
   WHERE endpoint = ? AND id < ? AND id > ? AND (? IS NULL OR ${STATE} = ?) ORDER BY id DESC LIMIT ? OFFSET ?`
@@ -45,7 +43,6 @@ interface DeliveryRow {
 /** Reads the deliveries of one endpoint. */
 export interface DeliveryLog {
   list(filter: DeliveryFilter, page: PageRequest): Page<WebhookDelivery>
-  one(delivery: number): WebhookDelivery | null
   ofEvents(eventIds: readonly string[], most: number): EndpointDelivery[]
 }
 
@@ -53,7 +50,6 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
   const list = connection.statement<DeliveryRow>(LIST)
   const listOfEvents = connection.statement<DeliveryRow & { readonly endpoint: string }>(LIST_OF_EVENTS)
   const selectBeyond = connection.statement<{ id: number }>(SELECT_BEYOND)
-  const selectOne = connection.statement<DeliveryRow>(SELECT)
   const selectAttempts = connection.statement<{ at: number; attempt: string }>(SELECT_ATTEMPTS)
 
   function toDelivery(row: DeliveryRow): WebhookDelivery {
@@ -87,10 +83,6 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
       return listOfEvents()
         .all(JSON.stringify(eventIds), most)
         .map((row) => ({ ...toDelivery(row), endpointId: row.endpoint }))
-    },
-    one(delivery) {
-      const row = selectOne().get(delivery)
-      return row === undefined ? null : toDelivery(row)
     },
   }
 }

@@ -17,6 +17,7 @@ import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { createDueLanes } from './due-lanes.ts'
+import { createExpire } from './expire.ts'
 import { createAddFacts } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
 import { createJoin, type SqliteTransaction } from './join.ts'
@@ -29,7 +30,6 @@ import { createDeletions } from './purge.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
-import { createRetention } from './retention.ts'
 import { assertReadsUris, loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
@@ -94,6 +94,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
+  const expire = createExpire(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
   const serialize = createSerializer()
@@ -186,6 +187,9 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     async backlog(most) {
       return backlog(most)
     },
+    async expire(request) {
+      return expire(request)
+    },
     notifications: createNotifications(connection, { addFacts, deliveries }),
     logs: createLogs(connection),
     // A look-up of many records continues in later turns.
@@ -197,7 +201,6 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     }),
     deletions: createDeletions(connection, records),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries, records),
-    retention: createRetention(connection),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Redelivery } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob } from './jobs.ts'
 
@@ -20,20 +21,13 @@ const MAKE_DUE = `
   UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, due_at = ?
   WHERE id = ? AND state = 1`
 
-/** Both run inside a transaction. */
-export interface Redelivery {
-  /** Makes finished deliveries due again. Returns their number. */
-  redeliver(endpoint: string, which: { readonly since: number; readonly most: number }): number
-  /** Makes one delivery due. Returns its id; null: unknown. */
-  redeliverOne(endpoint: string, eventId: string): number | null
-}
-
 interface DeliveryRow {
   readonly id: number
   readonly organization: string
 }
 
-export function createRedelivery(connection: Connection): Redelivery {
+/** Makes deliveries due, inside a transaction. Returns their number. */
+export function createRedeliver(connection: Connection): (endpoint: string, which: Redelivery) => number {
   const selectOver = connection.statement<DeliveryRow>(SELECT_OVER)
   const selectOne = connection.statement<DeliveryRow & { readonly pending: 0 | 1 }>(SELECT_ONE)
   const makePending = connection.statement(MAKE_PENDING)
@@ -45,20 +39,17 @@ export function createRedelivery(connection: Connection): Redelivery {
     insertJob().run(eventJob(id), organization, endpoint, now)
   }
 
-  return {
-    redeliver(endpoint, { since, most }) {
-      const now = connection.now()
-      const rows = selectOver().all(endpoint, since, most)
+  return function redeliver(endpoint, which) {
+    const now = connection.now()
+    if (which.eventId === undefined) {
+      const rows = selectOver().all(endpoint, which.since, which.most)
       for (const row of rows) makeDue(row, endpoint, now)
       return rows.length
-    },
-    redeliverOne(endpoint, eventId) {
-      const now = connection.now()
-      const row = selectOne().get(eventId, endpoint)
-      if (row === undefined) return null
-      if (row.pending === 1) hurry().run(now, eventJob(row.id))
-      else makeDue(row, endpoint, now)
-      return row.id
-    },
+    }
+    const row = selectOne().get(which.eventId, endpoint)
+    if (row === undefined) return 0
+    if (row.pending === 1) hurry().run(now, eventJob(row.id))
+    else makeDue(row, endpoint, now)
+    return 1
   }
 }

@@ -12,7 +12,7 @@ import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { pageBySeq } from './page.ts'
 import type { SqliteRecords } from './records.ts'
-import { createRedelivery } from './redeliver.ts'
+import { createRedeliver } from './redeliver.ts'
 import { createRemove } from './remove.ts'
 
 const INSERT = `
@@ -58,7 +58,7 @@ export function createWebhookEndpoints(
   const removeRow = connection.statement(DELETE)
   const remove = createRemove(connection)
   const log = createDeliveryLog(connection)
-  const { redeliver, redeliverOne } = createRedelivery(connection)
+  const redeliver = createRedeliver(connection)
   const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
@@ -132,14 +132,6 @@ export function createWebhookEndpoints(
       return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'
         return status === 'active' ? redeliver(id, which) : status
-      })
-    },
-    async redeliverOne(id, eventId) {
-      return connection.durably(() => {
-        const status = select().get(id)?.status ?? 'unknown'
-        if (status !== 'active') return status
-        const delivery = redeliverOne(id, eventId)
-        return (delivery === null ? null : log.one(delivery)) ?? 'unknown'
       })
     },
     async delete(id, most) {

@@ -81,8 +81,8 @@ export interface Records {
     refs: readonly RecordRef[],
   ): Promise<(StoredRecord<Value> | null)[]>
   /**
-   * Writes sets of records. Each set is stored completely or not at all, and all share one commit. Answers in order. Of
-   * ten concurrent inserts with one id or key, one stores. A record is inserted or replaced only while its organization
+   * Writes sets of records. Each set is stored completely or not at all, and all share one commit. Answers in order; the
+   * sets may be applied in another order. Of ten concurrent inserts with one id or key, one stores. A record is inserted or replaced only while its organization
    * exists and is not being deleted.
    *
    * A replacement by an older version of the kind keeps the newer version number, so that newer processes read the

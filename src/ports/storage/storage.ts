@@ -11,11 +11,11 @@ import type {
 import type { Backlog } from './backlog.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
 import type { DeletionRepository } from './deletions.ts'
+import type { ExpireAnswer, ExpireRequest } from './expire.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
 import type { FollowingWrite, Records } from './records.ts'
-import type { RetentionRepository } from './retention.ts'
 import type { SettleAnswer, Settlement } from './settle.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
@@ -184,7 +184,7 @@ export interface Storage<Tx = never> {
    * Records reports of providers: one commit for the set, one answer each, in order. Deduplicates by instance and
    * `dedupeKey`; an instance is the provider of an organization. Finds the notification by its id, else by the
    * provider's message id of any hand-over; of several, the one accepted last. Keeps unmatched reports until
-   * `retention.expire` removes them. The writes of a consent are part of the same commit.
+   * {@link expire} removes them. The writes of a consent are part of the same commit.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 
@@ -196,10 +196,12 @@ export interface Storage<Tx = never> {
    */
   backlog(most: number): Promise<Backlog>
 
+  /** Removes expired data, oldest first, one step per call. Safe to run in several processes at once. */
+  expire(request: ExpireRequest): Promise<ExpireAnswer>
+
   readonly notifications: NotificationRepository
   readonly logs: LogRepository
   readonly records: Records
   readonly deletions: DeletionRepository
   readonly webhookEndpoints: WebhookEndpointRepository
-  readonly retention: RetentionRepository
 }

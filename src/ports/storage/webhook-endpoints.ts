@@ -51,30 +51,27 @@ export interface WebhookEndpointRepository {
   /** The deliveries of these events to any endpoint, newest first, at most `most`; `eventIds` are at most 1,000. */
   deliveriesOf(eventIds: readonly string[], most: number): Promise<readonly EndpointDelivery[]>
   /**
-   * Makes held and failed deliveries of events since then due at once, oldest first, each with all attempts of the
-   * schedule; at most `most`, to keep the step short. Concurrent calls make none due twice. `disabled`: the endpoint is
-   * disabled, and nothing changed.
+   * Makes deliveries due at once, each with all attempts of the schedule. Concurrent calls make none due twice.
+   * `disabled`: the endpoint is disabled, and nothing changed. `unknown`: no such endpoint.
    *
    * @returns number of deliveries; fewer than `most`: none are left
    */
-  redeliver(
-    id: string,
-    which: { readonly since: number; readonly most: number },
-  ): Promise<number | 'disabled' | 'unknown'>
-  /**
-   * Makes one delivery due at once in any state, as {@link redeliver} does. One that waits for its next attempt keeps
-   * its count of attempts; one under way is left alone. Of ten concurrent calls one makes it due. `unknown`: no such
-   * endpoint or delivery. `disabled`: nothing changed.
-   *
-   * @returns the delivery afterwards
-   */
-  redeliverOne(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
+  redeliver(id: string, which: Redelivery): Promise<number | 'disabled' | 'unknown'>
   /**
    * Removes at most `most` deliveries with their jobs and attempts, to keep the step short, and the endpoint itself
    * once none are left. `more`: the endpoint and some deliveries remain.
    */
   delete(id: string, most: number): Promise<'deleted' | 'more' | 'unknown'>
 }
+
+export type Redelivery =
+  /** Held and failed deliveries of events since then, oldest first; at most `most`, to keep the step short. */
+  | { readonly since: number; readonly most: number; readonly eventId?: undefined }
+  /**
+   * The delivery of this event in any state. One that waits for its next attempt keeps its count of attempts; one under
+   * way is left alone. 0: there is none.
+   */
+  | { readonly eventId: string }
 
 /** A new endpoint. It is active. */
 export type NewWebhookEndpoint = Omit<

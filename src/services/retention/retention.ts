@@ -3,8 +3,8 @@ import { type OrganizationValue, organizationKind } from '../../domain/organizat
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { ExpiredKind, ExpiredReceipt, ExpireRequest } from '../../ports/storage/expire.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
-import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { STEP } from '../organizations/purge.ts'
 
@@ -40,13 +40,7 @@ const PAUSE_MS = 25
 /** Organizations per query. */
 const ORGANIZATIONS = 100
 
-interface Removed {
-  notifications: number
-  deliveries: number
-  idempotency: number
-  receipts: number
-  organizations: number
-}
+type Removed = Record<ExpiredKind | 'organizations', number>
 
 /** Safe in several processes at once: each deletes the remaining rows. */
 export function createRetention({
@@ -81,18 +75,20 @@ export function createRetention({
       idempotency: 0,
       receipts: 0,
       organizations: 0,
+      partitions: 0,
     }
-    await sweepAll(removed)
-    await expireAll(removed)
+    const longestMs = await expireNotifications(removed)
+    const receiptsOlderThanMs = days === null ? null : days * DAY_MS
+    await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
     await removeOldRecords()
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
-    const partitions = stopped ? 0 : ((await storage.retention.dropPast?.(days)) ?? 0)
-    if (partitions > 0) logger.info('Expired partitions were dropped.', { partitions })
   }
 
-  async function sweepAll(removed: Removed): Promise<void> {
+  /** Returns the longest retention. Null: an organization keeps its data forever. */
+  async function expireNotifications(removed: Removed): Promise<number | null> {
+    let longestDays = 0
     let cursor: string | undefined
     do {
       const page = await storage.records.list(
@@ -100,15 +96,19 @@ export function createRetention({
         { organizationId: null },
         { limit: ORGANIZATIONS, offset: 0, cursor },
       )
-      for (const organization of page.items) await sweepOne(organization, removed)
+      for (const organization of page.items) {
+        longestDays = Math.max(longestDays, organization.value.retentionDays ?? days ?? Infinity)
+        await expireOne(organization, removed)
+      }
       cursor = page.nextCursor ?? undefined
       // An empty query is cheap, but there is one for each organization.
       await pause()
     } while (cursor !== undefined && !stopped)
+    return longestDays === Infinity ? null : longestDays * DAY_MS
   }
 
   /** An error for one organization must not stop the retention of the others. */
-  async function sweepOne(
+  async function expireOne(
     { id, value: { retentionDays, deleting } }: StoredRecord<OrganizationValue>,
     removed: Removed,
   ): Promise<void> {
@@ -116,7 +116,8 @@ export function createRetention({
     if (stopped) return
     try {
       if (deleting !== null) await finishDeletion(id, removed)
-      else if (keptDays !== null) await sweep(id, keptDays * DAY_MS, removed)
+      else if (keptDays !== null)
+        await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -135,28 +136,16 @@ export function createRetention({
     if (left === 'nothing') removed.organizations += 1
   }
 
-  async function sweep(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {
-    let after: string | undefined
-    do {
-      const answer = await storage.retention.sweep({ organizationId, olderThanMs, most: STEP, after })
-      removed.notifications += answer.notifications
-      removed.deliveries += answer.deliveries
-      after = answer.next ?? undefined
-      if (after !== undefined || answer.notifications + answer.deliveries > 0) await pause()
-    } while (after !== undefined && !stopped)
-  }
-
-  async function expireAll(removed: Removed): Promise<void> {
-    const receiptsOlderThanMs = days === null ? null : days * DAY_MS
-    const asked = { receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, most: STEP }
-    for (; !stopped; await pause()) {
-      const { idempotency, receipts, unmatched, more } = await storage.retention.expire(asked)
-      removed.idempotency += idempotency
-      removed.receipts += receipts
+  async function expire(what: ExpireRequest['what'], total: Removed): Promise<void> {
+    for (let after: string | undefined; !stopped; ) {
+      const { removed, unmatched, next } = await storage.expire({ what, most: STEP, after })
+      for (const [kind, count] of Object.entries(removed)) total[kind as ExpiredKind] += count
       for (const line of byKind(unmatched)) {
         logger.warn('Reports of a provider matched no message and were removed.', line)
       }
-      if (!more) return
+      if (next !== null || Object.values(removed).some((count) => count > 0)) await pause()
+      if (next === null) return
+      after = next
     }
   }
 

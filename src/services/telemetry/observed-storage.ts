@@ -135,6 +135,6 @@ export function observedStorage(
     records: storage.records,
     deletions: storage.deletions,
     webhookEndpoints: storage.webhookEndpoints,
-    retention: storage.retention,
+    expire: (request) => storage.expire(request),
   }
 }

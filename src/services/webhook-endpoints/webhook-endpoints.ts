@@ -144,10 +144,13 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
     },
     async redeliverOne(organizationId, id, eventId) {
       await find(organizationId, id)
-      const delivery = await byId(eventId, (known) => storage.webhookEndpoints.redeliverOne(id, known))
-      if (delivery === 'disabled') throw new NotifierError('endpoint_disabled')
-      if (delivery === null || delivery === 'unknown') throw noDelivery(eventId)
+      const count = await byId(eventId, (known) => storage.webhookEndpoints.redeliver(id, { eventId: known }))
+      if (count === 'disabled') throw new NotifierError('endpoint_disabled')
+      if (count !== 1) throw noDelivery(eventId)
       wake(id)
+      const deliveries = await storage.webhookEndpoints.deliveriesOf([eventId], STEP)
+      const delivery = deliveries.find(({ endpointId }) => endpointId === id)
+      if (delivery === undefined) throw noDelivery(eventId)
       return deliveryView(delivery)
     },
     async delete(organizationId, id) {

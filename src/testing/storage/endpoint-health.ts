@@ -340,15 +340,13 @@ export function endpointHealthChecks(check: Check): void {
 
   check('one delivery is retried at once, whatever became of it', async (harness) => {
     const { storage, secondDoor } = harness
-    const { redeliverOne, deliveries, update } = storage.webhookEndpoints
+    const { redeliver, deliveries, deliveriesOf, update } = storage.webhookEndpoints
+    const deliveryOf = async (eventId: string) =>
+      (await deliveriesOf([eventId], 10)).find(({ endpointId }) => endpointId === hook.id)
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
     await publishEvents(storage, 4)
-    const [waiting, failed, done, held] = (await claim(storage, 4, hook.id)) as [
-      ClaimedJob,
-      ClaimedJob,
-      ClaimedJob,
-      ClaimedJob,
-    ]
+    type Four = [ClaimedJob, ClaimedJob, ClaimedJob, ClaimedJob]
+    const [waiting, failed, done, held] = (await claim(storage, 4, hook.id)) as Four
     await start(storage, [waiting, failed, done], hook.id)
     const idOf = (job: ClaimedJob): string => (job.kind === 'event' ? job.delivery.eventId : '')
     await storage.settle([
@@ -356,19 +354,18 @@ export function endpointHealthChecks(check: Check): void {
       settlement(failed, { last: true }),
       settlement(done, { succeeded: true }),
     ])
-    assert.equal(await redeliverOne(hook.id, 'evt_unknown'), 'unknown')
-    assert.equal(await redeliverOne('wh_unknown', idOf(failed)), 'unknown')
-    const underWay = await redeliverOne(hook.id, idOf(held))
-    assert.ok(typeof underWay === 'object' && underWay.state === 'pending')
+    assert.equal(await redeliver(hook.id, { eventId: 'evt_unknown' }), 0)
+    assert.equal(await redeliver('wh_unknown', { eventId: idOf(failed) }), 'unknown')
+    assert.equal(await redeliver(hook.id, { eventId: idOf(held) }), 1)
+    assert.equal((await deliveryOf(idOf(held)))?.state, 'pending')
     await storage.release([held])
     await claim(storage, 1, hook.id)
     assert.deepEqual(await claim(storage, 5, hook.id), [])
 
     for (const job of [waiting, failed, done]) {
-      const delivery = await redeliverOne(hook.id, idOf(job))
-      assert.ok(typeof delivery === 'object')
-      assert.deepEqual([delivery.eventId, delivery.state], [idOf(job), 'pending'])
-      assert.equal(delivery.attempts.length, 1)
+      assert.equal(await redeliver(hook.id, { eventId: idOf(job) }), 1)
+      const { state, attempts } = (await deliveryOf(idOf(job))) ?? {}
+      assert.deepEqual([state, attempts?.length], ['pending', 1])
     }
     const again = await claim(storage, 5, hook.id)
     assert.deepEqual(
@@ -381,7 +378,7 @@ export function endpointHealthChecks(check: Check): void {
     )
     assert.equal((await deliveries({ endpointId: other.id, state: 'pending' }, page())).items.length, 4)
     await update(hook.id, { status: 'disabled' })
-    assert.equal(await redeliverOne(hook.id, idOf(failed)), 'disabled')
+    assert.equal(await redeliver(hook.id, { eventId: idOf(failed) }), 'disabled')
     assert.equal((await secondDoor.jobs()).filter(({ lane }) => lane === hook.id).length, 4)
   })
 
@@ -393,7 +390,7 @@ export function endpointHealthChecks(check: Check): void {
     assert.ok(job.kind === 'event')
     const { eventId } = job.delivery
     await storage.settle([settlement(job, { last: true })])
-    await Promise.all(TEN.map(() => storage.webhookEndpoints.redeliverOne(hook.id, eventId)))
+    await Promise.all(TEN.map(() => storage.webhookEndpoints.redeliver(hook.id, { eventId })))
     assert.equal((await secondDoor.jobs()).length, 1)
     assert.equal((await claimOne(storage, hook.id)).attempts, 0)
   })

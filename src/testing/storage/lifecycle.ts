@@ -37,7 +37,7 @@ export function lifecycleChecks(check: Check): void {
         },
         1,
       ),
-      storage.retention.sweep({ organizationId, olderThanMs: 0, most: 1 }),
+      storage.expire({ what: { organizationId, olderThanMs: 0 }, most: 1 }),
     ]
     const answered = Promise.allSettled(pending)
     await Promise.all([storage.stop(), storage.stop()])

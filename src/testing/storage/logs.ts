@@ -176,7 +176,7 @@ export function logChecks(check: Check): void {
       7,
       async () => {
         const olderThanMs = 30_000
-        await storage.retention.sweep({ organizationId: DEFAULT_ORGANIZATION, olderThanMs, most: 100 })
+        await storage.expire({ what: { organizationId: DEFAULT_ORGANIZATION, olderThanMs }, most: 100 })
       },
     )
     assert.deepEqual(

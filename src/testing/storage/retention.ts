@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { SweepAnswer, SweepRequest } from '../../ports/storage/retention.ts'
+import type { ExpireAnswer, ExpiringRest } from '../../ports/storage/expire.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import {
@@ -25,12 +25,22 @@ import type { Check } from './harness.ts'
 const DAY = 86_400_000
 const WEEK = 7 * DAY
 
-async function sweepAll(storage: Storage, change: Partial<SweepRequest> = {}): Promise<SweepAnswer[]> {
-  const asked = { organizationId: DEFAULT_ORGANIZATION, olderThanMs: WEEK, most: 100, ...change }
-  const answers: SweepAnswer[] = []
+interface Swept {
+  readonly notifications: number
+  readonly deliveries: number
+  readonly next: string | null
+}
+
+async function sweepAll(
+  storage: Storage,
+  change: { readonly organizationId?: string; readonly olderThanMs?: number; readonly most?: number } = {},
+): Promise<Swept[]> {
+  const { organizationId = DEFAULT_ORGANIZATION, olderThanMs = WEEK, most = 100 } = change
+  const answers: Swept[] = []
   for (let after: string | undefined; ; ) {
-    const answer = await storage.retention.sweep({ ...asked, after })
-    assert.ok(answer.notifications <= asked.most)
+    const { removed, next } = await storage.expire({ what: { organizationId, olderThanMs }, most, after })
+    const answer = { notifications: removed.notifications ?? 0, deliveries: removed.deliveries ?? 0, next }
+    assert.ok(answer.notifications <= most)
     answers.push(answer)
     assert.ok(answers.length < 200, 'the sweep does not end')
     if (answer.next === null) return answers
@@ -38,7 +48,17 @@ async function sweepAll(storage: Storage, change: Partial<SweepRequest> = {}): P
   }
 }
 
-const total = (answers: readonly SweepAnswer[]): number =>
+/** One step. */
+async function expireRest(
+  storage: Storage,
+  what: ExpiringRest,
+  most = 100,
+): Promise<Pick<ExpireAnswer, 'unmatched' | 'next'> & { idempotency: number; receipts: number }> {
+  const { removed, unmatched, next } = await storage.expire({ what, most })
+  return { idempotency: removed.idempotency ?? 0, receipts: removed.receipts ?? 0, unmatched, next }
+}
+
+const total = (answers: readonly Swept[]): number =>
   answers.reduce((sum, { notifications }) => sum + notifications, 0)
 
 /** Sends a notification and delivers its event to the endpoint. */
@@ -231,12 +251,12 @@ export function retentionChecks(check: Check): void {
         fact: { type, provider: 'smtp', providerMessageId },
       }) as const
     await storage.recordReceipts([receipt('opened', 'm-1'), receipt('delivered', 'm-9')])
-    const asked = { receiptsOlderThanMs: WEEK, unmatchedOlderThanMs: DAY, most: 100 }
-    const nothing = { idempotency: 0, receipts: 0, unmatched: [], more: false }
-    assert.deepEqual(await storage.retention.expire(asked), nothing)
+    const asked = { receiptsOlderThanMs: WEEK, unmatchedOlderThanMs: DAY, longestMs: null }
+    const nothing = { idempotency: 0, receipts: 0, unmatched: [], next: null }
+    assert.deepEqual(await expireRest(storage, asked), nothing)
     await h.advance(DAY)
-    const { unmatched, ...counted } = await storage.retention.expire(asked)
-    assert.deepEqual(counted, { idempotency: 1, receipts: 0, more: false })
+    const { unmatched, ...counted } = await expireRest(storage, asked)
+    assert.deepEqual(counted, { idempotency: 1, receipts: 0, next: null })
     assert.deepEqual(
       unmatched.map(({ provider, organizationId, type }) => [provider, organizationId, type]),
       [['smtp', null, 'delivered']],
@@ -251,9 +271,9 @@ export function retentionChecks(check: Check): void {
       )
     assert.deepEqual(await kinds(), ['unmatched', 'duplicate'])
     await h.advance(WEEK)
-    assert.equal((await storage.retention.expire({ ...asked, receiptsOlderThanMs: null })).receipts, 0)
-    assert.equal((await storage.retention.expire(asked)).receipts, 1)
-    assert.deepEqual(await storage.retention.expire(asked), nothing)
+    assert.equal((await expireRest(storage, { ...asked, receiptsOlderThanMs: null })).receipts, 0)
+    assert.equal((await expireRest(storage, asked)).receipts, 1)
+    assert.deepEqual(await expireRest(storage, asked), nothing)
   })
 
   check('what has expired goes in steps, and ten in a race count each once', async (harness) => {
@@ -267,13 +287,14 @@ export function retentionChecks(check: Check): void {
       })),
     )
     await harness.advance(DAY)
-    const asked = { receiptsOlderThanMs: null, unmatchedOlderThanMs: DAY, most: 4 }
-    const first = await storage.retention.expire(asked)
-    assert.deepEqual([first.unmatched.length, first.more], [4, true])
-    const answers = await Promise.all(TEN.map(() => storage.retention.expire(asked)))
+    const asked = { receiptsOlderThanMs: null, unmatchedOlderThanMs: DAY, longestMs: null }
+    const first = await expireRest(storage, asked, 4)
+    assert.equal(first.unmatched.length, 4)
+    assert.ok(first.next !== null)
+    const answers = await Promise.all(TEN.map(() => expireRest(storage, asked, 4)))
     const told = answers.flatMap(({ unmatched }) => unmatched).length
     // A storage may skip rows that another step holds.
-    const rest = (await storage.retention.expire({ ...asked, most: 100 })).unmatched.length
+    const rest = (await expireRest(storage, asked)).unmatched.length
     assert.equal(told + rest, 21)
     const { receipts, unmatchedReceipts } = await secondDoor.dependents()
     assert.deepEqual([receipts, unmatchedReceipts], [0, 0])

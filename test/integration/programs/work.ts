@@ -99,8 +99,8 @@ switch (task?.do) {
     break
   case 'sweep': {
     const { olderThanMs } = task
-    const swept = await storage.retention.sweep({ organizationId: 'org_default', olderThanMs, most: 1 })
-    say(`swept ${swept.notifications}`)
+    const swept = await storage.expire({ what: { organizationId: 'org_default', olderThanMs }, most: 1 })
+    say(`swept ${swept.removed.notifications}`)
     break
   }
   default:

@@ -5,6 +5,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createRetention } from '../../../src/services/retention/retention.ts'
 import { usedTokenKind } from '../../../src/services/sessions/sessions.ts'
@@ -35,15 +36,17 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     const drops: (number | null)[] = []
     const observed = {
       ...storage,
-      retention: {
-        ...storage.retention,
-        async sweep(request: Parameters<Storage['retention']['sweep']>[0]) {
-          if (request.organizationId === 'org_broken') throw new Error('A row that cannot be read.')
-          const answer = await storage.retention.sweep(request)
-          sweeps.push(answer.notifications)
+      async expire(request: ExpireRequest): Promise<ExpireAnswer> {
+        const { what } = request
+        if (what.organizationId === 'org_broken') throw new Error('A row that cannot be read.')
+        const answer = await storage.expire(request)
+        if (what.organizationId !== undefined) {
+          sweeps.push(answer.removed.notifications ?? 0)
           return answer
-        },
-        dropPast: async (days: number | null) => (drops.push(days) === 1 && days === 11 ? 6 : 0),
+        }
+        drops.push(what.longestMs === null ? null : what.longestMs / DAY)
+        const partitions = drops.length === 1 && what.longestMs === 11 * DAY ? 6 : 0
+        return { ...answer, removed: { ...answer.removed, partitions } }
       },
     }
     const notifier = createNotifier({
@@ -100,7 +103,14 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     expect(lines).toContainEqual(
       expect.objectContaining({
         level: 'info',
-        fields: { notifications: 2_000, deliveries: 0, idempotency: 0, receipts: 0, organizations: 0 },
+        fields: {
+          notifications: 2_000,
+          deliveries: 0,
+          idempotency: 0,
+          receipts: 0,
+          organizations: 0,
+          partitions: 0,
+        },
       }),
     )
   })
@@ -152,8 +162,23 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     const { clock, drops, lines } = await start({ retention: { days: 11 } })
     await clock.advance(2 * HOUR)
     expect(drops).toEqual([11, 11])
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'info', fields: { partitions: 6 } }))
+    const fields = expect.objectContaining({ partitions: 6 })
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'info', fields }))
   })
+
+  it.each([
+    [{ days: 11 }, 30, 30],
+    [{ days: 11 }, 5, 11],
+    [{ days: false }, 30, null],
+  ] as const)(
+    'names the longest retention: with %j and one of %s days %s',
+    async (retention, retentionDays, longest) => {
+      const { clock, notifier, drops } = await start({ retention })
+      await notifier.organizations.create({ id: 'org_own', name: 'Own', retentionDays })
+      await clock.advance(HOUR)
+      expect(drops).toEqual([longest])
+    },
+  )
 
   it('tells of receipts that matched nothing, by provider and type', async () => {
     const { clock, storage, lines } = await start()
@@ -249,16 +274,17 @@ describe('on its own', () => {
       if (steps.push(name) === last) await new Promise<void>((resolve) => (go = resolve))
       return answer
     }
-    const expired = { idempotency: 1, receipts: 0, unmatched: [] }
     const items = ['org_a', 'org_b'].map((id) => ({ id, value: { retentionDays: null, deleting: null } }))
     const storage = {
       records: { list: () => step('list', { items, nextCursor: null }), removeOld: () => step('old', 0) },
-      retention: {
-        sweep: ({ organizationId }: { organizationId: string }) =>
-          step(organizationId, { notifications: 1, deliveries: 0, next: null }),
-        expire: () => step('expire', { ...expired, more: steps.length < 5 }),
-        dropPast: () => step('drop', 0),
-      },
+      expire: ({ what: { organizationId } }: ExpireRequest) =>
+        organizationId === undefined
+          ? step('rest', {
+              removed: { idempotency: 1 },
+              unmatched: [],
+              next: steps.length < 5 ? 'more' : null,
+            })
+          : step(organizationId, { removed: { notifications: 1 }, unmatched: [], next: null }),
     } as unknown as Storage
     const retention = createRetention({
       storage,
@@ -270,7 +296,7 @@ describe('on its own', () => {
     })
     return { clock, steps, retention, go: () => go() }
   }
-  const ALL = ['list', 'org_a', 'org_b', 'expire', 'expire', 'expire', 'old', 'drop']
+  const ALL = ['list', 'org_a', 'org_b', 'rest', 'rest', 'rest', 'old']
 
   it('takes every step', async () => {
     const { clock, steps, retention } = stoppedAt(0)

@@ -64,9 +64,6 @@ export function endingAt(storage: Storage, point: Point, end: () => void): Stora
       ...storage.notifications,
       retry: around(storage.notifications.retry, () => ['retry']),
     },
-    retention: {
-      ...storage.retention,
-      sweep: around(storage.retention.sweep, () => ['sweep']),
-    },
+    expire: around(storage.expire, ({ what }) => (what.organizationId === undefined ? [] : ['sweep'])),
   }
 }

@@ -5,10 +5,9 @@ import type {
   ExpireAnswer,
   ExpiredReceipt,
   ExpireRequest,
-  RetentionRepository,
-  SweepAnswer,
-  SweepRequest,
-} from '../../../src/ports/storage/retention.ts'
+  ExpiringNotifications,
+  ExpiringRest,
+} from '../../../src/ports/storage/expire.ts'
 import type { Connection } from './connection.ts'
 import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
 
@@ -54,7 +53,7 @@ interface UnmatchedRow {
   readonly received_at: number
 }
 
-export function createRetention(connection: Connection): RetentionRepository {
+export function createExpire(connection: Connection): (request: ExpireRequest) => ExpireAnswer {
   const look = connection.statement<OldRow>(LOOK)
   const selectEndpointEvents = connection.statement<{ id: number }>(SELECT_ENDPOINT_EVENTS)
   const remove = createRemove(connection)
@@ -64,27 +63,32 @@ export function createRetention(connection: Connection): RetentionRepository {
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
   /** Runs at the start of a pass. */
-  function removeEndpointEvents({ organizationId, most, after }: SweepRequest, latest: number): number {
-    if (after !== undefined) return 0
+  function removeEndpointEvents(organizationId: string, most: number, latest: number): number {
     const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
     const found = selectEndpointEvents().all(ENDPOINT_EVENT_ID, until, organizationId, latest, most)
     remove.deliveries(found.map(({ id }) => id))
     return found.length
   }
 
-  function sweep(request: SweepRequest): SweepAnswer {
-    const { organizationId, olderThanMs, most, after } = request
+  function expireNotifications(
+    { organizationId, olderThanMs }: ExpiringNotifications,
+    { most, after }: ExpireRequest,
+  ): ExpireAnswer {
     const latest = connection.now() - olderThanMs
     const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
     const rows = look().all(latest, organizationId, latest, afterTime, afterSeq, most)
     const over = rows.filter((row) => row.over === 1)
-    const deliveries = remove.notifications(over) + removeEndpointEvents(request, latest)
+    const ofEndpoints = after === undefined ? removeEndpointEvents(organizationId, most, latest) : 0
+    const deliveries = remove.notifications(over) + ofEndpoints
     const last = rows.at(-1)
     const next = rows.length < most || last === undefined ? null : encodeCursor([last.createdAt, last.seq])
-    return { notifications: over.length, deliveries, next }
+    return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
   }
 
-  function expire({ most, receiptsOlderThanMs, unmatchedOlderThanMs }: ExpireRequest): ExpireAnswer {
+  function expireRest(
+    { receiptsOlderThanMs, unmatchedOlderThanMs }: ExpiringRest,
+    { most }: ExpireRequest,
+  ): ExpireAnswer {
     const now = connection.now()
     const idempotency = deleteIdempotency().changes(now, most)
     const unmatched = deleteUnmatched().all(most, now - unmatchedOlderThanMs)
@@ -93,17 +97,19 @@ export function createRetention(connection: Connection): RetentionRepository {
     const receipts =
       receiptsOlderThanMs === null ? 0 : deleteReceipts().changes(now - receiptsOlderThanMs, most)
     const more = [idempotency, unmatched.length, receipts].includes(most)
-    return { idempotency, receipts, unmatched: unmatched.map(toExpired), more }
+    return {
+      removed: { idempotency, receipts },
+      unmatched: unmatched.map(toExpired),
+      next: more ? 'more' : null,
+    }
   }
 
-  return {
-    async sweep(request) {
-      // After a power failure the next sweep removes the rows again.
-      return connection.write(() => sweep(request))
-    },
-    async expire(request) {
-      return connection.write(() => expire(request))
-    },
+  return function expire(request) {
+    const { what } = request
+    // After a power failure the next run removes the rows again.
+    return connection.write(() =>
+      what.organizationId === undefined ? expireRest(what, request) : expireNotifications(what, request),
+    )
   }
 }
 

@@ -5,10 +5,9 @@ import type {
   ExpireAnswer,
   ExpiredReceipt,
   ExpireRequest,
-  RetentionRepository,
-  SweepAnswer,
-  SweepRequest,
-} from '../../../src/ports/storage/retention.ts'
+  ExpiringNotifications,
+  ExpiringRest,
+} from '../../../src/ports/storage/expire.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
 import {
@@ -83,26 +82,35 @@ interface UnmatchedRow {
   readonly received_at: number
 }
 
-export function createRetention(connection: Connection): RetentionRepository {
-  return {
-    sweep: (request) => connection.transaction((tx) => sweep(tx, request)),
-    expire: (request) => connection.transaction((tx) => expire(tx, request)),
-    dropPast: (defaultDays) => dropPast(connection, defaultDays),
+export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
+  return async function expire(request) {
+    const { what } = request
+    if (what.organizationId !== undefined) {
+      return connection.transaction((tx) => expireNotifications(tx, what, request))
+    }
+    const answer = await connection.transaction((tx) => expireRest(tx, what, request))
+    if (answer.next !== null) return answer
+    const partitions = await dropPast(connection, what.longestMs)
+    return { ...answer, removed: { ...answer.removed, partitions } }
   }
 }
 
-async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswer> {
-  const { organizationId, olderThanMs, most, after } = request
+async function expireNotifications(
+  tx: Transaction,
+  { organizationId, olderThanMs }: ExpiringNotifications,
+  { most, after }: ExpireRequest,
+): Promise<ExpireAnswer> {
   const latest = Math.floor(tx.now - olderThanMs)
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
   const ids = rows.map(({ id }) => id)
   // Other transactions mostly work on unfinished notifications, which are not locked here.
   const { over, deliveries } = await removeOver(tx, await selectOver(tx, ids, latest), latest)
-  const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, request, latest) : 0
+  const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, organizationId, most, latest) : 0
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-  return { notifications: over, deliveries: deliveries + ofEndpoints, next }
+  const removed = { notifications: over, deliveries: deliveries + ofEndpoints }
+  return { removed, unmatched: [], next }
 }
 
 async function selectOver(tx: Transaction, ids: readonly string[], latest: number): Promise<string[]> {
@@ -128,7 +136,8 @@ export async function removeOver(
 /** Runs at the start of a pass. */
 async function removeEndpointEvents(
   tx: Transaction,
-  { organizationId, most }: SweepRequest,
+  organizationId: string,
+  most: number,
   latest: number,
 ): Promise<number> {
   const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
@@ -136,8 +145,11 @@ async function removeEndpointEvents(
   return removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_ENDPOINT_EVENTS, values))
 }
 
-async function expire(tx: Transaction, request: ExpireRequest): Promise<ExpireAnswer> {
-  const { most, receiptsOlderThanMs, unmatchedOlderThanMs } = request
+async function expireRest(
+  tx: Transaction,
+  { receiptsOlderThanMs, unmatchedOlderThanMs }: ExpiringRest,
+  { most }: ExpireRequest,
+): Promise<ExpireAnswer> {
   const idempotency = (await tx.rows(DELETE_IDEMPOTENCY, [tx.now, most])).length
   const latest = Math.floor(tx.now - unmatchedOlderThanMs)
   const unmatched = await tx.rows<UnmatchedRow>(DELETE_UNMATCHED, [latest, most])
@@ -146,7 +158,11 @@ async function expire(tx: Transaction, request: ExpireRequest): Promise<ExpireAn
       ? 0
       : (await tx.rows(DELETE_RECEIPTS, [Math.floor(tx.now - receiptsOlderThanMs), most])).length
   const more = [idempotency, unmatched.length, receipts].includes(most)
-  return { idempotency, receipts, unmatched: unmatched.map(toExpired), more }
+  return {
+    removed: { idempotency, receipts },
+    unmatched: unmatched.map(toExpired),
+    next: more ? 'more' : null,
+  }
 }
 
 function toExpired({ provider, organization, fact, received_at }: UnmatchedRow): ExpiredReceipt {

@@ -3,26 +3,25 @@ import type {
   ExpireAnswer,
   ExpiredReceipt,
   ExpireRequest,
-  RetentionRepository,
-  SweepAnswer,
-  SweepRequest,
-} from '../ports/storage/retention.ts'
+  ExpiringNotifications,
+  ExpiringRest,
+} from '../ports/storage/expire.ts'
 import { removeDelivery } from './facts.ts'
 import { dedupeKey } from './receipts.ts'
 import { keyOf, type MemoryState, removeFrom, type StoredNotification } from './state.ts'
 
-export function memoryRetention(state: MemoryState): RetentionRepository {
-  return {
-    async sweep(request) {
-      return sweep(state, request)
-    },
-    async expire(request) {
-      return expire(state, request)
-    },
-  }
+export function expire(state: MemoryState, request: ExpireRequest): ExpireAnswer {
+  const { what } = request
+  return what.organizationId === undefined
+    ? expireRest(state, what, request)
+    : expireNotifications(state, what, request)
 }
 
-function sweep(state: MemoryState, { organizationId, olderThanMs, most, after }: SweepRequest): SweepAnswer {
+function expireNotifications(
+  state: MemoryState,
+  { organizationId, olderThanMs }: ExpiringNotifications,
+  { most, after }: ExpireRequest,
+): ExpireAnswer {
   const latest = state.now() - olderThanMs
   const [from = -1] = after === undefined ? [] : decodeCursor(after, 1)
   const over: StoredNotification[] = []
@@ -42,7 +41,7 @@ function sweep(state: MemoryState, { organizationId, olderThanMs, most, after }:
   }
   let deliveries = removeEndpointEvents(state, organizationId, latest)
   for (const row of over) deliveries += removeNotification(state, row)
-  return { notifications: over.length, deliveries, next }
+  return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
 }
 
 export function isOver(state: MemoryState, row: StoredNotification, latest: number): boolean {
@@ -81,15 +80,18 @@ function removeEndpointEvents(state: MemoryState, organizationId: string, latest
   return removed
 }
 
-function expire(state: MemoryState, request: ExpireRequest): ExpireAnswer {
-  const { most, receiptsOlderThanMs, unmatchedOlderThanMs } = request
+function expireRest(
+  state: MemoryState,
+  { receiptsOlderThanMs, unmatchedOlderThanMs }: ExpiringRest,
+  { most }: ExpireRequest,
+): ExpireAnswer {
   const now = state.now()
   const idempotency = removeOldest(state.idempotency, most, ({ expiresAt }) => expiresAt <= now)
   const unmatched = expireUnmatched(state, most, now - unmatchedOlderThanMs)
   const latest = receiptsOlderThanMs === null ? -Infinity : now - receiptsOlderThanMs
   const receipts = removeOldest(state.receipts, most, (receivedAt) => receivedAt <= latest)
   const more = [idempotency, unmatched.length, receipts].includes(most)
-  return { idempotency, receipts, unmatched, more }
+  return { removed: { idempotency, receipts }, unmatched, next: more ? 'more' : null }
 }
 
 /** Removes unmatched receipts with their keys, so that a repetition is no duplicate. */
