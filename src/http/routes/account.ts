@@ -1,11 +1,6 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { Service } from '../../services/service.ts'
 import { accountLimits, identity } from '../schemas/account.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
-
-async function limits({ organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.limits.get(organizationId) }
-}
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function identify({ caller }: RequestContext): Promise<HandlerResult> {
   if (caller === null) throw new NotifierError('missing_authorization')
@@ -13,31 +8,25 @@ async function identify({ caller }: RequestContext): Promise<HandlerResult> {
   return { body: { id, name, permission, grants, organizations } }
 }
 
-export const accountRoutes: readonly Route[] = [
+export const accountRoutes: readonly Route[] = routesOf({ tag: 'Account' }, [
   {
     operation: 'getIdentity',
     summary: 'Get the name and permissions of the key that asks',
-    tag: 'Account',
     method: 'GET',
     paths: ['/v1/me'],
     belongsTo: 'caller',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     response: identity,
     handler: identify,
   },
   {
     operation: 'getAccountLimits',
     summary: 'Get the limits of the organization and their usage',
-    tag: 'Account',
     method: 'GET',
     paths: ['/v1/account/limits'],
     belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     response: accountLimits,
-    handler: limits,
+    handler: async ({ organizationId }, service) => ({ body: await service.limits.get(organizationId) }),
   },
-]
+])

@@ -6,7 +6,7 @@ import { assertGranted } from '../grants.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function create(
   { body, organizationId, grants }: RequestContext,
@@ -21,14 +21,6 @@ async function create(
   return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
 }
 
-async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')) }
-}
-
-async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.apiKeys.get(organizationId, params.id ?? '') }
-}
-
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   await service.apiKeys.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
@@ -37,16 +29,13 @@ async function remove({ params, organizationId }: RequestContext, service: Servi
 const collection = ['/v1/api-keys', '/admin/api-keys']
 const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
 
-export const apiKeyRoutes: readonly Route[] = [
+export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belongsTo: 'organization' }, [
   {
     operation: 'createApiKey',
     summary: 'Create an API key; only this response contains its secret',
-    tag: 'API keys',
     method: 'POST',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
     status: 201,
     errors: ['missing_required_field'],
     body: apiKeyInput,
@@ -56,43 +45,35 @@ export const apiKeyRoutes: readonly Route[] = [
   {
     operation: 'listApiKeys',
     summary: 'List API keys without their secrets, newest first',
-    tag: 'API keys',
     method: 'GET',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     query: listQuery,
     response: apiKeyList,
-    handler: list,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
   },
   {
     operation: 'getApiKey',
     summary: 'Get an API key without its secret',
-    tag: 'API keys',
     method: 'GET',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     response: apiKeyRecord,
-    handler: get,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.apiKeys.get(organizationId, params.id ?? ''),
+    }),
   },
   {
     operation: 'deleteApiKey',
     summary: 'Delete an API key; it stops working at once',
-    tag: 'API keys',
     method: 'DELETE',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     response: deleted,
     handler: remove,
   },
-]
+])

@@ -4,7 +4,7 @@ import type { Service } from '../../services/service.ts'
 import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
 import { notificationList } from '../schemas/notification.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from '../schemas/query.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
@@ -21,51 +21,42 @@ async function retry({ body, organizationId }: RequestContext, service: Service)
   return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 
-export const deadLetterRoutes: readonly Route[] = [
-  {
-    operation: 'listDeadLetters',
-    summary: 'List notifications that failed, newest first',
-    tag: 'Dead letters',
-    method: 'GET',
-    paths: ['/v1/dead-letters'],
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    errors: ['invalid_channel'],
-    query: deadLetterQuery,
-    response: notificationList,
-    handler: list,
-  },
-  {
-    operation: 'groupDeadLetters',
-    summary: 'Count notifications that failed by error code, provider and channel',
-    tag: 'Dead letters',
-    method: 'GET',
-    paths: ['/v1/dead-letters/groups'],
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    errors: ['invalid_channel'],
-    query: deadLetterGroupQuery,
-    response: failureGroups,
-    handler: groups,
-  },
-  {
-    operation: 'retryDeadLetters',
-    summary: 'Retry failed notifications in bulk; with dryRun only count them',
-    tag: 'Dead letters',
-    method: 'POST',
-    paths: ['/v1/dead-letters/retry'],
-    belongsTo: 'organization',
-    permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
-    errors: ['missing_required_field', 'invalid_channel'],
-    delivers: true,
-    body: retryInput,
-    response: retryResult,
-    handler: retry,
-  },
-]
+export const deadLetterRoutes: readonly Route[] = routesOf(
+  { tag: 'Dead letters', belongsTo: 'organization' },
+  [
+    {
+      operation: 'listDeadLetters',
+      summary: 'List notifications that failed, newest first',
+      method: 'GET',
+      paths: ['/v1/dead-letters'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: deadLetterQuery,
+      response: notificationList,
+      handler: list,
+    },
+    {
+      operation: 'groupDeadLetters',
+      summary: 'Count notifications that failed by error code, provider and channel',
+      method: 'GET',
+      paths: ['/v1/dead-letters/groups'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: deadLetterGroupQuery,
+      response: failureGroups,
+      handler: groups,
+    },
+    {
+      operation: 'retryDeadLetters',
+      summary: 'Retry failed notifications in bulk; with dryRun only count them',
+      method: 'POST',
+      paths: ['/v1/dead-letters/retry'],
+      permission: 'Full Access',
+      errors: ['missing_required_field', 'invalid_channel'],
+      delivers: true,
+      body: retryInput,
+      response: retryResult,
+      handler: retry,
+    },
+  ],
+)

@@ -14,7 +14,7 @@ import {
 import { notificationQuery, notificationViewQuery } from '../schemas/query.ts'
 import { notificationDeliveries } from '../schemas/webhook.ts'
 import { idempotencyKey, isTestMode } from '../send-headers.ts'
-import type { HandlerResult, RequestContext, Route, RouteError } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, type RouteError, routesOf } from './route.ts'
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
@@ -75,27 +75,12 @@ async function get(context: RequestContext, service: Service): Promise<HandlerRe
   return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
 }
 
-async function webhookDeliveries(
-  { params, organizationId }: RequestContext,
-  service: Service,
-): Promise<HandlerResult> {
-  return { body: await service.notifications.webhookDeliveries(organizationId, params.id ?? '') }
-}
-
-async function cancel({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.notifications.cancel(organizationId, params.id ?? '') }
-}
-
 async function resend(
   { params, request, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
   const options = { idempotencyKey: idempotencyKey(request) }
   return sent(await service.notifications.resend(organizationId, params.id ?? '', options))
-}
-
-async function retry({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.notifications.retry(organizationId, params.id ?? '') }
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
@@ -116,142 +101,122 @@ const SEND_ERRORS: readonly RouteError[] = [
   ...IDEMPOTENCY_ERRORS,
 ]
 
-export const notificationRoutes: readonly Route[] = [
-  {
-    operation: 'sendNotification',
-    summary: 'Send one notification; with X-Test-Mode: true only validate it',
-    tag: 'Notifications',
-    method: 'POST',
-    paths: ['/v1/notifications', '/v1/notify'],
-    belongsTo: 'organization',
-    permission: 'Write',
-    limit: 'requests',
-    status: 201,
-    errors: SEND_ERRORS,
-    requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
-    body: sendInput,
-    response: sentNotification,
-    otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
-    handler: send,
-  },
-  {
-    operation: 'sendBatch',
-    summary: 'Send up to 10,000 notifications, each validated by itself',
-    tag: 'Notifications',
-    method: 'POST',
-    paths: ['/v1/notifications/batch'],
-    belongsTo: 'organization',
-    permission: 'Write',
-    limit: 'requests',
-    status: 201,
-    errors: [['invalid_parameter', 422], 'missing_required_field', ...IDEMPOTENCY_ERRORS],
-    requestHeaders: ['Idempotency-Key'],
-    delivers: true,
-    body: batchInput,
-    bodySize: 'batch',
-    response: batchResult,
-    handler: sendBatch,
-  },
-  {
-    operation: 'listNotifications',
-    summary: 'List notifications, newest first',
-    tag: 'Notifications',
-    method: 'GET',
-    paths: ['/v1/notifications'],
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    errors: ['invalid_channel'],
-    query: notificationQuery,
-    response: notificationList,
-    handler: list,
-  },
-  {
-    operation: 'getNotification',
-    summary: 'Get one notification with its timeline',
-    tag: 'Notifications',
-    method: 'GET',
-    paths: ['/v1/notifications/{id}'],
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    unknown: 'notification_not_found',
-    errors: ['sensitive_content'],
-    query: notificationViewQuery,
-    queryGrants: { rendered: 'content' },
-    response: notificationRecord,
-    handler: get,
-  },
-  {
-    operation: 'listNotificationWebhookDeliveries',
-    summary: 'List the webhook events about a notification with their attempts, newest first',
-    tag: 'Notifications',
-    method: 'GET',
-    paths: ['/v1/notifications/{id}/webhook-deliveries'],
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    unknown: 'notification_not_found',
-    response: notificationDeliveries,
-    handler: webhookDeliveries,
-  },
-  {
-    operation: 'cancelNotification',
-    summary: 'Cancel a notification before its first attempt',
-    tag: 'Notifications',
-    method: 'POST',
-    paths: ['/v1/notifications/{id}/cancel'],
-    belongsTo: 'organization',
-    permission: 'Write',
-    limit: 'requests',
-    status: 200,
-    unknown: 'notification_not_found',
-    errors: ['not_cancellable'],
-    response: notificationRecord,
-    handler: cancel,
-  },
-  {
-    operation: 'resendNotification',
-    summary: 'Resend a message as a new notification',
-    tag: 'Notifications',
-    method: 'POST',
-    paths: ['/v1/notifications/{id}/resend'],
-    belongsTo: 'organization',
-    permission: 'Write',
-    limit: 'requests',
-    status: 201,
-    unknown: 'notification_not_found',
-    errors: [
-      'content_removed',
-      'invalid_channel',
-      'invalid_recipient',
-      'region_not_permitted',
-      ...SUPPRESSED,
-      'notification_quota_exceeded',
-      ...IDEMPOTENCY_ERRORS,
-    ],
-    requestHeaders: ['Idempotency-Key'],
-    delivers: true,
-    response: sentNotification,
-    handler: resend,
-  },
-  {
-    operation: 'retryNotification',
-    summary: 'Retry a failed notification',
-    tag: 'Notifications',
-    method: 'POST',
-    paths: ['/v1/notifications/{id}/retry'],
-    belongsTo: 'organization',
-    permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
-    unknown: 'notification_not_found',
-    errors: ['not_retryable', 'content_removed', 'invalid_channel'],
-    delivers: true,
-    response: notificationRecord,
-    handler: retry,
-  },
-]
+export const notificationRoutes: readonly Route[] = routesOf(
+  { tag: 'Notifications', belongsTo: 'organization' },
+  [
+    {
+      operation: 'sendNotification',
+      summary: 'Send one notification; with X-Test-Mode: true only validate it',
+      method: 'POST',
+      paths: ['/v1/notifications', '/v1/notify'],
+      permission: 'Write',
+      status: 201,
+      errors: SEND_ERRORS,
+      requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
+      body: sendInput,
+      response: sentNotification,
+      otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
+      handler: send,
+    },
+    {
+      operation: 'sendBatch',
+      summary: 'Send up to 10,000 notifications, each validated by itself',
+      method: 'POST',
+      paths: ['/v1/notifications/batch'],
+      permission: 'Write',
+      status: 201,
+      errors: [['invalid_parameter', 422], 'missing_required_field', ...IDEMPOTENCY_ERRORS],
+      requestHeaders: ['Idempotency-Key'],
+      delivers: true,
+      body: batchInput,
+      bodySize: 'batch',
+      response: batchResult,
+      handler: sendBatch,
+    },
+    {
+      operation: 'listNotifications',
+      summary: 'List notifications, newest first',
+      method: 'GET',
+      paths: ['/v1/notifications'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: notificationQuery,
+      response: notificationList,
+      handler: list,
+    },
+    {
+      operation: 'getNotification',
+      summary: 'Get one notification with its timeline',
+      method: 'GET',
+      paths: ['/v1/notifications/{id}'],
+      permission: 'Read Only',
+      unknown: 'notification_not_found',
+      errors: ['sensitive_content'],
+      query: notificationViewQuery,
+      queryGrants: { rendered: 'content' },
+      response: notificationRecord,
+      handler: get,
+    },
+    {
+      operation: 'listNotificationWebhookDeliveries',
+      summary: 'List the webhook events about a notification with their attempts, newest first',
+      method: 'GET',
+      paths: ['/v1/notifications/{id}/webhook-deliveries'],
+      permission: 'Read Only',
+      unknown: 'notification_not_found',
+      response: notificationDeliveries,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
+      }),
+    },
+    {
+      operation: 'cancelNotification',
+      summary: 'Cancel a notification before its first attempt',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/cancel'],
+      permission: 'Write',
+      unknown: 'notification_not_found',
+      errors: ['not_cancellable'],
+      response: notificationRecord,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.cancel(organizationId, params.id ?? ''),
+      }),
+    },
+    {
+      operation: 'resendNotification',
+      summary: 'Resend a message as a new notification',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/resend'],
+      permission: 'Write',
+      status: 201,
+      unknown: 'notification_not_found',
+      errors: [
+        'content_removed',
+        'invalid_channel',
+        'invalid_recipient',
+        'region_not_permitted',
+        ...SUPPRESSED,
+        'notification_quota_exceeded',
+        ...IDEMPOTENCY_ERRORS,
+      ],
+      requestHeaders: ['Idempotency-Key'],
+      delivers: true,
+      response: sentNotification,
+      handler: resend,
+    },
+    {
+      operation: 'retryNotification',
+      summary: 'Retry a failed notification',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/retry'],
+      permission: 'Full Access',
+      unknown: 'notification_not_found',
+      errors: ['not_retryable', 'content_removed', 'invalid_channel'],
+      delivers: true,
+      response: notificationRecord,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.retry(organizationId, params.id ?? ''),
+      }),
+    },
+  ],
+)

@@ -88,6 +88,17 @@ export interface Route {
   readonly handler: Handler
 }
 
+/** A route of a group. */
+type Grouped = Omit<Route, 'tag' | 'limit' | 'status'> & Partial<Pick<Route, 'limit' | 'status'>>
+
+/** Routes with what they have in common. Unless a route says otherwise, its success is 200, and `requests` limits it. */
+export function routesOf(
+  common: Pick<Route, 'tag' | 'belongsTo'>,
+  routes: readonly Grouped[],
+): readonly Route[] {
+  return routes.map((route) => ({ limit: 'requests', status: 200, ...common, ...route }))
+}
+
 /** Calls the notifier, which holds all rules of the operation. */
 export type Handler = (context: RequestContext, service: Service) => Promise<HandlerResult>
 

@@ -1,10 +1,6 @@
 import type { Service } from '../../services/service.ts'
 import { type Operations, operations, statistics } from '../schemas/statistics.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
-
-async function get({ organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.statistics.get(organizationId) }
-}
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function getOperations(_context: RequestContext, service: Service): Promise<HandlerResult> {
   const [health, { at, backlog }] = await Promise.all([service.health(), service.metrics()])
@@ -18,31 +14,25 @@ async function getOperations(_context: RequestContext, service: Service): Promis
   return { body }
 }
 
-export const statisticsRoutes: readonly Route[] = [
+export const statisticsRoutes: readonly Route[] = routesOf({ tag: 'Statistics' }, [
   {
     operation: 'getStatistics',
     summary: 'Get counts of the last 24 hours, failures by cause, and what waits',
-    tag: 'Statistics',
     method: 'GET',
     paths: ['/v1/statistics'],
     belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     response: statistics,
-    handler: get,
+    handler: async ({ organizationId }, service) => ({ body: await service.statistics.get(organizationId) }),
   },
   {
     operation: 'getOperations',
     summary: 'Get the health of the service in detail, and what waits in it',
-    tag: 'Statistics',
     method: 'GET',
     paths: ['/v1/operations'],
     belongsTo: 'operator',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     response: operations,
     handler: getOperations,
   },
-]
+])

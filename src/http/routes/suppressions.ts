@@ -4,7 +4,7 @@ import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { suppressionQuery, suppressionTargetQuery } from '../schemas/query.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `suppressionInput`.
@@ -24,57 +24,49 @@ async function remove({ query, organizationId }: RequestContext, service: Servic
 
 const collection = ['/v1/suppressions']
 
-export const suppressionRoutes: readonly Route[] = [
-  {
-    operation: 'addSuppression',
-    summary: 'Suppress a recipient; an existing entry stays unchanged',
-    tag: 'Suppressions',
-    method: 'POST',
-    paths: collection,
-    belongsTo: 'organization',
-    permission: 'Full Access',
-    limit: 'requests',
-    status: 201,
-    errors: [
-      'missing_required_field',
-      'invalid_channel',
-      'invalid_email',
-      'invalid_phone',
-      'invalid_recipient',
-    ],
-    body: suppressionInput,
-    response: suppressionRecord,
-    handler: add,
-  },
-  {
-    operation: 'listSuppressions',
-    summary: 'List suppressed recipients, newest first',
-    tag: 'Suppressions',
-    method: 'GET',
-    paths: collection,
-    belongsTo: 'organization',
-    permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
-    errors: ['invalid_channel'],
-    query: suppressionQuery,
-    response: suppressionList,
-    handler: list,
-  },
-  {
-    // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
-    operation: 'removeSuppression',
-    summary: 'Remove a suppression',
-    tag: 'Suppressions',
-    method: 'DELETE',
-    paths: collection,
-    belongsTo: 'organization',
-    permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
-    errors: ['missing_required_field', 'invalid_channel', 'not_found'],
-    query: suppressionTargetQuery,
-    response: deleted,
-    handler: remove,
-  },
-]
+export const suppressionRoutes: readonly Route[] = routesOf(
+  { tag: 'Suppressions', belongsTo: 'organization' },
+  [
+    {
+      operation: 'addSuppression',
+      summary: 'Suppress a recipient; an existing entry stays unchanged',
+      method: 'POST',
+      paths: collection,
+      permission: 'Full Access',
+      status: 201,
+      errors: [
+        'missing_required_field',
+        'invalid_channel',
+        'invalid_email',
+        'invalid_phone',
+        'invalid_recipient',
+      ],
+      body: suppressionInput,
+      response: suppressionRecord,
+      handler: add,
+    },
+    {
+      operation: 'listSuppressions',
+      summary: 'List suppressed recipients, newest first',
+      method: 'GET',
+      paths: collection,
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: suppressionQuery,
+      response: suppressionList,
+      handler: list,
+    },
+    {
+      // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
+      operation: 'removeSuppression',
+      summary: 'Remove a suppression',
+      method: 'DELETE',
+      paths: collection,
+      permission: 'Full Access',
+      errors: ['missing_required_field', 'invalid_channel', 'not_found'],
+      query: suppressionTargetQuery,
+      response: deleted,
+      handler: remove,
+    },
+  ],
+)

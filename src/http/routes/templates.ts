@@ -18,19 +18,11 @@ import {
   templateVersionList,
   templateVersionRecord,
 } from '../schemas/template.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateInput`.
   return { body: await service.templates.create(organizationId, body as unknown as TemplateInput) }
-}
-
-async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.templates.list(organizationId, parseInput(listQuery, query, 'query')) }
-}
-
-async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.templates.get(organizationId, params.idOrName ?? '') }
 }
 
 async function update(
@@ -92,14 +84,12 @@ const collection = below('')
 const one = below('/{idOrName}')
 const oneVersion = '/{idOrName}/versions/{version}'
 
-export const templateRoutes: readonly Route[] = [
+export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', belongsTo: 'organization' }, [
   {
     operation: 'createTemplate',
     summary: 'Create a template',
-    tag: 'Templates',
     method: 'POST',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Write',
     limit: 'templates.create',
     status: 201,
@@ -111,41 +101,34 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'listTemplates',
     summary: 'List templates, newest first',
-    tag: 'Templates',
     method: 'GET',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Read Only',
     limit: 'templates.list',
-    status: 200,
     query: listQuery,
     response: templateList,
-    handler: list,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.templates.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
   },
   {
     operation: 'getTemplate',
     summary: 'Get a template by its id or name',
-    tag: 'Templates',
     method: 'GET',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     response: templateRecord,
-    handler: get,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.templates.get(organizationId, params.idOrName ?? ''),
+    }),
   },
   {
     operation: 'updateTemplate',
     summary: 'Change a template; queued notifications keep their version',
-    tag: 'Templates',
     method: 'PATCH',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Write',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     errors: ['invalid_channel', 'template_already_exists', 'version_conflict'],
     body: templateChange,
@@ -155,13 +138,9 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'previewTemplate',
     summary: 'Render a template with example values; nothing is stored or sent',
-    tag: 'Templates',
     method: 'POST',
     paths: below('/{idOrName}/preview'),
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     errors: ['invalid_template_variable', 'message_too_large'],
     body: previewInput,
@@ -171,13 +150,9 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'previewTemplateDraft',
     summary: 'Render an unsaved template with example values; nothing is stored or sent',
-    tag: 'Templates',
     method: 'POST',
     paths: ['/v1/template-previews', '/admin/template-previews'],
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     errors: ['missing_required_field', 'invalid_channel', 'invalid_template_variable', 'message_too_large'],
     body: templateDraft,
     response: templatePreview,
@@ -186,13 +161,9 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'listTemplateVersions',
     summary: 'List the versions of a template, newest first',
-    tag: 'Templates',
     method: 'GET',
     paths: below('/{idOrName}/versions'),
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     query: listQuery,
     response: templateVersionList,
@@ -201,13 +172,9 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'getTemplateVersion',
     summary: 'Get one version of a template',
-    tag: 'Templates',
     method: 'GET',
     paths: below(oneVersion),
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     response: templateVersionRecord,
     handler: version,
@@ -215,13 +182,9 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'restoreTemplateVersion',
     summary: 'Restore an earlier version of a template as a new version',
-    tag: 'Templates',
     method: 'POST',
     paths: below(`${oneVersion}/restore`),
-    belongsTo: 'organization',
     permission: 'Write',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     response: templateRecord,
     handler: restore,
@@ -229,15 +192,11 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'deleteTemplate',
     summary: 'Delete a template; queued notifications keep their version',
-    tag: 'Templates',
     method: 'DELETE',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'template_not_found',
     response: deleted,
     handler: remove,
   },
-]
+])

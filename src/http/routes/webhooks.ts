@@ -18,27 +18,12 @@ import {
   webhookEndpointRecord,
   webhookPostRecord,
 } from '../schemas/webhook.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
   return { body: await service.webhooks.create(organizationId, endpoint) }
-}
-
-async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.list(organizationId, parseInput(listQuery, query, 'query')) }
-}
-
-async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.get(organizationId, params.id ?? '') }
-}
-
-async function update(
-  { params, body, organizationId }: RequestContext,
-  service: Service,
-): Promise<HandlerResult> {
-  return { body: await service.webhooks.update(organizationId, params.id ?? '', body) }
 }
 
 async function rotateSecret(
@@ -47,10 +32,6 @@ async function rotateSecret(
 ): Promise<HandlerResult> {
   const { overlapMs } = parseInput(secretRotation, body)
   return { body: await service.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
-}
-
-async function test({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.test(organizationId, params.id ?? '') }
 }
 
 async function deliveries(
@@ -86,16 +67,13 @@ async function remove({ params, organizationId }: RequestContext, service: Servi
 const collection = ['/v1/webhooks']
 const one = ['/v1/webhooks/{id}']
 
-export const webhookRoutes: readonly Route[] = [
+export const webhookRoutes: readonly Route[] = routesOf({ tag: 'Webhooks', belongsTo: 'organization' }, [
   {
     operation: 'createWebhook',
     summary: 'Register a webhook endpoint; only this response contains its secret',
-    tag: 'Webhooks',
     method: 'POST',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
     status: 201,
     errors: ['missing_required_field', 'blocked_address', 'endpoint_limit_reached'],
     body: webhookEndpointInput,
@@ -105,58 +83,48 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'listWebhooks',
     summary: 'List webhook endpoints without their secrets, newest first',
-    tag: 'Webhooks',
     method: 'GET',
     paths: collection,
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     query: listQuery,
     response: webhookEndpointList,
-    handler: list,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.webhooks.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
   },
   {
     operation: 'getWebhook',
     summary: 'Get a webhook endpoint without its secret',
-    tag: 'Webhooks',
     method: 'GET',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     response: webhookEndpointRecord,
-    handler: get,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.webhooks.get(organizationId, params.id ?? ''),
+    }),
   },
   {
     operation: 'updateWebhook',
     summary: 'Change, disable or enable a webhook endpoint',
-    tag: 'Webhooks',
     method: 'PATCH',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     errors: ['blocked_address'],
     body: webhookEndpointChange,
     response: webhookEndpointRecord,
-    handler: update,
+    handler: async ({ params, body, organizationId }, service) => ({
+      body: await service.webhooks.update(organizationId, params.id ?? '', body),
+    }),
   },
   {
     operation: 'rotateWebhookSecret',
     summary:
       'Rotate the signing secret; only this response contains the new one, and older ones sign beside it for a while',
-    tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/rotate-secret'],
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     body: secretRotation,
     bodyOptional: true,
@@ -166,28 +134,22 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'testWebhook',
     summary: 'Post an example event at once and return the result',
-    tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/test'],
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     delivers: true,
     response: webhookPostRecord,
-    handler: test,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.webhooks.test(organizationId, params.id ?? ''),
+    }),
   },
   {
     operation: 'listWebhookDeliveries',
     summary: 'List the deliveries of a webhook endpoint with their attempts, newest first',
-    tag: 'Webhooks',
     method: 'GET',
     paths: ['/v1/webhooks/{id}/deliveries'],
-    belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     query: webhookDeliveryQuery,
     response: webhookDeliveryList,
@@ -196,13 +158,9 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'redeliverWebhookDelivery',
     summary: 'Redeliver one event to a webhook endpoint at once',
-    tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/deliveries/{eventId}/redeliver'],
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     errors: ['endpoint_disabled'],
     delivers: true,
@@ -212,13 +170,9 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'redeliverWebhook',
     summary: 'Redeliver the held and failed events since a time',
-    tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/redeliver'],
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     errors: ['missing_required_field', 'endpoint_disabled'],
     body: redeliverInput,
@@ -229,15 +183,11 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'deleteWebhook',
     summary: 'Delete a webhook endpoint and its pending events',
-    tag: 'Webhooks',
     method: 'DELETE',
     paths: one,
-    belongsTo: 'organization',
     permission: 'Full Access',
-    limit: 'requests',
-    status: 200,
     unknown: 'not_found',
     response: deleted,
     handler: remove,
   },
-]
+])
