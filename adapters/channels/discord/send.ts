@@ -1,10 +1,7 @@
 import * as z from 'zod'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { providerShape } from '../kit/http/provider-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
+import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
 import { judgeDiscord } from './errors.ts'
 import { type DiscordKind, discordChannel } from './kind.ts'
@@ -12,7 +9,7 @@ import { type DiscordKind, discordChannel } from './kind.ts'
 export { type DiscordContent, type DiscordKind, type DiscordMentions, discordChannel } from './kind.ts'
 
 /** Options of `discord`. */
-export interface DiscordOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
+export interface DiscordOptions extends Omit<ProviderOptions, 'baseUrl'> {
   /** Address of the webhook, `https://discord.com/api/webhooks/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
@@ -25,7 +22,6 @@ export interface DiscordOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
 const { baseUrl: _, ...shape } = providerShape({ name: 'discord', baseUrl: '' })
 const schema = z.strictObject({
   ...shape,
-  maxPerSecond,
   url: z.string().refine(isWebhookUrl, 'must be the URL of a webhook at discord.com, without a query'),
   to: oneOrSeveral(
     z
@@ -47,18 +43,13 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12
  */
 export function discord(options: DiscordOptions): Provider<DiscordKind> {
   const given = checkOptions('discord', schema, options)
-  const { timeoutMs, maxConcurrent, url } = given
+  const { url } = given
   const places = new Set(given.to)
   const { pathname } = new URL(url)
-  const http = providerHttp({
-    maxConnections: maxConcurrent,
-    timeoutMs,
+  return httpProvider(discordChannel, given, {
+    title: 'Discord',
     secrets: [url, pathname, ...pathname.split('/').slice(-1)],
-  })
-  return {
-    ...describeProvider(discordChannel, given),
-    accepts: (to) => places.has(to.toLowerCase()),
-    send: (message, { signal }) =>
+    send: (message, { signal }, http) =>
       http.send(
         {
           url: url + queryOf(message),
@@ -68,11 +59,9 @@ export function discord(options: DiscordOptions): Provider<DiscordKind> {
         },
         judgeDiscord,
       ),
-    async check() {
-      assertWorks(await http.send({ method: 'GET', url, headers: {} }, judgeDiscord), 'Discord')
-    },
-    close: () => http.close(),
-  }
+    check: (http) => http.send({ method: 'GET', url, headers: {} }, judgeDiscord),
+    hooks: { accepts: (to) => places.has(to.toLowerCase()) },
+  })
 }
 
 /** Without `wait`, Discord answers before it validates the message. */

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import { maxPerSecond } from '../kit/http/paced-options.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, wrongOption } from '../kit/options.ts'
 import type { ServiceAccount } from './token.ts'
@@ -28,13 +27,6 @@ export interface FcmOptions extends ProviderOptions {
    * @default 'high'
    */
   readonly priority?: 'high' | 'normal' | undefined
-  /**
-   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
-   * 1.
-   *
-   * @default no limit
-   */
-  readonly maxPerSecond?: number | undefined
 }
 
 /** The fields in use of a service account's key file. Other fields are ignored. */
@@ -73,7 +65,6 @@ const schema = z.strictObject({
     token_uri: providerShape({ name: 'fcm', baseUrl: 'https://oauth2.googleapis.com/token' }).baseUrl,
   }),
   projectId: project.optional(),
-  maxPerSecond,
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   priority: z.enum(['high', 'normal']).default('high'),
 })

@@ -2,9 +2,8 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { type ProviderRequest, providerHttp } from '../kit/http/provider-http.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
+import type { ProviderRequest } from '../kit/http/provider-http.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
@@ -45,10 +44,9 @@ const schema = z.strictObject({
  */
 export function mailgun(options: MailgunOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey, domain } = given
+  const { baseUrl, apiKey, domain, receipts } = given
   const frame = mailFrame(PLUGIN, given)
   const credentials = Buffer.from(`api:${apiKey}`, 'utf8').toString('base64')
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey, credentials] })
 
   async function request(form: FormData): Promise<ProviderRequest> {
     const { body, contentType } = await encode(form)
@@ -59,20 +57,20 @@ export function mailgun(options: MailgunOptions): Provider<EmailKind> {
     }
   }
 
-  return {
-    ...describeProvider(email, given),
-    send: (message, context) =>
-      sendMail(frame, message, context, async (mail) => {
-        return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)
-      }),
-    ...(given.receipts === undefined ? {} : { parseReceipts: mailgunReceipts(given.receipts) }),
-    async check() {
+  return httpProvider(email, given, {
+    title: 'Mailgun',
+    secrets: [apiKey, credentials],
+    send: (message, context, http) =>
+      sendMail(frame, message, context, async (mail) =>
+        http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun),
+      ),
+    async check(http) {
       const form = new FormData()
       form.set('o:testmode', 'yes')
-      assertWorks(await http.send(await request(form), judgeIncomplete), 'Mailgun')
+      return http.send(await request(form), judgeIncomplete)
     },
-    close: () => http.close(),
-  }
+    hooks: receipts && { parseReceipts: mailgunReceipts(receipts) },
+  })
 }
 
 function toForm(mail: ApiMail): FormData {

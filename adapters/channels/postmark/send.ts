@@ -2,10 +2,8 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import {
@@ -55,40 +53,32 @@ const schema = z.strictObject({
  */
 export function postmark(options: PostmarkOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, serverToken } = given
+  const { baseUrl, serverToken, receipts } = given
   const frame = mailFrame(PLUGIN, given)
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
-
-  return {
-    ...describeProvider(email, given),
-    send: (message, context) =>
+  const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
+  return httpProvider(email, given, {
+    title: 'Postmark',
+    secrets: [serverToken],
+    send: (message, context, http) =>
       sendMail(frame, message, context, (mail) =>
         http.send(
           {
             url: `${baseUrl}/email`,
-            headers: {
-              accept: 'application/json',
-              'content-type': 'application/json',
-              'x-postmark-server-token': serverToken,
-            },
+            headers: { ...headers, 'content-type': 'application/json' },
             body: JSON.stringify(toRequest(mail, given.messageStream)),
             signal: context.signal,
           },
           judgePostmark,
         ),
       ),
-    ...(given.receipts === undefined ? {} : { parseReceipts: postmarkReceipts(given.receipts) }),
-    async check() {
-      const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
-      const outcome = await http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
+    check: (http) =>
+      http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'ID') !== undefined
           ? { kind: 'accepted' }
           : judgePostmark(answer),
-      )
-      assertWorks(outcome, 'Postmark')
-    },
-    close: () => http.close(),
-  }
+      ),
+    hooks: receipts && { parseReceipts: postmarkReceipts(receipts) },
+  })
 }
 
 function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {

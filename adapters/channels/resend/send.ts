@@ -2,9 +2,7 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import {
@@ -49,19 +47,19 @@ const schema = z.strictObject({
  */
 export function resend(options: ResendOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
+  const { baseUrl, apiKey, receipts } = given
   const frame = mailFrame(PLUGIN, given)
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
-
-  return {
-    ...describeProvider(email, given),
-    send: (message, context) =>
+  const headers = { authorization: `Bearer ${apiKey}` }
+  return httpProvider(email, given, {
+    title: 'Resend',
+    secrets: [apiKey],
+    send: (message, context, http) =>
       sendMail(frame, message, context, (mail) =>
         http.send(
           {
             url: `${baseUrl}/emails`,
             headers: {
-              authorization: `Bearer ${apiKey}`,
+              ...headers,
               'content-type': 'application/json',
               'idempotency-key': context.idempotencyKey,
             },
@@ -71,16 +69,9 @@ export function resend(options: ResendOptions): Provider<EmailKind> {
           judgeResend,
         ),
       ),
-    ...(given.receipts === undefined ? {} : { parseReceipts: resendReceipts(given.receipts) }),
-    async check() {
-      const headers = { authorization: `Bearer ${apiKey}` }
-      assertWorks(
-        await http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
-        'Resend',
-      )
-    },
-    close: () => http.close(),
-  }
+    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
+    hooks: receipts && { parseReceipts: resendReceipts(receipts) },
+  })
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {

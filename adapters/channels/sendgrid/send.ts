@@ -2,9 +2,7 @@ import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import type { Mailbox } from '../kit/mail/address.ts'
 import {
@@ -49,32 +47,27 @@ const schema = z.strictObject({
  */
 export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
+  const { baseUrl, apiKey, receipts } = given
   const frame = mailFrame(PLUGIN, given)
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
-
-  return {
-    ...describeProvider(email, given),
-    send: (message, context) =>
+  const headers = { authorization: `Bearer ${apiKey}` }
+  return httpProvider(email, given, {
+    title: 'SendGrid',
+    secrets: [apiKey],
+    send: (message, context, http) =>
       sendMail(frame, message, context, (mail) =>
         http.send(
           {
             url: `${baseUrl}/v3/mail/send`,
-            headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+            headers: { ...headers, 'content-type': 'application/json' },
             body: JSON.stringify(toRequest(mail)),
             signal: context.signal,
           },
           judgeSendgrid,
         ),
       ),
-    ...(given.receipts === undefined ? {} : { parseReceipts: sendgridReceipts(given.receipts) }),
-    async check() {
-      const headers = { authorization: `Bearer ${apiKey}` }
-      const request = { method: 'GET', url: `${baseUrl}/v3/scopes`, headers }
-      assertWorks(await http.send(request, judgeScopes), 'SendGrid')
-    },
-    close: () => http.close(),
-  }
+    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/v3/scopes`, headers }, judgeScopes),
+    hooks: receipts && { parseReceipts: sendgridReceipts(receipts) },
+  })
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {

@@ -1,12 +1,9 @@
 import * as z from 'zod'
 import { type SlackKind, slack as slackKind } from '../../../src/channels/slack.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeSlack } from './errors.ts'
 import { refusalOf, slackContent } from './message.ts'
@@ -16,7 +13,7 @@ export { type SlackWebhookOptions, slackWebhook } from './webhook.ts'
 export type { SlackReceiptOptions }
 
 /** Options of `slack`. */
-export interface SlackOptions extends PacedProviderOptions {
+export interface SlackOptions extends ProviderOptions {
   /** A bot token, `xoxb-…`, with the scope `chat:write`. */
   readonly token: string
   /**
@@ -35,7 +32,6 @@ export interface SlackOptions extends PacedProviderOptions {
 
 const schema = z.strictObject({
   ...providerShape({ name: 'slack', baseUrl: 'https://slack.com/api' }),
-  maxPerSecond,
   token: credential,
   unfurl: z.boolean().optional(),
   receipts: receiptOptions.optional(),
@@ -50,13 +46,12 @@ const schema = z.strictObject({
  */
 export function slack(options: SlackOptions): Provider<SlackKind> {
   const given = checkOptions('slack', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, receipts } = given
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [token] })
+  const { baseUrl, token, unfurl, receipts } = given
   const authorization = `Bearer ${token}`
-
-  return {
-    ...describeProvider(slackKind, given),
-    async send(message, { notificationId, signal }) {
+  return httpProvider(slackKind, given, {
+    title: 'Slack',
+    secrets: [token],
+    async send(message, { notificationId, signal }, http) {
       const refusal = refusalOf(message)
       if (refusal !== null) return refusal
       // JSON omits undefined members.
@@ -73,14 +68,10 @@ export function slack(options: SlackOptions): Provider<SlackKind> {
       const headers = { authorization, 'content-type': 'application/json; charset=utf-8' }
       return http.send({ url: `${baseUrl}/chat.postMessage`, headers, body, signal }, judgeSlack)
     },
-    ...(receipts === undefined ? {} : { parseReceipts: slackEvents(receipts) }),
-    async check() {
-      const request = { url: `${baseUrl}/auth.test`, headers: { authorization } }
-      const outcome = await http.send(request, (answer) =>
+    check: (http) =>
+      http.send({ url: `${baseUrl}/auth.test`, headers: { authorization } }, (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
-      )
-      assertWorks(outcome, 'Slack')
-    },
-    close: () => http.close(),
-  }
+      ),
+    hooks: receipts && { parseReceipts: slackEvents(receipts) },
+  })
 }

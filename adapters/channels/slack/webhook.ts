@@ -1,16 +1,14 @@
 import * as z from 'zod'
 import { type SlackKind, slack } from '../../../src/channels/slack.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { providerShape } from '../kit/http/provider-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
+import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
 import { judgeSlackWebhook } from './errors.ts'
 import { refusalOf, slackContent } from './message.ts'
 
 /** Options of `slackWebhook`. */
-export interface SlackWebhookOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
+export interface SlackWebhookOptions extends Omit<ProviderOptions, 'baseUrl'> {
   /** Address of the webhook, `https://hooks.slack.com/services/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
@@ -23,7 +21,6 @@ export interface SlackWebhookOptions extends Omit<PacedProviderOptions, 'baseUrl
 const { baseUrl: _, ...shape } = providerShape({ name: 'slack-webhook', baseUrl: '' })
 const schema = z.strictObject({
   ...shape,
-  maxPerSecond,
   url: z.string().refine(isWebhookUrl, 'must be the address of an incoming webhook at hooks.slack.com'),
   to: oneOrSeveral(z.string().min(1).max(100)),
 })
@@ -36,32 +33,19 @@ const schema = z.strictObject({
  */
 export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> {
   const given = checkOptions('slackWebhook', schema, options)
-  const { timeoutMs, maxConcurrent, url } = given
+  const { url } = given
   const places = new Set(given.to)
-  const http = providerHttp({
-    maxConnections: maxConcurrent,
-    timeoutMs,
-    secrets: [url, new URL(url).pathname, ...new URL(url).pathname.split('/').slice(-1)],
-  })
-  return {
-    ...describeProvider(slack, given),
-    accepts: (to) => places.has(to),
-    async send(message, { signal }) {
-      return (
-        refusalOf(message) ??
-        http.send(
-          {
-            url,
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify(slackContent(message)),
-            signal,
-          },
-          judgeSlackWebhook,
-        )
-      )
+  const { pathname } = new URL(url)
+  return httpProvider(slack, given, {
+    title: 'Slack',
+    secrets: [url, pathname, ...pathname.split('/').slice(-1)],
+    async send(message, { signal }, http) {
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify(slackContent(message))
+      return refusalOf(message) ?? http.send({ url, headers, body, signal }, judgeSlackWebhook)
     },
-    close: () => http.close(),
-  }
+    hooks: { accepts: (to) => places.has(to) },
+  })
 }
 
 /** Slack's own hosts, or this machine for tests. Workflow triggers share the host and answer in another format. */

@@ -4,17 +4,16 @@ import type { SmsKind } from '../../../src/channels/sms.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { awsCaller } from '../kit/http/aws-client.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { describeProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { loadSns } from './client.ts'
 import { judgeSns } from './errors.ts'
 
 /** Options of `sns`. */
-export interface SnsOptions extends PacedProviderOptions {
+export interface SnsOptions extends ProviderOptions {
   /** AWS region, for example `eu-central-1`. */
   readonly region: string
   /**
@@ -46,7 +45,6 @@ export interface SnsCredentials {
 const schema = z.strictObject({
   // The SDK chooses the region's address. A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
-  maxPerSecond,
   region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
   credentials: z
     .union([

@@ -1,11 +1,8 @@
 import * as z from 'zod'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { providerShape } from '../kit/http/provider-options.ts'
+import { maxPerSecond, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeTelegram } from './errors.ts'
 import { type TelegramKind, telegramChannel } from './kind.ts'
@@ -15,7 +12,7 @@ export { type TelegramButton, type TelegramContent, type TelegramKind, telegramC
 export type { TelegramReceiptOptions }
 
 /** Options of `telegram`. */
-export interface TelegramOptions extends PacedProviderOptions {
+export interface TelegramOptions extends ProviderOptions {
   /** The bot's token from BotFather: `123456:ABC-…`. */
   readonly token: string
   /**
@@ -48,14 +45,12 @@ const schema = z.strictObject({
  */
 export function telegram(options: TelegramOptions): Provider<TelegramKind> {
   const given = checkOptions('telegram', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, token, receipts } = given
-  const secret = token.slice(token.indexOf(':') + 1)
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [token, secret] })
+  const { baseUrl, token, receipts } = given
   const api = `${baseUrl}/bot${token}`
-
-  return {
-    ...describeProvider(telegramChannel, given),
-    send: (message, { signal }) =>
+  return httpProvider(telegramChannel, given, {
+    title: 'Telegram',
+    secrets: [token, token.slice(token.indexOf(':') + 1)],
+    send: (message, { signal }, http) =>
       http.send(
         {
           url: `${api}/sendMessage`,
@@ -65,15 +60,12 @@ export function telegram(options: TelegramOptions): Provider<TelegramKind> {
         },
         judgeTelegram,
       ),
-    ...(receipts === undefined ? {} : { parseReceipts: telegramUpdates(receipts) }),
-    async check() {
-      const outcome = await http.send({ method: 'GET', url: `${api}/getMe`, headers: {} }, (answer) =>
+    check: (http) =>
+      http.send({ method: 'GET', url: `${api}/getMe`, headers: {} }, (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeTelegram(answer),
-      )
-      assertWorks(outcome, 'Telegram')
-    },
-    close: () => http.close(),
-  }
+      ),
+    hooks: receipts && { parseReceipts: telegramUpdates(receipts) },
+  })
 }
 
 function payloadOf({

@@ -2,18 +2,15 @@ import * as z from 'zod'
 import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { member, type ProviderAnswer, refuse, textMember } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, wrongOption } from '../kit/options.ts'
 import { judgeTwilio } from './errors.ts'
 import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioReceipts } from './receipts.ts'
 
 /** Options of `twilio` and `twilioWhatsApp`. */
-export interface TwilioAccountOptions extends PacedProviderOptions {
+export interface TwilioAccountOptions extends ProviderOptions {
   /** SID of the account: `AC` and 32 hexadecimal digits. */
   readonly accountSid: string
   /** The account's auth token. Optional with `apiKey`. */
@@ -54,7 +51,6 @@ const sid = (prefix: string) =>
 const shape = {
   // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'twilio', baseUrl: 'https://api.twilio.com', onAmbiguous: 'fail' }),
-  maxPerSecond,
   accountSid: sid('AC'),
   authToken: credential.optional(),
   apiKey: z.strictObject({ sid: sid('SK'), secret: credential }).optional(),
@@ -73,22 +69,18 @@ export function twilioProvider<Kind extends ChannelKind>(
   options: TwilioAccountOptions,
 ): Provider<Kind> {
   const given = checkOptions(plugin, z.strictObject({ ...shape, from: from.optional() }), options)
-  const { baseUrl, timeoutMs, maxConcurrent, accountSid, receipts, validitySeconds } = given
+  const { baseUrl, accountSid, receipts, validitySeconds } = given
   const sender = senderOf(plugin, scheme, given.from, given.messagingServiceSid)
   const login = loginOf(plugin, given)
   const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
   const proof = receipts === undefined ? null : proofOf(plugin, receipts, given.authToken)
   const account = `${baseUrl}/2010-04-01/Accounts/${accountSid}`
   const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
-  const http = providerHttp({
-    maxConnections: maxConcurrent,
-    timeoutMs,
-    secrets: [basic, login[1], ...(proof?.secret ?? [])],
-  })
 
-  return {
-    ...describeProvider(kind, given),
-    async send(message, { notificationId, signal }) {
+  return httpProvider(kind, given, {
+    title: 'Twilio',
+    secrets: [basic, login[1], ...(proof?.secret ?? [])],
+    async send(message, { notificationId, signal }, http) {
       const content = contentOf(message)
       if (isOutcome(content)) return content
       const form = new URLSearchParams({
@@ -110,14 +102,13 @@ export function twilioProvider<Kind extends ChannelKind>(
         (answer) => judgeTwilio(answer, given.from),
       )
     },
-    ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof, scheme) }),
-    async check() {
+    check(http) {
       // Standard API keys cannot read the account, only its resources.
       const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
-      assertWorks(await http.send({ method: 'GET', url, headers }, judgeAccount), 'Twilio')
+      return http.send({ method: 'GET', url, headers }, judgeAccount)
     },
-    close: () => http.close(),
-  }
+    hooks: proof === null ? undefined : { parseReceipts: twilioReceipts(proof, scheme) },
+  })
 }
 
 function isOutcome(content: Readonly<Record<string, string>> | Outcome): content is Outcome {

@@ -3,12 +3,9 @@ import { sms } from '../../../src/channels/built-in.ts'
 import type { SmsKind } from '../../../src/channels/sms.ts'
 import { smsText } from '../../../src/channels/sms-segments.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeVonage } from './errors.ts'
 import { receiptOptions, type VonageReceiptOptions, vonageReceipts } from './receipts.ts'
@@ -16,7 +13,7 @@ import { receiptOptions, type VonageReceiptOptions, vonageReceipts } from './rec
 export type { VonageReceiptOptions }
 
 /** Options of `vonage`. */
-export interface VonageOptions extends PacedProviderOptions {
+export interface VonageOptions extends ProviderOptions {
   readonly apiKey: string
   readonly apiSecret: string
   /** Sender: one of the account's numbers, digits only, or an alphanumeric name of at most 11 characters. */
@@ -38,7 +35,6 @@ export interface VonageOptions extends PacedProviderOptions {
 const schema = z.strictObject({
   // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'vonage', baseUrl: 'https://rest.nexmo.com', onAmbiguous: 'fail' }),
-  maxPerSecond,
   apiKey: credential,
   apiSecret: credential,
   from: z
@@ -56,21 +52,17 @@ const schema = z.strictObject({
  */
 export function vonage(options: VonageOptions): Provider<SmsKind> {
   const given = checkOptions('vonage', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret, receipts } = given
+  const { baseUrl, apiKey, apiSecret, receipts } = given
   const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [basic, apiSecret] })
-
-  return {
-    ...describeProvider(sms, given),
-    send: ({ to, body }, { notificationId, signal }) =>
+  const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
+  return httpProvider(sms, given, {
+    title: 'Vonage',
+    secrets: [basic, apiSecret],
+    send: ({ to, body }, { notificationId, signal }, http) =>
       http.send(
         {
           url: `${baseUrl}/sms/json`,
-          headers: {
-            authorization: `Basic ${basic}`,
-            'content-type': 'application/json',
-            accept: 'application/json',
-          },
+          headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify({
             from: given.from,
             to: to.replace(/^\+/, ''),
@@ -84,16 +76,10 @@ export function vonage(options: VonageOptions): Provider<SmsKind> {
         },
         judgeVonage,
       ),
-    ...(receipts === undefined ? {} : { parseReceipts: vonageReceipts({ ...receipts, apiKey }) }),
-    async check() {
-      const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
-      const outcome = await http.send(
-        { method: 'GET', url: `${baseUrl}/account/get-balance`, headers },
-        ({ status, json }) =>
-          status === 200 && textMember(json, 'value') !== undefined ? { kind: 'accepted' } : null,
-      )
-      assertWorks(outcome, 'Vonage')
-    },
-    close: () => http.close(),
-  }
+    check: (http) =>
+      http.send({ method: 'GET', url: `${baseUrl}/account/get-balance`, headers }, ({ status, json }) =>
+        status === 200 && textMember(json, 'value') !== undefined ? { kind: 'accepted' } : null,
+      ),
+    hooks: receipts && { parseReceipts: vonageReceipts({ ...receipts, apiKey }) },
+  })
 }

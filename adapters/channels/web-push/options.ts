@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { PushKind } from '../../../src/channels/push.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/provider.ts'
-import { maxPerSecond } from '../kit/http/paced-options.ts'
+import { maxPerSecond } from '../kit/http/provider-options.ts'
 import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
 import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'
 

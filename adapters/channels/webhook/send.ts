@@ -5,7 +5,7 @@ import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
-import { describeProvider } from '../kit/http/describe.ts'
+import { describeProvider } from '../kit/http/http-provider.ts'
 import { checkOptions, instanceName, retryPolicy, timeout } from '../kit/options.ts'
 import { webhookOutcome } from './errors.ts'
 

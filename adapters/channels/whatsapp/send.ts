@@ -1,12 +1,9 @@
 import * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
-import { assertWorks } from '../kit/check.ts'
-import { describeProvider } from '../kit/http/describe.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
-import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeWhatsApp } from './errors.ts'
 import { lacksTemplate, type WhatsAppKind, whatsappChannel } from './kind.ts'
@@ -17,7 +14,7 @@ export type { WhatsAppKind, WhatsAppReceiptOptions }
 export { whatsappChannel }
 
 /** Options of `whatsapp`. */
-export interface WhatsAppOptions extends PacedProviderOptions {
+export interface WhatsAppOptions extends ProviderOptions {
   /** A token with the permission `whatsapp_business_messaging`. Tokens of system users do not expire. */
   readonly accessToken: string
   /** Id of the business phone number that sends (not the number itself). */
@@ -39,7 +36,6 @@ export interface WhatsAppOptions extends PacedProviderOptions {
 const schema = z.strictObject({
   // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'whatsapp', baseUrl: 'https://graph.facebook.com', onAmbiguous: 'fail' }),
-  maxPerSecond,
   accessToken: credential,
   phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, digits only'),
   version: z
@@ -57,18 +53,13 @@ const schema = z.strictObject({
  */
 export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   const given = checkOptions('whatsapp', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, accessToken, receipts } = given
+  const { baseUrl, accessToken, receipts } = given
   const number = `${baseUrl}/${given.version}/${given.phoneNumberId}`
   const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
-  const http = providerHttp({
-    maxConnections: maxConcurrent,
-    timeoutMs,
+  return httpProvider(whatsappChannel, given, {
+    title: 'WhatsApp',
     secrets: [accessToken, ...(receipts === undefined ? [] : [...receipts.secret, receipts.verifyToken])],
-  })
-
-  return {
-    ...describeProvider(whatsappChannel, given),
-    async send(message, { notificationId, signal }) {
+    async send(message, { notificationId, signal }, http) {
       const content = contentOf(message)
       if ('kind' in content) return content
       return http.send(
@@ -87,19 +78,17 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
         judgeWhatsApp,
       )
     },
-    ...(receipts === undefined
-      ? {}
-      : { parseReceipts: whatsappReceipts(receipts), confirmReceipts: confirmWhatsApp(receipts) }),
-    async check() {
-      const outcome = await http.send({ method: 'GET', url: `${number}?fields=id`, headers }, (answer) =>
+    check: (http) =>
+      http.send({ method: 'GET', url: `${number}?fields=id`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'id') === given.phoneNumberId
           ? { kind: 'accepted' }
           : judgeWhatsApp(answer),
-      )
-      assertWorks(outcome, 'WhatsApp')
+      ),
+    hooks: receipts && {
+      parseReceipts: whatsappReceipts(receipts),
+      confirmReceipts: confirmWhatsApp(receipts),
     },
-    close: () => http.close(),
-  }
+  })
 }
 
 /** A message's text or template in Meta's format, or the refusal of a message without either. */

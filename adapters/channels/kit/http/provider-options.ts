@@ -28,6 +28,13 @@ export interface ProviderOptions {
    * @default 10
    */
   readonly maxConcurrent?: number | undefined
+  /**
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below 1
+   * (0.5: one in two seconds).
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
   /** What to do after an ambiguous attempt. Default: see the channel. */
   readonly onAmbiguous?: 'retry' | 'fail' | undefined
   /** Schedule of retries. Default: the engine's policy for providers. */
@@ -40,9 +47,17 @@ export interface ProviderShape {
   readonly baseUrl: z.ZodType<string>
   readonly timeoutMs: z.ZodType<number>
   readonly maxConcurrent: z.ZodType<number>
+  readonly maxPerSecond: z.ZodType<number | undefined>
   readonly onAmbiguous: z.ZodType<'retry' | 'fail'>
   readonly retry: z.ZodType<RetryPolicy | undefined>
 }
+
+/** The schema of `maxPerSecond`. */
+export const maxPerSecond: z.ZodType<number | undefined> = z
+  .number()
+  .positive('must be above 0')
+  .refine((pace) => pace < 1 || Number.isInteger(pace), 'must be a whole number, or a fraction below 1')
+  .optional()
 
 /** @param defaults of the provider; `onAmbiguous` defaults to `retry` */
 export function providerShape(defaults: {
@@ -59,6 +74,7 @@ export function providerShape(defaults: {
       .default(defaults.baseUrl),
     timeoutMs: timeout.default(15_000),
     maxConcurrent: z.int().min(1).max(1000, 'must be at most 1000').default(10),
+    maxPerSecond,
     onAmbiguous: z.enum(['retry', 'fail']).default(defaults.onAmbiguous ?? 'retry'),
     retry: retryPolicy.optional(),
   }

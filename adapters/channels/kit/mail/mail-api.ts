@@ -1,36 +1,21 @@
-import type * as z from 'zod'
 import type { EmailKind } from '../../../../src/channels/email.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { Message, SendContext } from '../../../../src/ports/provider.ts'
-import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
-import { type ProviderShape, providerShape } from '../http/provider-options.ts'
+import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
 import { notBegun } from '../unsent.ts'
 import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
 /** Options of every e-mail provider with an HTTP API. */
-export interface MailApiOptions extends PacedProviderOptions, MailOptions {
-  /**
-   * Most mails per second, shared by all processes with the same rate limiter. A whole number, or a fraction below 1.
-   *
-   * @default no limit
-   */
-  readonly maxPerSecond?: number | undefined
-}
+export interface MailApiOptions extends ProviderOptions, MailOptions {}
 
 /** Schemas of {@link MailApiOptions}, for a provider's own schema. */
-export interface MailApiShape extends ProviderShape, MailShape {
-  readonly maxPerSecond: z.ZodType<number | undefined>
-}
+export interface MailApiShape extends ProviderShape, MailShape {}
 
 export function mailApiShape(name: string, baseUrl: string): MailApiShape {
-  return {
-    ...providerShape({ name, baseUrl }),
-    ...mailShape,
-    maxPerSecond,
-  }
+  return { ...providerShape({ name, baseUrl }), ...mailShape }
 }
 
 /** Name under which a mail carries the notification's id and the provider's reports return it. */

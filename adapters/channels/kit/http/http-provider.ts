@@ -1,0 +1,58 @@
+import type { ChannelKind } from '../../../../src/domain/channel-kind.ts'
+import type { Outcome } from '../../../../src/domain/outcome.ts'
+import type { Message, Provider, SendContext } from '../../../../src/ports/provider.ts'
+import { assertWorks } from '../check.ts'
+import { type ProviderHttp, providerHttp } from './provider-http.ts'
+
+/** The common options of HTTP providers, validated. */
+type Given = {
+  readonly [Option in 'name' | 'maxConcurrent' | 'maxPerSecond' | 'onAmbiguous' | 'retry']: Provider[Option]
+} & { readonly timeoutMs: number }
+
+/** The properties of every HTTP provider. */
+export function describeProvider<Kind extends ChannelKind>(
+  kind: Kind,
+  { name, maxConcurrent, maxPerSecond, timeoutMs, onAmbiguous, retry }: Given,
+): Omit<Provider<Kind>, 'send'> {
+  return {
+    name,
+    kind,
+    maxConcurrent,
+    maxPerSecond,
+    // The request's own deadline comes first and produces a better message.
+    timeoutMs: timeoutMs + 1_000,
+    onAmbiguous,
+    retry,
+  }
+}
+
+type Hooks<Kind extends ChannelKind> = Pick<Provider<Kind>, 'accepts' | 'parseReceipts' | 'confirmReceipts'>
+
+/** An HTTP API with credentials of its own. */
+export interface HttpApi<Kind extends ChannelKind> {
+  /** The provider, as the start of a sentence. */
+  readonly title: string
+  /** Credentials in every encoding that requests use. */
+  readonly secrets: readonly string[]
+  send(message: Message<Kind>, context: SendContext, http: ProviderHttp): Promise<Outcome>
+  /** Makes a harmless request. Absent: none shows whether the credentials work. */
+  check?(http: ProviderHttp): Promise<Outcome>
+  readonly hooks?: Hooks<Kind> | undefined
+}
+
+/** A provider over an HTTP API, with connections of its own. */
+export function httpProvider<Kind extends ChannelKind>(
+  kind: Kind,
+  given: Given & { readonly maxConcurrent: number },
+  { title, secrets, send, check, hooks }: HttpApi<Kind>,
+): Provider<Kind> {
+  const { maxConcurrent: maxConnections, timeoutMs } = given
+  const http = providerHttp({ maxConnections, timeoutMs, secrets })
+  return {
+    ...describeProvider(kind, given),
+    ...hooks,
+    send: (message, context) => send(message, context, http),
+    ...(check && { check: async () => assertWorks(await check(http), title) }),
+    close: () => http.close(),
+  }
+}
