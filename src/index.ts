@@ -17,7 +17,7 @@ export type { SmsKind } from './channels/sms.ts'
 export type { SmsText } from './channels/sms-segments.ts'
 export type { WebhookKind } from './channels/webhook.ts'
 export { createNotifier } from './create-notifier.ts'
-export type { ApiKey, Grant, Permission } from './domain/api-key.ts'
+export type { Grant, Permission } from './domain/api-key.ts'
 export type {
   BodySource,
   ChannelKind,

@@ -16,26 +16,3 @@ export const GRANTS = ['content'] as const
 
 /** `content`: read the text of messages. */
 export type Grant = (typeof GRANTS)[number]
-
-/** An API key or operator key without its secret, which only the result of its creation contains. */
-export interface ApiKey {
-  /** `key_<value>` */
-  readonly id: string
-  /** Null: an operator key. */
-  readonly organizationId: string | null
-  readonly name: string
-  readonly permission: Permission
-  readonly grants: readonly Grant[]
-  /** The first characters of the secret, to recognize it. */
-  readonly prefix: string
-  /** The last four characters of the secret. */
-  readonly last4: string
-  /** Epoch milliseconds; null: never expires. */
-  readonly expiresAt: number | null
-  /** Addresses and CIDR blocks that may use the key. Empty: any. */
-  readonly allowedIps: readonly string[]
-  /** Epoch milliseconds. */
-  readonly createdAt: number
-  /** Last use, accurate to a few minutes, in epoch milliseconds. Null: never. */
-  readonly lastUsedAt: number | null
-}

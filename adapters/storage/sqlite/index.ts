@@ -4,7 +4,6 @@ import { assertOptionNames, type OptionRule, objectWith } from '../../../src/dom
 import { organizationKind } from '../../../src/domain/organization.ts'
 import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import type { Records } from '../../../src/ports/storage/records.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
@@ -78,7 +77,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const connection = createConnection(() => clock.now(), disk)
 
   const deliveries = createDeliveries(connection)
-  const records = createRecords(connection)
+  const pending = createPendingCalls()
+  const records = createRecords(connection, pending)
   const addFacts = createAddFacts(connection, records)
   const idempotency = createIdempotencyRecords(connection)
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
@@ -95,7 +95,6 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
   const expire = createExpire(connection)
-  const { countedAll, ended } = createPendingCalls()
   let started = false
   const serialize = createSerializer()
 
@@ -135,7 +134,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     },
     stop: () =>
       serialize(async () => {
-        await ended()
+        await pending.ended()
         await close()
       }),
     check: createCheck(connection),
@@ -192,13 +191,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     },
     notifications: createNotifications(connection, { addFacts, deliveries }),
     logs: createLogs(connection),
-    // A look-up of many records continues in later turns.
-    records: countedAll<Records>({
-      get: records.get,
-      write: records.write,
-      list: records.list,
-      removeOld: records.removeOld,
-    }),
+    records,
     deletions: createDeletions(connection, records),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries, records),
   }

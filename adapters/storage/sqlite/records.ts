@@ -12,6 +12,7 @@ import type {
   StoredRecord,
   WriteAnswer,
 } from '../../../src/ports/storage/records.ts'
+import type { PendingCalls } from '../pending-calls.ts'
 import { defaultOrganization, hasFields, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
@@ -45,7 +46,11 @@ export interface SqliteRecords extends Records {
   requireOpen(organizationId: string): void
 }
 
-export function createRecords(connection: Connection): SqliteRecords {
+/** @param counted a stop waits for these calls, which continue in later turns */
+export function createRecords(
+  connection: Connection,
+  { counted }: Pick<PendingCalls, 'counted'>,
+): SqliteRecords {
   const tables = createRecordTables(connection)
   const isOpen = connection.statement<{ readonly found: 1 }>(IS_OPEN)
 
@@ -114,14 +119,32 @@ export function createRecords(connection: Connection): SqliteRecords {
     refs: readonly RecordRef[],
   ): (StoredRecord<Value> | null)[] {
     return connection.read(() => {
-      // Most suppression lists are empty and every send asks, so one look at the table answers the whole set.
-      if (refs.length > 1 && of(kind).any().get() === undefined) return refs.map(() => null)
+      const statements = of(kind)
+      const [byId, byKey] = [statements.byId(), statements.byKey()]
       const now = connection.now()
-      return refs.map((ref) => {
-        const row = rowOf(kind, ref)
+      return refs.map(({ id, key }) => {
+        const row = id === undefined ? byKey.get(key) : byId.get(id)
         return row === undefined ? null : toRecord(kind, row, now)
       })
     })
+  }
+
+  async function readEachTurn<Value extends object>(
+    kind: RecordKind<Value>,
+    refs: readonly RecordRef[],
+  ): Promise<(StoredRecord<Value> | null)[]> {
+    const records = readSome(kind, refs.slice(0, READ_IN_A_TURN))
+    while (records.length < refs.length) {
+      await nextTurn()
+      records.push(...readSome(kind, refs.slice(records.length, records.length + READ_IN_A_TURN)))
+    }
+    return records
+  }
+  const readInTurns = counted(readEachTurn) as typeof readEachTurn
+
+  /** Most suppression lists are empty and every send asks, so one look at the table answers the whole set. */
+  function isEmpty(kind: RecordKind): boolean {
+    return connection.read(() => of(kind).any().get() === undefined)
   }
 
   return {
@@ -141,12 +164,8 @@ export function createRecords(connection: Connection): SqliteRecords {
       if (!mayStore(organizationId)) throw unknownOrganization(organizationId)
     },
     async get(kind, refs) {
-      const records = readSome(kind, refs.slice(0, READ_IN_A_TURN))
-      while (records.length < refs.length) {
-        await nextTurn()
-        records.push(...readSome(kind, refs.slice(records.length, records.length + READ_IN_A_TURN)))
-      }
-      return records
+      if (refs.length > 1 && isEmpty(kind)) return refs.map(() => null)
+      return refs.length <= READ_IN_A_TURN ? readSome(kind, refs) : readInTurns(kind, refs)
     },
     async write(sets) {
       connection.check()

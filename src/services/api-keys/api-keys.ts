@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { coalesce } from '../../coalesce/coalesce.ts'
-import type { ApiKey } from '../../domain/api-key.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
@@ -15,14 +15,18 @@ import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
 import { createKeyUses } from './key-uses.ts'
-import { type ApiKeyValue, apiKeyKind, isExpired, toApiKey } from './kind.ts'
+import { type ApiKeyValue, apiKeyKind, isExpired } from './kind.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
 
-/** A key without its id and secret. */
-type Given = Omit<ApiKey, 'id' | 'prefix' | 'last4' | 'createdAt' | 'lastUsedAt'>
+type StoredKey = StoredRecord<ApiKeyValue>
+
+/** A key without its secret and what shows it. */
+interface Given extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt'> {
+  readonly organizationId: string | null
+}
 
 /** The use cases for both kinds of key. They share lookups; neither finds or deletes keys of the other kind. */
 export function createApiKeys(
@@ -53,24 +57,21 @@ export function createApiKeys(
     const value = { ...given, ...shown, lastUsedAt: null, hash: hashOf(secret) }
     const stored = await store.insert({ id: ids.random('key'), organizationId, value })
     if (stored === 'taken') throw new NotifierError('already_exists')
-    return { ...view(toApiKey(stored)), secret }
+    return { ...view(stored), secret }
   }
 
   async function remove(id: string): Promise<void> {
     if (!(await store.remove(id))) throw unknownKey()
   }
 
-  async function find(id: string): Promise<ApiKey | null> {
-    const found = await byId(id, (known) => store.find({ id: known }))
-    return found === null ? null : toApiKey(found)
-  }
+  const find = (id: string): Promise<StoredKey | null> => byId(id, (known) => store.find({ id: known }))
 
-  async function findOwn(organizationId: string, id: string): Promise<ApiKey> {
+  async function findOwn(organizationId: string, id: string): Promise<StoredKey> {
     const key = await find(id)
     // Operator keys are invisible to organizations.
     const owner = key?.organizationId ?? null
     owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
-    return key as ApiKey
+    return key as StoredKey
   }
 
   async function verify(secret: string): Promise<KeyRecord> {
@@ -87,8 +88,7 @@ export function createApiKeys(
       verify,
       async current(id) {
         const key = await find(id)
-        const expired = key?.expiresAt != null && key.expiresAt <= clock.now()
-        if (key === null || expired) return null
+        if (key === null || isExpired(key)) return null
         used(key.id)
         return recordOf(key)
       },
@@ -103,7 +103,7 @@ export function createApiKeys(
         const { page } = readList(query)
         await organizations.existing(organizationId)
         const found = await store.list({ organizationId }, page)
-        return listOf('keys', found, page, (key) => tenantView(toApiKey(key), organizationId))
+        return listOf('keys', found, page, (key) => tenantView(key, organizationId))
       },
       async get(organizationId, id) {
         return tenantView(await findOwn(organizationId, id), organizationId)
@@ -125,7 +125,7 @@ export function createApiKeys(
       async list(query) {
         const { page } = readOperatorList(query)
         const found = await store.list({ organizationId: null }, page)
-        return listOf('operator-keys', found, page, (key) => view(toApiKey(key)))
+        return listOf('operator-keys', found, page, view)
       },
       async delete(id) {
         const key = await find(id)
@@ -151,28 +151,28 @@ async function identifyAll(store: RecordStore<ApiKeyValue>, secrets: readonly st
   for (const [index, secret] of distinct.entries()) {
     const record = found[index] ?? null
     if (record === null) identities.set(secret, 'unknown')
-    else identities.set(secret, isExpired(record) ? 'expired' : recordOf(toApiKey(record)))
+    else identities.set(secret, isExpired(record) ? 'expired' : recordOf(record))
   }
   return secrets.map((secret) => identities.get(secret) ?? 'unknown')
 }
 
 /** A key has 190 random bits, so a plain hash suffices, without a secret that would have to outlive it. */
 function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret, 'hex')
 }
 
 /** Shared by all requests with the key in one tick. */
-function recordOf(key: ApiKey): KeyRecord {
+function recordOf(key: StoredKey): KeyRecord {
   const { organizationId } = key
   return Object.freeze(organizationId === null ? view(key) : tenantView(key, organizationId))
 }
 
-function tenantView(key: ApiKey, organizationId: string): ApiKeyRecord {
+function tenantView(key: StoredKey, organizationId: string): ApiKeyRecord {
   return { ...view(key), organizationId }
 }
 
-function view(key: ApiKey): OperatorKeyRecord {
-  const { id, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt, lastUsedAt } = key
+function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {
+  const { name, permission, grants, prefix, last4, expiresAt, allowedIps, lastUsedAt } = value
   return {
     id,
     name,

@@ -14,18 +14,20 @@ export function createKeyUses(store: RecordStore<ApiKeyValue>, clock: Clock): (i
   const recorded = new Map<string, number>()
   let gathered: string[] = []
 
-  /** All of them share a commit. */
   function record(): void {
     const ids = gathered
     gathered = []
-    for (const id of ids) {
-      store
-        .change(id, ({ value, readAt }) => ({ ...value, lastUsedAt: readAt }))
-        .catch(() => {
-          // The next use records it again.
-          recorded.delete(id)
-        })
-    }
+    markUsed(ids).catch(() => {
+      // The next use records it again.
+      for (const id of ids) recorded.delete(id)
+    })
+  }
+
+  /** One read and one commit. Ignores keys that have been deleted or marked since. */
+  async function markUsed(ids: readonly string[]): Promise<void> {
+    const found = await store.findAll(ids.map((id) => ({ id })))
+    const keys = found.filter((key) => key !== null)
+    await Promise.all(keys.map((key) => store.replace(key, { ...key.value, lastUsedAt: key.readAt })))
   }
 
   return (id) => {

@@ -1,11 +1,24 @@
-import type { ApiKey } from '../../domain/api-key.ts'
+import type { Grant, Permission } from '../../domain/api-key.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 
-/** The stored value of an API key or operator key. */
-export interface ApiKeyValue extends Omit<ApiKey, 'id' | 'organizationId' | 'createdAt'> {
+/** The stored value of an API key or, without an organization, an operator key. */
+export interface ApiKeyValue {
+  readonly name: string
+  readonly permission: Permission
+  readonly grants: readonly Grant[]
+  /** The first characters of the secret, to recognize it. */
+  readonly prefix: string
+  /** The last four characters of the secret. */
+  readonly last4: string
   /** SHA-256 of the secret, in hexadecimal. The secret never reaches the storage. */
   readonly hash: string
+  /** Epoch milliseconds; null: never expires. */
+  readonly expiresAt: number | null
+  /** Addresses and CIDR blocks that may use the key. Empty: any. */
+  readonly allowedIps: readonly string[]
+  /** Last use, accurate to a few minutes, in epoch milliseconds. Null: never. */
+  readonly lastUsedAt: number | null
 }
 
 /** Found by the hash. Never cached: a deleted key stops working at once, on every machine. */
@@ -13,11 +26,6 @@ export const apiKeyKind: RecordKind<ApiKeyValue> = {
   name: 'api_keys',
   version: 1,
   key: ({ hash }) => hash,
-}
-
-export function toApiKey({ id, organizationId, createdAt, value }: StoredRecord<ApiKeyValue>): ApiKey {
-  const { hash: _hash, ...key } = value
-  return { ...key, id, organizationId, createdAt }
 }
 
 /** Expiry by the storage's clock. */

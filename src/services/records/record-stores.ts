@@ -41,6 +41,8 @@ export interface RecordStore<Value extends object> {
   insert(record: NewRecord<Value>, also?: readonly RecordWrite[]): Promise<StoredRecord<Value> | 'taken'>
   /** Stores a record unless its id or key is taken. Returns the stored one. */
   keep(record: NewRecord<Value>): Promise<StoredRecord<Value>>
+  /** Replaces the value of a record as it was read. `changed`: it has been changed or removed since. */
+  replace(before: StoredRecord<Value>, value: Value): Promise<StoredRecord<Value> | 'taken' | 'changed'>
   /**
    * Replaces a value, and writes others in the same commit. Repeats if somebody else changes the record meanwhile.
    *
@@ -94,10 +96,7 @@ function createStore<Value extends object>(
   records: Records,
   write: Write,
 ): RecordStore<Value> {
-  const read = coalesce((refs: readonly RecordRef[]) => records.get(kind, refs))
-
-  async function find(ref: RecordRef, from?: RecordReads): Promise<StoredRecord<Value> | null> {
-    if (from === undefined) return read(ref)
+  async function find(ref: RecordRef, from: RecordReads = records): Promise<StoredRecord<Value> | null> {
     const [record = null] = await from.get(kind, [ref])
     return record
   }
@@ -105,7 +104,7 @@ function createStore<Value extends object>(
   async function replace(
     before: StoredRecord<Value>,
     value: Value,
-    also: readonly RecordWrite[],
+    also: readonly RecordWrite[] = [],
   ): Promise<StoredRecord<Value> | 'taken' | 'changed'> {
     const { id, revision, organizationId } = before
     const answer = await write([{ kind, do: 'replace', id, revision, value }, ...also], organizationId)
@@ -117,6 +116,7 @@ function createStore<Value extends object>(
   return {
     kind,
     find,
+    replace,
     findAll: (refs, from = records) => from.get(kind, refs),
     list: (of, page) => records.list(kind, of, page),
     async insert(record, also = []) {

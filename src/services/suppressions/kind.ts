@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { suppressedAddress } from '../../domain/recipient.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
@@ -37,7 +37,7 @@ function idOf(organizationId: string, channel: string, address: string): string 
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text, 'hex')
 }
 
 /** Adds an entry. An existing one stays: a later report never hides the first. */
