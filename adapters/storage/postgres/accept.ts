@@ -36,7 +36,12 @@ export interface Accept {
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
-/** Stores sets of requests, one commit per set and mostly one statement. */
+/**
+ * Stores sets of requests, one commit per set. There are three forms. Without idempotency keys, one statement is the
+ * whole commit; as a transaction, the same takes 1.7 times as long for single sends and 1.4 times for sets of 50. With
+ * keys, a transaction takes the names first, and waits for no other. In a caller's transaction, the function
+ * `accept_in_1` is one statement that the caller's client sends as text.
+ */
 export function createAccept(connection: Connection): Accept {
   const { dueJobs } = connection
   /** Known organizations. The statement that stores checks that they still exist. */
