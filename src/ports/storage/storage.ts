@@ -26,9 +26,9 @@ export type JobSink =
 
 /** Parts of the service that a storage needs. */
 export interface StorageStart {
-  /** Kinds of records to prepare. Default: none but organizations. */
+  /** Kinds of records to prepare, beside those of earlier starts. */
   readonly kinds?: readonly RecordKind[] | undefined
-  /** Default: no record follows from facts. */
+  /** Absent: as before. Before the first, no record follows from facts. */
   readonly follow?: Follow | undefined
 }
 
