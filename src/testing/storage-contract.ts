@@ -3,6 +3,7 @@ import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
+import { commitChecks } from './storage/commits.ts'
 import { contentChecks } from './storage/contents.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
@@ -13,10 +14,12 @@ import { fairnessChecks } from './storage/fairness.ts'
 import { followingWriteChecks } from './storage/following-writes.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
+import { instanceChecks } from './storage/instances.ts'
 import { leaseChecks } from './storage/leases.ts'
 import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
+import { ownClockChecks } from './storage/own-clock.ts'
 import { receiptChecks } from './storage/receipts.ts'
 import { recordKindChecks, recordListChecks } from './storage/record-lists.ts'
 import { recordChecks, recordRaceChecks } from './storage/records.ts'
@@ -68,4 +71,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   endpointHealthChecks(check)
   endpointAddressChecks(check)
   enqueueChecks(check)
+  instanceChecks(check)
+  ownClockChecks(check)
+  commitChecks(check)
 }

@@ -15,6 +15,7 @@ import type {
 } from '../../src/testing/storage/harness.ts'
 import { sharedPostgres, uniqueSchema } from './postgres.ts'
 import { ownedBy } from './sqlite-harness.ts'
+import { holdsText, tappedPool } from './tapped-pool.ts'
 
 /** Of this process: making one takes longer than most tests. */
 const SCHEMA = uniqueSchema()
@@ -35,7 +36,8 @@ export async function postgresHarness({
   const pool = new pg.Pool({ connectionString: url ?? (await sharedPostgres()), max: 16 })
   pool.on('error', () => {})
   let now = Date.now()
-  const open = () => createStorage(resolveOptions({ pool, schema }), () => clock?.now() ?? now)
+  const commits = wrongCommits(pool)
+  const open = () => createStorage(resolveOptions({ pool: commits.pool, schema }), () => clock?.now() ?? now)
   const storage = open()
   await storage.start().catch(async (error: unknown) => {
     await pool.end()
@@ -66,6 +68,8 @@ export async function postgresHarness({
       now += ms
     },
     another: open,
+    failNextCommit: () => commits.next('fails'),
+    loseCommitAnswer: () => commits.next('loses its answer'),
     transactions: {
       commit: (request, row) => within(request, row, 'COMMIT'),
       async rollBack(request, row) {
@@ -82,6 +86,26 @@ export async function postgresHarness({
       await emptyAll(pool, schema)
       await pool.end()
     },
+  }
+}
+
+/** A pool whose next commit fails, or is stored and not answered, if told to. */
+function wrongCommits(real: pg.Pool) {
+  let wrong: 'fails' | 'loses its answer' | undefined
+  return {
+    next(way: typeof wrong): () => boolean {
+      wrong = way
+      return () => wrong === undefined
+    },
+    pool: tappedPool(real, async (client, query) => {
+      // Starts of attempts are one statement, which is a transaction of its own.
+      const alone = holdsText(query, 'start_1(')
+      if (wrong === undefined || !(alone || holdsText(query, 'COMMIT'))) return client.query(query)
+      if (wrong === 'loses its answer') await client.query(query)
+      else if (!alone) await client.query('ROLLBACK')
+      wrong = undefined
+      throw new Error('Connection terminated unexpectedly')
+    }),
   }
 }
 

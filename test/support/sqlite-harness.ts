@@ -37,7 +37,14 @@ export async function sqliteHarness(
 ): Promise<StorageHarness> {
   const { file, remove } = temporaryFile()
   let now = Date.now()
-  const open = () => sqlite({ file, driver, clock: clock ?? { now: () => now } })
+  let failing = false
+  const failed = (): boolean => {
+    const now = failing
+    failing = false
+    return now
+  }
+  const open = () =>
+    sqlite({ file, driver: failingCommits(driver, failed), clock: clock ?? { now: () => now } })
   const storage = open()
   await storage.start()
   const database = new DatabaseSync(file)
@@ -58,6 +65,10 @@ export async function sqliteHarness(
       now += ms
     },
     another: open,
+    failNextCommit() {
+      failing = true
+      return () => !failing
+    },
     transactions: {
       commit: (request, row) => within(request, (handle) => void insert(handle, row)),
       async rollBack(request, row) {
@@ -80,6 +91,23 @@ export async function sqliteHarness(
       database.close()
       remove()
     },
+  }
+}
+
+/** A driver whose commits fail, if told to, as those on a broken disk do. */
+function failingCommits(driver: SqliteDriver, fails: () => boolean): SqliteDriver {
+  return class extends driver {
+    override prepare(sql: string) {
+      const statement = super.prepare(sql)
+      if (sql !== 'COMMIT') return statement
+      return {
+        all: () => statement.all(),
+        run() {
+          if (fails()) throw Object.assign(new Error('disk I/O error'), { errcode: 10, code: 'SQLITE_IOERR' })
+          return statement.run()
+        },
+      }
+    }
   }
 }
 

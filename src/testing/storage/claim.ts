@@ -126,6 +126,7 @@ export function claimChecks(check: Check): void {
     assert.equal(claimed.length, 35)
     assert.deepEqual(claimed.map(idOf).sort(), ids.toSorted())
     assert.equal(new Set(claimed.map(({ jobId }) => jobId)).size, 35)
+    assert.deepEqual(await claim(storage), [])
   })
 
   check('every claim of a job has a new token', async ({ storage }) => {

@@ -13,6 +13,16 @@ export interface StorageHarness {
   readonly secondDoor: SecondDoor
   /** Opens the same data as another process would; the caller starts and stops it. Absent: the storage cannot. */
   another?(): Promise<Storage> | Storage
+  /**
+   * Makes the next commit of `storage` fail: the database stores nothing of it, and says so or does not answer. Returns
+   * a function that tells whether such a commit has come. Absent: the harness cannot.
+   */
+  failNextCommit?(): () => boolean
+  /**
+   * Loses the answer to the next commit of `storage`, which the database has stored. Returns the same. Absent: the
+   * harness cannot, or a commit is a call within this process, whose answer cannot be lost.
+   */
+  loseCommitAnswer?(): () => boolean
   /** Transactions of a caller. Absent: the storage shares none. */
   readonly transactions?: CallerTransactions
   /** Releases what {@link create} opened, after the storage has stopped. */

@@ -178,6 +178,8 @@ export function receiptChecks(check: Check): void {
       answers.map(({ kind }) => kind),
       ['recorded', 'recorded'],
     )
+    const later = receipt({ type: 'opened' }, { provider: 'third', dedupeKey: 'same', notificationId: id })
+    assert.equal((await storage.recordReceipts([later]))[0]?.kind, 'recorded')
   })
 
   check('a receipt before `sent` waits for it, by message id', async (harness) => {
@@ -208,9 +210,9 @@ export function receiptChecks(check: Check): void {
   })
 
   check('an unmatched receipt is applied once, and its repetition is a duplicate', async ({ storage }) => {
-    await accept(storage, notes(2))
-    const [first, second] = await claim(storage)
-    assert.ok(first !== undefined && second !== undefined)
+    await accept(storage, notes(3))
+    const [first, second, third] = await claim(storage)
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
     const report = receipt({ type: 'delivered' })
     await storage.recordReceipts([report])
     assert.deepEqual(await storage.recordReceipts([report]), [{ kind: 'duplicate' }])
@@ -220,6 +222,9 @@ export function receiptChecks(check: Check): void {
       answers.map((answer) => (answer.kind === 'settled' ? answer.events.length : answer.kind)),
       [2, 1],
     )
+    const [later] = await storage.settle([ended(third, [fact])])
+    assert.ok(later?.kind === 'settled')
+    assert.equal(later.events.length, 1)
   })
 
   check('an unmatched receipt is kept for fifteen minutes at least', async (harness) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Outcome } from '../../src/domain/outcome.ts'
-import type { Message, Provider, SendContext } from '../../src/ports/provider.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import {
   type ProviderAct,
   type ProviderHarness,
   providerContract,
-} from '../../src/testing/provider-contract.ts'
+} from '../../../src/testing/provider-contract.ts'
 
 /* The contract itself: a provider that keeps it passes, and every violation is found. */
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { JobRef, Queue, QueueWorker } from '../../src/ports/queue.ts'
-import type { QueueHarness } from '../../src/testing/queue/harness.ts'
-import { refChecks } from '../../src/testing/queue/refs.ts'
+import type { JobRef, Queue, QueueWorker } from '../../../src/ports/queue.ts'
+import type { QueueHarness } from '../../../src/testing/queue/harness.ts'
+import { refChecks } from '../../../src/testing/queue/refs.ts'
 
 /* What the contract checks of refs: ways to break it that were once not found. */
 

@@ -1,0 +1,259 @@
+import { makeDue } from '../../../src/memory/jobs.ts'
+import type { Job, MemoryState } from '../../../src/memory/state.ts'
+import type { ClaimAnswer, ClaimRequest, LeaseRef } from '../../../src/ports/storage/claim.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { eachIsFound, type Fault, pause } from './storage-faults.ts'
+
+type Claim = Storage['claim']
+
+const claiming =
+  (wrong: (claim: Claim, request: ClaimRequest, state: MemoryState) => Promise<ClaimAnswer>): Fault =>
+  (good, state) => ({ ...good, claim: (request) => wrong(good.claim, request, state) })
+
+/** Changes what is stored before each claim. */
+const before = (change: (state: MemoryState) => void): Fault =>
+  claiming((claim, request, state) => {
+    change(state)
+    return claim(request)
+  })
+
+const saying = (wrong: (answer: ClaimAnswer) => Partial<ClaimAnswer>): Fault =>
+  claiming(async (claim, request) => {
+    const answer = await claim(request)
+    return { ...answer, ...wrong(answer) }
+  })
+
+/** The same job under its present lease. */
+const current = (state: MemoryState, ref: LeaseRef): LeaseRef => ({
+  jobId: ref.jobId,
+  token: state.jobs.get(Number(ref.jobId))?.token ?? ref.token,
+})
+
+function expired(state: MemoryState): Job[] {
+  return [...state.jobs.values()].filter((job) => job.state === 'leased' && job.leaseUntil <= state.now())
+}
+
+eachIsFound({
+  'a leased job is leased again': [
+    'no job is leased to two',
+    claiming(async (claim, request, state) => {
+      const answer = await claim(request)
+      for (const { jobId } of answer.jobs) {
+        const job = state.jobs.get(Number(jobId))
+        if (job !== undefined) makeDue(state, job, state.now())
+      }
+      return answer
+    }),
+  ],
+  'two claims at one time lease one job': [
+    'no job is leased to two',
+    (good) => {
+      let running: Promise<ClaimAnswer> | undefined
+      return {
+        ...good,
+        async claim(request) {
+          running ??= good.claim(request)
+          const answer = await running
+          await pause()
+          running = undefined
+          return answer
+        },
+      }
+    },
+  ],
+  'tokens are used again': [
+    'every claim of a job has a new token',
+    before((state) => void Object.assign(state, { token: 0 })),
+  ],
+  'an expired lease is not recovered': [
+    'comes back uncounted',
+    before((state) => {
+      for (const job of expired(state)) job.leaseUntil = Infinity
+    }),
+  ],
+  'a lease lasts half of what was asked for': [
+    'the longest there is, lasts',
+    claiming((claim, request) => claim({ ...request, leaseMs: request.leaseMs / 2 })),
+  ],
+  'a lease of a clock that ran ahead stays': [
+    'comes back when the clock is corrected',
+    before((state) => void Object.assign(state, { claimedAt: -Infinity })),
+  ],
+  'a job whose attempt was lost is not marked': [
+    'is counted, recorded and runs alone',
+    before((state) => {
+      for (const job of expired(state)) job.started = undefined
+    }),
+  ],
+  'a lost attempt is not recorded': [
+    'is counted, recorded and runs alone',
+    before((state) => {
+      for (const job of expired(state)) {
+        job.recovered ||= job.started !== undefined
+        job.started = undefined
+      }
+    }),
+  ],
+  'a lost attempt is not counted': [
+    'is counted, recorded and runs alone',
+    before((state) => {
+      for (const job of expired(state)) if (job.started !== undefined) job.attempts -= 1
+    }),
+  ],
+  'recovered jobs are claimed like others': [
+    'a recovered job stays one',
+    claiming(async (claim, request) => {
+      const answer = await claim(request)
+      if (!('lanes' in request) || request.lanes.length === 0) return answer
+      const recovered = request.lanes.map(({ lane }) => lane)
+      const { jobs } = await claim({ recovered, leaseMs: request.leaseMs })
+      return { ...answer, jobs: [...answer.jobs, ...jobs] }
+    }),
+  ],
+  'a recovered job is claimed by its id': [
+    'a recovered job is not claimed by its id',
+    claiming(async (claim, request) => {
+      const answer = await claim(request)
+      if (!('ids' in request)) return answer
+      const { recoveredLanes, leaseMs } = { ...answer, ...request }
+      return claim({ recovered: recoveredLanes, leaseMs })
+    }),
+  ],
+  'a recovered job loses its mark when its claim is returned': [
+    'a recovered job stays one',
+    (good, state) => ({
+      ...good,
+      async release(refs) {
+        for (const { jobId } of refs) Object.assign(state.jobs.get(Number(jobId)) ?? {}, { recovered: false })
+        await good.release(refs)
+      },
+    }),
+  ],
+  'more jobs are claimed than slots are free': [
+    'no more than the free slots',
+    claiming((claim, request) =>
+      claim(
+        'lanes' in request
+          ? { ...request, lanes: request.lanes.map((one) => ({ ...one, free: one.free + 1 })) }
+          : request,
+      ),
+    ),
+  ],
+  'the oldest job goes first, whosever it is': [
+    'organizations take turns',
+    claiming((claim, request, state) => {
+      if (!('lanes' in request)) return claim(request)
+      const ids = request.lanes.flatMap(({ lane, free }) =>
+        [...state.jobs.values()]
+          .filter((job) => job.lane === lane && job.state === 'ready')
+          .slice(0, free)
+          .map(({ number }) => String(number)),
+      )
+      return claim({ ids, leaseMs: request.leaseMs })
+    }),
+  ],
+  'what comes next is not said': ['when the next job waits', saying(() => ({ nextDueInMs: null }))],
+  'the lanes with due jobs are not said': ['only asks what is due', saying(() => ({ lanes: [] }))],
+  'the lanes with recovered jobs are not said': [
+    'recovered jobs are claimed one at a time',
+    saying(() => ({ recoveredLanes: [] })),
+  ],
+  'a claim says nothing of earlier attempts': [
+    'that kills every process',
+    saying(({ jobs }) => ({ jobs: jobs.map((job) => ({ ...job, attempts: 0 })) })),
+  ],
+  'the start of an attempt is not counted': [
+    'starting an attempt counts it',
+    (good, state) => ({
+      ...good,
+      async startAttempts(refs) {
+        const started = await good.startAttempts(refs)
+        for (const { jobId } of refs) {
+          const job = state.jobs.get(Number(jobId))
+          if (job !== undefined) job.attempts -= 1
+        }
+        return started
+      },
+    }),
+  ],
+  'an attempt starts under a stale token': [
+    'a stale token starts nothing',
+    (good, state) => ({
+      ...good,
+      startAttempts: (refs) => good.startAttempts(refs.map((ref) => ({ ...ref, ...current(state, ref) }))),
+    }),
+  ],
+  'an attempt starts after its lease': [
+    'cannot start after its lease has ended',
+    (good) => ({
+      ...good,
+      async startAttempts(refs) {
+        await good.renew(refs, 60_000)
+        return good.startAttempts(refs)
+      },
+    }),
+  ],
+  'a returned claim counts an attempt': [
+    'a released claim is due at once and uncounted',
+    (good) => ({
+      ...good,
+      async release(refs) {
+        await good.startAttempts(refs.map((ref) => ({ ...ref, provider: '' })))
+        await good.settle(
+          refs.map((ref) => ({
+            ...ref,
+            kind: 'notification',
+            facts: [],
+            next: { kind: 'retry', delayMs: 0 },
+          })),
+        )
+      },
+    }),
+  ],
+  'a returned claim waits': [
+    'a released claim is due at once and uncounted',
+    (good) => ({
+      ...good,
+      async release(refs) {
+        await good.settle(
+          refs.map((ref) => ({
+            ...ref,
+            kind: 'notification',
+            facts: [],
+            next: { kind: 'retry', delayMs: 9 },
+          })),
+        )
+      },
+    }),
+  ],
+  'an attempt that has started is returned': [
+    'a started attempt is not released',
+    (good, state) => ({
+      ...good,
+      async release(refs) {
+        for (const { jobId } of refs)
+          Object.assign(state.jobs.get(Number(jobId)) ?? {}, { started: undefined })
+        await good.release(refs)
+      },
+    }),
+  ],
+  'a stale token returns a job': [
+    'a stale token starts nothing',
+    (good, state) => ({ ...good, release: (refs) => good.release(refs.map((ref) => current(state, ref))) }),
+  ],
+  'a stale token renews a lease': [
+    'a stale token starts nothing',
+    (good, state) => ({
+      ...good,
+      renew: (refs, leaseMs) =>
+        good.renew(
+          refs.map((ref) => current(state, ref)),
+          leaseMs,
+        ),
+    }),
+  ],
+  'a renewal extends nothing': [
+    'a renewed lease lasts from the renewal',
+    (good) => ({ ...good, renew: async (refs) => refs.map(() => true) }),
+  ],
+})

@@ -1,0 +1,205 @@
+import type { MemoryState } from '../../../src/memory/state.ts'
+import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
+import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { eachIsFound, type Fault } from './storage-faults.ts'
+
+type Read = <Row>(list: (page: PageRequest) => Promise<Page<Row>>, page: PageRequest) => Promise<Page<Row>>
+
+/** The same fault in the list of notifications, the log, and a list of records. */
+const lists = (read: Read): Readonly<Record<string, Fault>> => ({
+  'cover a list once': (good) => ({
+    ...good,
+    notifications: {
+      ...good.notifications,
+      list: (filter, page) => read((asked) => good.notifications.list(filter, asked), page),
+    },
+  }),
+  'pages of the log': (good) => ({
+    ...good,
+    logs: { ...good.logs, list: (filter, page) => read((asked) => good.logs.list(filter, asked), page) },
+  }),
+  'records are listed newest first': (good) => ({
+    ...good,
+    records: {
+      ...good.records,
+      list: (kind, of, page) => read((asked) => good.records.list(kind, of, asked), page),
+    },
+  }),
+})
+
+const READS: Readonly<Record<string, Read>> = {
+  'a page holds a row more than asked for': (list, page) => list({ ...page, limit: page.limit + 1 }),
+  'a page repeats the last row': async (list, page) => {
+    const found = await list({ ...page, limit: Math.max(1, page.limit - 1) })
+    return { ...found, items: [...found.items, ...found.items.slice(-1)] }
+  },
+  'a page leaves a row out': async (list, page) => {
+    const found = await list(page)
+    return { ...found, items: found.items.slice(1) }
+  },
+  'a list is oldest first': async (list, page) => {
+    const found = await list(page)
+    return { ...found, items: [...found.items].reverse() }
+  },
+  'a list ends with its first page': async (list, page) => ({ ...(await list(page)), nextCursor: null }),
+}
+
+const deleting =
+  (wrong: (good: DeletionRepository, state: MemoryState) => Partial<DeletionRepository>): Fault =>
+  (good, state) => ({ ...good, deletions: { ...good.deletions, ...wrong(good.deletions, state) } })
+
+const expiring =
+  (
+    wrong: (
+      expire: Storage['expire'],
+      request: ExpireRequest,
+      state: MemoryState,
+    ) => Promise<ExpireAnswer> | ExpireAnswer,
+  ): Fault =>
+  (good, state) => ({ ...good, expire: async (request) => wrong(good.expire, request, state) })
+
+for (const [name, read] of Object.entries(READS)) {
+  eachIsFound(
+    Object.fromEntries(
+      Object.entries(lists(read)).map(([found, fault]) => [`${name} (${found})`, [found, fault] as const]),
+    ),
+  )
+}
+
+eachIsFound({
+  'a list holds what is of another organization': [
+    'a list is newest first and of one organization',
+    (good, state) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        async list(filter, page) {
+          const all = await Promise.all(
+            [...state.notificationsOf.keys()].map((organizationId) =>
+              good.notifications.list({ ...filter, organizationId }, page),
+            ),
+          )
+          return { items: all.flatMap(({ items }) => items), nextCursor: null }
+        },
+      },
+    }),
+  ],
+  'a filter is not heeded': [
+    'a list is filtered by each property',
+    (good) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        list: ({ organizationId }, page) => good.notifications.list({ organizationId }, page),
+      },
+    }),
+  ],
+  'a backlog counts without a limit': [
+    'counts stop at the most',
+    (good) => ({ ...good, backlog: () => good.backlog(1e9) }),
+  ],
+  'a backlog leaves out what is under a lease': [
+    'the backlog tells what is due, scheduled and leased',
+    (good) => ({
+      ...good,
+      async backlog(most) {
+        const { lanes, held } = await good.backlog(most)
+        return { lanes: lanes.map((lane) => ({ ...lane, leased: 0 })), held }
+      },
+    }),
+  ],
+  'a deletion leaves the use of the quota': [
+    'leaves nothing of it',
+    deleting((good, state) => ({
+      async purge(id, most) {
+        const usage = new Map(state.usage)
+        const answer = await good.purge(id, most)
+        for (const [key, used] of usage) state.usage.set(key, used)
+        return answer
+      },
+    })),
+  ],
+  'a deletion leaves records': [
+    'leaves nothing of it',
+    deleting((good, state) => ({
+      async purge(id, most) {
+        const before = [...state.records].map(([name, table]) => [name, new Map(table)] as const)
+        const answer = await good.purge(id, most)
+        for (const [name, table] of before) {
+          for (const row of table.values())
+            if (row.organizationId === id) state.records.get(name)?.set(row.id, row)
+        }
+        return answer
+      },
+    })),
+  ],
+  'a deletion removes what is of others': [
+    'and all of others',
+    deleting((good, state) => ({
+      purge(id, most) {
+        state.unmatched.clear()
+        return good.purge(id, most)
+      },
+    })),
+  ],
+  'a step of a deletion is longer than asked for': [
+    'in steps of 1 leaves',
+    deleting((good) => ({ purge: (id) => good.purge(id, 100) })),
+  ],
+  'a deletion begins while jobs wait': [
+    'it does not begin while jobs wait',
+    deleting((good) => ({ begin: (id, { kinds }) => good.begin(id, { kinds, force: true }) })),
+  ],
+  'a deletion that has begun leaves the keys': [
+    'records of some kinds go',
+    deleting((good) => ({ begin: (id, { force }) => good.begin(id, { force, kinds: [] }) })),
+  ],
+  'a deletion that is under way accepts': [
+    'from its begin on nothing is accepted',
+    (good) => ({
+      ...good,
+      async accept(requests) {
+        const answers = await good.accept(requests)
+        return answers.map((answer) =>
+          answer.kind === 'failed' ? { kind: 'accepted', admitted: 1, createdAt: 0 } : answer,
+        )
+      },
+    }),
+  ],
+  'what has a job expires': [
+    'what has a job, a pending delivery or a younger event stays',
+    expiring((expire, request, state) => {
+      for (const row of state.notifications.values()) row.job = undefined
+      return expire(request)
+    }),
+  ],
+  'what is young expires': [
+    'what is old enough is removed',
+    expiring((expire, { what, ...request }) =>
+      expire({ ...request, what: what.organizationId === undefined ? what : { ...what, olderThanMs: 0 } }),
+    ),
+  ],
+  'a step of an expiry is longer than asked for': [
+    'a sweep goes on where the step before ended',
+    expiring((expire, request) => expire({ ...request, most: 1_000 })),
+  ],
+  'an expiry begins again at each step': [
+    'a sweep goes on where the step before ended',
+    expiring((expire, request) => expire({ ...request, after: undefined })),
+  ],
+  'an expiry leaves the deliveries': [
+    'what is old enough is removed with all that belongs to it',
+    expiring(async (expire, request, state) => {
+      const before = new Map(state.deliveries)
+      const answer = await expire(request)
+      for (const [number, row] of before) state.deliveries.set(number, row)
+      return answer
+    }),
+  ],
+  'an expired report is not told': [
+    'what was never matched is told',
+    expiring(async (expire, request) => ({ ...(await expire(request)), unmatched: [] })),
+  ],
+})

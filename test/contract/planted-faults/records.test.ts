@@ -1,0 +1,184 @@
+import { OPEN, organizationKind } from '../../../src/domain/organization.ts'
+import type { MemoryState, StoredRow } from '../../../src/memory/state.ts'
+import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../../src/ports/storage/records.ts'
+import { eachIsFound, type Fault, pause } from './storage-faults.ts'
+
+type Write = Records['write']
+type Sets = Parameters<Write>[0]
+
+const records =
+  (wrong: (good: Records, state: MemoryState) => Partial<Records>): Fault =>
+  (good, state) => ({ ...good, records: { ...good.records, ...wrong(good.records, state) } })
+
+const writing = (wrong: (write: Write, sets: Sets, state: MemoryState) => Promise<WriteAnswer[]>): Fault =>
+  records((good, state) => ({ write: (sets) => wrong(good.write, sets, state) }))
+
+const changing = (change: (write: RecordWrite, state: MemoryState) => RecordWrite): Fault =>
+  writing((write, sets, state) => write(sets.map((set) => set.map((one) => change(one, state)))))
+
+const rows = (state: MemoryState): StoredRow[] =>
+  [...state.records.values()].flatMap((table) => [...table.values()])
+
+const rowOf = (state: MemoryState, { kind, id }: RecordWrite): StoredRow | undefined =>
+  state.records.get(kind.name)?.get(id)
+
+eachIsFound({
+  'an insert that keeps overwrites': [
+    'an insert that keeps answers the stored record',
+    writing((write, sets, state) => {
+      for (const one of sets.flat()) {
+        const row = rowOf(state, one)
+        if (one.do === 'insert' && one.ifTaken === 'keep' && row !== undefined)
+          row.value = JSON.stringify(one.value)
+      }
+      return write(sets)
+    }),
+  ],
+  'an insert replaces what has its id': [
+    'an id and a key are taken once',
+    changing((one) => (one.do === 'insert' ? { ...one, ifTaken: 'keep' } : one)),
+  ],
+  'a stale replacement is stored': [
+    'a replacement needs the revision that was read',
+    changing((one, state) =>
+      one.do === 'replace' ? { ...one, revision: rowOf(state, one)?.revision ?? one.revision } : one,
+    ),
+  ],
+  'of replacements in a race several are stored': [
+    'of ten replacements of one revision in a race',
+    writing(async (write, sets, state) => {
+      const before = new Map(rows(state).map((row) => [row.id, row.revision]))
+      await pause()
+      for (const row of rows(state)) row.revision = before.get(row.id) ?? row.revision
+      return write(sets)
+    }),
+  ],
+  'the revision stays': [
+    'a replacement needs the revision that was read',
+    writing(async (write, sets, state) => {
+      const answers = await write(sets)
+      for (const row of rows(state)) row.revision = 1
+      return answers
+    }),
+  ],
+  'a set is stored in part': [
+    'a set is stored whole or not at all',
+    writing(async (write, sets) => {
+      const answers: WriteAnswer[] = []
+      for (const set of sets) {
+        const stored: (StoredRecord | null)[] = []
+        let refused: WriteAnswer | undefined
+        for (const [at, one] of set.entries()) {
+          const [answer] = await write([[one]])
+          if (answer?.kind === 'written') stored.push(...answer.records)
+          else if (answer !== undefined && 'at' in answer) refused ??= { ...answer, at }
+          else refused ??= answer
+        }
+        answers.push(refused ?? { kind: 'written', records: stored })
+      }
+      return answers
+    }),
+  ],
+  'one set that is refused takes the others of its call along': [
+    'a set is stored whole or not at all',
+    writing(async (write, sets) => {
+      const answers = await write(sets)
+      return answers.map((answer) => answers.find(({ kind }) => kind !== 'written') ?? answer)
+    }),
+  ],
+  'a key is taken twice in a race': [
+    'of ten inserts of one key or one id in a race',
+    writing(async (write, sets, state) => {
+      const known = new Set(rows(state))
+      await pause()
+      for (const row of rows(state)) if (!known.has(row)) row.key = null
+      return write(sets)
+    }),
+  ],
+  'a key forgets its organization': [
+    'records are found by id and by key, in order',
+    changing((one) =>
+      one.kind.key === undefined || one.do === 'remove'
+        ? one
+        : { ...one, kind: { ...one.kind, key: (value) => one.kind.key?.(value, 'all') ?? null } },
+    ),
+  ],
+  'the version of the kind is lost': [
+    'a replacement by an older version',
+    writing(async (write, sets, state) => {
+      const answers = await write(sets)
+      for (const one of sets.flat()) Object.assign(rowOf(state, one) ?? {}, { version: one.kind.version })
+      return answers
+    }),
+  ],
+  'a value is upgraded again': [
+    'is not upgraded again',
+    writing(async (write, sets, state) => {
+      const answers = await write(sets)
+      for (const row of rows(state)) row.version = 1
+      return answers
+    }),
+  ],
+  'an organization that is being deleted gets records': [
+    'from its begin on nothing is accepted',
+    writing(async (write, sets, state) => {
+      const organizations = [...(state.records.get(organizationKind.name)?.values() ?? [])]
+      const lists = organizations.map(({ list }) => list)
+      for (const row of organizations) row.list = OPEN
+      const answers = await write(sets)
+      for (const [index, row] of organizations.entries()) row.list = lists[index] ?? null
+      return answers
+    }),
+  ],
+  'an unknown organization gets records': [
+    'a record needs an organization that exists',
+    changing((one) =>
+      one.do === 'insert' && one.organizationId === 'org_unknown' ? { ...one, organizationId: null } : one,
+    ),
+  ],
+  'a removal heeds no fields': [
+    'a removal can be limited',
+    changing((one) => (one.do === 'remove' ? { ...one, only: undefined } : one)),
+  ],
+  'a removed record is still there': [
+    'a removed record is gone',
+    writing(async (write, sets, state) => {
+      const before = new Map([...state.records].map(([name, table]) => [name, new Map(table)]))
+      const answers = await write(sets)
+      for (const one of sets.flat()) {
+        const row = before.get(one.kind.name)?.get(one.id)
+        if (one.do === 'remove' && row !== undefined) state.records.get(one.kind.name)?.set(row.id, row)
+      }
+      return answers
+    }),
+  ],
+  'records are answered in another order': [
+    'records are found by id and by key, in order',
+    records((good) => ({ get: async (kind, refs) => (await good.get(kind, refs)).reverse() })),
+  ],
+  'records are read from a cache': [
+    'what one instance changes the other reads',
+    records((good) => {
+      const cache = new Map<string, unknown>()
+      return {
+        async get(kind, refs) {
+          const name = JSON.stringify([kind.name, kind.version, refs])
+          if (!cache.has(name)) cache.set(name, await good.get(kind, refs))
+          return cache.get(name) as Awaited<ReturnType<typeof good.get<never>>>
+        },
+      }
+    }),
+  ],
+  'a list holds the records of all lists': [
+    'each list of an organization is its own',
+    records((good) => ({ list: (kind, of, page) => good.list(kind, { ...of, list: undefined }, page) })),
+  ],
+  'more old records are removed than asked for': [
+    "old records are removed by the storage's clock",
+    records((good) => ({ removeOld: (kind, of) => good.removeOld(kind, { ...of, most: of.most + 1 }) })),
+  ],
+  'young records are removed with the old': [
+    "old records are removed by the storage's clock",
+    records((good) => ({ removeOld: (kind, of) => good.removeOld(kind, { ...of, olderThanMs: 0 }) })),
+  ],
+})

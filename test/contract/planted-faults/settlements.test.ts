@@ -1,0 +1,185 @@
+import type { MemoryState } from '../../../src/memory/state.ts'
+import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { eachIsFound, type Fault, pause } from './storage-faults.ts'
+
+type Settle = Storage['settle']
+type Report = Storage['recordReceipts']
+
+const settling =
+  (
+    wrong: (settle: Settle, all: readonly Settlement[], state: MemoryState) => Promise<SettleAnswer[]>,
+  ): Fault =>
+  (good, state) => ({ ...good, settle: (all) => wrong(good.settle, all, state) })
+
+const changing = (change: (settlement: Settlement) => Settlement): Fault =>
+  settling((settle, all) => settle(all.map(change)))
+
+const reporting =
+  (
+    wrong: (report: Report, receipts: readonly ReceiptRecord[], state: MemoryState) => ReturnType<Report>,
+  ): Fault =>
+  (good, state) => ({ ...good, recordReceipts: (receipts) => wrong(good.recordReceipts, receipts, state) })
+
+eachIsFound({
+  'a stale token settles a job': [
+    'a stale token starts nothing',
+    settling((settle, all, state) =>
+      settle(all.map((one) => ({ ...one, token: state.jobs.get(Number(one.jobId))?.token ?? one.token }))),
+    ),
+  ],
+  'a stale settlement is said to be recorded': [
+    'of ten in a race one does',
+    settling(async (settle, all) =>
+      (await settle(all)).map((answer) =>
+        answer.kind === 'stale' ? { kind: 'settled', events: [] } : answer,
+      ),
+    ),
+  ],
+  'a settlement of another kind is recorded': [
+    'of the wrong kind is stale',
+    changing((one) => (one.kind === 'event' ? { ...one, kind: 'notification', facts: [] } : one)),
+  ],
+  'a job ends without its facts': [
+    'settle records facts',
+    changing((one) => (one.kind === 'notification' ? { ...one, facts: [] } : one)),
+  ],
+  'facts are stored and their job stays': [
+    'settle records facts',
+    changing((one) => ({ ...one, next: { kind: 'retry', delayMs: 0 } })),
+  ],
+  'facts are recorded in another order': [
+    'settle records facts',
+    changing((one) => (one.kind === 'notification' ? { ...one, facts: [...one.facts].reverse() } : one)),
+  ],
+  'answers come in another order': [
+    'a large set settles in order',
+    settling(async (settle, all) => (await settle(all)).reverse()),
+  ],
+  'one settlement that fails fails the others': [
+    'of a receipt or a settlement that fails nothing follows',
+    settling(async (settle, all) => {
+      const answers = await settle(all)
+      return answers.map((answer) => answers.find(({ kind }) => kind === 'failed') ?? answer)
+    }),
+  ],
+  'a retry does not wait': [
+    'a retry is due after its delay',
+    changing((one) => (one.next.kind === 'retry' ? { ...one, next: { ...one.next, delayMs: 0 } } : one)),
+  ],
+  'outages are not counted': [
+    'met an outage are counted apart',
+    changing((one) =>
+      one.next.kind === 'retry' ? { ...one, next: { ...one.next, outage: undefined } } : one,
+    ),
+  ],
+  'a recovered job that goes back unasked is like any other': [
+    'goes back unasked stays one',
+    changing((one) =>
+      one.next.kind === 'retry' ? { ...one, next: { ...one.next, unasked: undefined } } : one,
+    ),
+  ],
+  'the content stays': [
+    'replaces the content',
+    changing((one) => (one.kind === 'notification' ? { ...one, content: undefined } : one)),
+  ],
+  'the events of a settlement reach no endpoint': [
+    'every endpoint that chose an event gets it',
+    settling(async (settle, all, state) => {
+      const answers = await settle(all)
+      state.deliveries.clear()
+      return answers
+    }),
+  ],
+  'the attempt at an event is not logged': [
+    'a delivery that succeeds is logged',
+    changing((one) => (one.kind === 'event' ? { ...one, attempt: undefined } : one)),
+  ],
+  'an endpoint that is gone stays active': [
+    'an endpoint that is gone is disabled',
+    changing((one) => (one.kind === 'event' ? { ...one, disable: undefined } : one)),
+  ],
+  'what follows from facts is lost': [
+    'what follows from a settlement is stored with it',
+    (good) => ({ ...good, start: (given) => good.start({ ...given, follow: () => [] }) }),
+  ],
+  'a cancellation comes after the start of an attempt': [
+    'comes too late once an attempt has begun',
+    (good, state) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        cancel(id, content) {
+          Object.assign(state.notifications.get(id)?.job ?? {}, { attempts: 0 })
+          return good.notifications.cancel(id, content)
+        },
+      },
+    }),
+  ],
+  'of two cancellations in a race both cancel': [
+    'of ten cancels in a race one cancels',
+    (good) => ({
+      ...good,
+      notifications: {
+        ...good.notifications,
+        async cancel(id, content) {
+          const answer = await good.notifications.cancel(id, content)
+          return answer.kind === 'ended' ? { kind: 'cancelled', events: [] } : answer
+        },
+      },
+    }),
+  ],
+  'a repeated report is recorded again': [
+    'a repetition is a duplicate',
+    reporting((report, receipts, state) => {
+      state.receipts.clear()
+      return report(receipts)
+    }),
+  ],
+  'equal reports in a race are recorded twice': [
+    'of ten equal receipts in a race one is recorded',
+    reporting(async (report, receipts, state) => {
+      const known = new Map(state.receipts)
+      await pause()
+      if (known.size === 0) state.receipts.clear()
+      return report(receipts)
+    }),
+  ],
+  'a report that comes too early is dropped': [
+    'a receipt before `sent` waits for it',
+    reporting(async (report, receipts, state) => {
+      const answers = await report(receipts)
+      state.unmatched.clear()
+      return answers
+    }),
+  ],
+  'a report that comes too early is applied twice': [
+    'an unmatched receipt is applied once',
+    settling(async (settle, all, state) => {
+      const waiting = new Map(state.unmatched)
+      const answers = await settle(all)
+      for (const [key, reports] of waiting) state.unmatched.set(key, reports)
+      return answers
+    }),
+  ],
+  "another organization's instance is believed": [
+    "cannot speak of another's notifications",
+    reporting((report, receipts) => report(receipts.map((one) => ({ ...one, organizationId: null })))),
+  ],
+  'a key of one provider is that of all': [
+    'different providers may use the same key',
+    reporting(async (report, receipts, state) => {
+      const keys = new Set([...state.receipts.keys()].map((key) => key.split('\n').at(-1)))
+      if (receipts.some(({ dedupeKey }) => keys.has(dedupeKey)))
+        return receipts.map(() => ({ kind: 'duplicate' }))
+      return report(receipts)
+    }),
+  ],
+  'a consent is not heeded': [
+    'reports and consents of one set',
+    reporting((report, receipts) =>
+      report(receipts.map((one) => ('consent' in one ? { ...one, consent: [] } : one))),
+    ),
+  ],
+})
