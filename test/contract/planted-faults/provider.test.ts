@@ -197,6 +197,31 @@ describe('providerContract', () => {
       /an answer is understood: no/,
     ],
     [
+      'takes a refusal for success',
+      async (provider, message, context) => {
+        const outcome = await good(provider, message, context)
+        return provider.act.kind === 'answer' ? { kind: 'accepted' } : outcome
+      },
+      {},
+      /an answer is understood: no/,
+    ],
+    [
+      'repeats a refusal until it succeeds',
+      async (provider, message, context) => {
+        const outcome = await good(provider, message, context)
+        if (outcome.kind === 'rejected') provider.taken.push({ to: message.to, body: message.body, id: null })
+        return outcome
+      },
+      {},
+      /an answer is understood: no/,
+    ],
+    [
+      'sends to another recipient',
+      (provider, message, context) => good(provider, { ...message, to: `${message.to}1` }, context),
+      {},
+      /reached the provider/,
+    ],
+    [
       'sends twice',
       async (provider, message, context) => {
         await good(provider, message, context)

@@ -62,6 +62,10 @@ const WRONG: Readonly<Record<string, (queue: Queue, engine: Engine) => Queue>> =
     ...queue,
     enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs / 2 }))),
   }),
+  'refs come at once, whenever they are due': (queue) => ({
+    ...queue,
+    enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, dueInMs: 0 }))),
+  }),
   'refs lose their lane': (queue) => ({
     ...queue,
     enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, lane: 'email' }))),

@@ -39,6 +39,19 @@ const mixing = (kind: LimitCheck['kind']) =>
     consume(checks.map((check) => (check.kind === kind ? { ...check, key: 'all' } : check))),
   )
 
+/** Evaluates checks of a kind with other fields. */
+const changing = <Kind extends LimitCheck['kind']>(
+  kind: Kind,
+  change: (check: Extract<LimitCheck, { kind: Kind }>) => Partial<Extract<LimitCheck, { kind: Kind }>>,
+) =>
+  consuming((consume, checks) =>
+    consume(
+      checks.map((check) =>
+        check.kind === kind ? { ...check, ...change(check as Extract<LimitCheck, { kind: Kind }>) } : check,
+      ),
+    ),
+  )
+
 const WRONG: Readonly<Record<string, (limiter: RateLimiter) => RateLimiter>> = {
   'a slot is taken though a window refused': halfCounting(({ kind }) => kind === 'slots'),
   'a window is counted though something else refused': halfCounting(({ kind }) => kind === 'window'),
@@ -90,6 +103,21 @@ const WRONG: Readonly<Record<string, (limiter: RateLimiter) => RateLimiter>> = {
       },
     }
   },
+  'a window counts twice': consuming(async (consume, checks) => {
+    const decision = await consume(checks)
+    if (decision.allowed) await consume(checks.filter(({ kind }) => kind === 'window'))
+    return decision
+  }),
+  'a window never refills': changing('window', ({ windowMs }) => ({ windowMs: windowMs * 1_000 })),
+  'a window refills too soon': changing('window', ({ windowMs }) => ({ windowMs: windowMs / 2 })),
+  'windows of different keys are one': mixing('window'),
+  'a window counts one unit, whatever it costs': changing('window', () => ({ cost: 1 })),
+  'a slot is forgotten before its lease ends': changing('slots', ({ leaseMs }) => ({ leaseMs: leaseMs / 2 })),
+  'a slot outlives its lease': changing('slots', ({ leaseMs }) => ({ leaseMs: leaseMs * 1_000 })),
+  'more slots are given than there are': changing('slots', ({ limit }) => ({ limit: limit + 1 })),
+  'a slot that is released stays taken': (limiter) => ({ ...limiter, async release() {} }),
+  'a pause is forgotten': (limiter) => ({ ...limiter, async pause() {} }),
+  'a pause lasts too long': (limiter) => ({ ...limiter, pause: (key, ms) => limiter.pause(key, ms * 2) }),
   'what is used never comes back': saying('window', { resetInMs: 0 }),
 }
 
