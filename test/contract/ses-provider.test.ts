@@ -4,7 +4,7 @@ import { awsCaller } from '../../adapters/channels/kit/http/aws-client.ts'
 import { providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
 import { loadSes } from '../../adapters/channels/ses/client.ts'
 import { judgeSes } from '../../adapters/channels/ses/errors.ts'
-import { type SesCredentials, type SesOptions, ses } from '../../adapters/channels/ses/send.ts'
+import { type AwsCredentials, type SesOptions, ses } from '../../adapters/channels/ses/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
@@ -256,8 +256,8 @@ describe('a mail to Amazon SES', () => {
   )
 
   it.each([
-    ['keys', (keys: SesCredentials) => keys],
-    ['a function that gives them', (keys: SesCredentials) => async () => keys],
+    ['keys', (keys: AwsCredentials) => keys],
+    ['a function that gives them', (keys: AwsCredentials) => async () => keys],
   ])('leaves the credentials as they are, for a second use: %s', async (_name, give) => {
     server = await providerServer({ accept: (_, number) => accepted(number) })
     const keys = Object.freeze({ ...credentials })
@@ -320,7 +320,6 @@ describe('a mail to Amazon SES', () => {
     const http = providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] })
     const caller = awsCaller({
       http,
-      secrets: [],
       region: 'eu-central-1',
       endpoint: server.url,
       credentials,

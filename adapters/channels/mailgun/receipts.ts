@@ -5,7 +5,7 @@ import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import {
   dedupeKey,
-  isFresh,
+  isFreshSeconds,
   jsonBody,
   malformed,
   sameText,
@@ -18,26 +18,21 @@ import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
 
+/** Nine hours: Mailgun repeats a report for eight. */
+const MAX_AGE_MS = 32_400_000
+
 /** Verification of Mailgun's reports. */
 export interface MailgunReceiptOptions {
   /** The account's HTTP webhook signing key; several during a rotation. */
   readonly secret: string | readonly string[]
-  /**
-   * Longest age of a signed report, in milliseconds. Mailgun repeats a report for eight hours.
-   *
-   * @default 32_400_000 (nine hours)
-   */
-  readonly maxAgeMs?: number | undefined
 }
 
 interface Proof {
   readonly secret: readonly string[]
-  readonly maxAgeMs: number
 }
 
 export const receiptOptions: z.ZodType<Proof> = z.strictObject({
   secret: oneOrSeveral(credential),
-  maxAgeMs: z.int().min(1000).default(32_400_000),
 })
 
 /**
@@ -48,7 +43,6 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
  */
 export function mailgunReceipts({
   secret: keys,
-  maxAgeMs,
 }: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     if ((request.headers['content-type'] ?? '').includes('form')) {
@@ -67,7 +61,7 @@ export function mailgunReceipts({
       sameText(given, createHmac('sha256', key).update(`${timestamp}${token}`).digest('hex')),
     )
     if (!matches.includes(true)) return unproven('The signature of the report is invalid.')
-    if (!isFresh(Number(timestamp) * 1000, request.receivedAt, maxAgeMs)) {
+    if (!isFreshSeconds(timestamp, request, MAX_AGE_MS)) {
       return unproven('The report was signed too long ago.')
     }
     const event = member(body, 'event-data')

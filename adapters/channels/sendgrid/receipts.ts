@@ -3,7 +3,14 @@ import * as z from 'zod'
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
-import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import {
+  dedupeKey,
+  isFreshSeconds,
+  jsonBody,
+  malformed,
+  timeOf,
+  unproven,
+} from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
@@ -13,16 +20,13 @@ import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
 
+/** 25 hours: SendGrid repeats a report for a day. */
+const MAX_AGE_MS = 90_000_000
+
 /** Verification of SendGrid's reports. */
 export interface SendgridReceiptOptions {
   /** The webhook's verification key (base64) from the console; several during a rotation. */
   readonly publicKey: string | readonly string[]
-  /**
-   * Longest age of a signed report, in milliseconds. SendGrid repeats a report for a day.
-   *
-   * @default 90_000_000 (25 hours)
-   */
-  readonly maxAgeMs?: number | undefined
 }
 
 /** Parses the console's key: base64 of an SPKI on the curve P-256. Null: invalid. */
@@ -43,18 +47,15 @@ const publicKey = z
 
 interface Proof {
   readonly publicKey: readonly KeyObject[]
-  readonly maxAgeMs: number
 }
 
 export const receiptOptions: z.ZodType<Proof> = z.strictObject({
   publicKey: oneOrSeveral(publicKey),
-  maxAgeMs: z.int().min(1000).default(90_000_000),
 })
 
 /** Reads SendGrid's event webhook, signed with ECDSA and SHA-256 over the timestamp and the raw body. */
 export function sendgridReceipts({
   publicKey: keys,
-  maxAgeMs,
 }: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const timestamp = request.headers[TIMESTAMP] ?? ''
@@ -63,7 +64,7 @@ export function sendgridReceipts({
     if (!keys.some((key) => verify('sha256', signed, { key, dsaEncoding: 'der' }, signature))) {
       return unproven('The signature of the report is invalid.')
     }
-    if (!/^\d{1,12}$/.test(timestamp) || !isFresh(Number(timestamp) * 1000, request.receivedAt, maxAgeMs)) {
+    if (!isFreshSeconds(timestamp, request, MAX_AGE_MS)) {
       return unproven('The report was signed too long ago.')
     }
     const events = jsonBody(request)

@@ -13,12 +13,6 @@ export interface SesReceiptOptions {
    */
   readonly topics: string | readonly string[]
   /**
-   * Longest age of a signed report, in milliseconds. SNS repeats a report for an hour.
-   *
-   * @default 4_500_000 (75 minutes)
-   */
-  readonly maxAgeMs?: number | undefined
-  /**
    * Fetches a text from an https address of SNS: a signing certificate, or the confirmation of a subscription. Must
    * reject on failure.
    *
@@ -29,7 +23,6 @@ export interface SesReceiptOptions {
 
 interface Given {
   readonly topics: readonly string[]
-  readonly maxAgeMs: number
   readonly get?: ((url: string) => Promise<string>) | undefined
 }
 
@@ -43,12 +36,13 @@ const arn = z
 
 export const receiptOptions: z.ZodType<Given> = z.strictObject({
   topics: oneOrSeveral(arn),
-  maxAgeMs: z.int().min(1000).default(4_500_000),
   get: z
     .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
     .optional(),
 })
 
+/** 75 minutes: SNS repeats a report for an hour. */
+const MAX_AGE_MS = 4_500_000
 /** SNS changes its certificate about once a year and has one per region. */
 const MAX_CERTIFICATES = 16
 /** Certificate requests per minute: they happen before anything is proven. */
@@ -72,7 +66,7 @@ export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promis
     }
     const proof = await prove(message, request.receivedAt, certificateAt)
     if (proof !== null) return proof
-    if (!isFresh(Date.parse(message.Timestamp), request.receivedAt, options.maxAgeMs)) {
+    if (!isFresh(Date.parse(message.Timestamp), request.receivedAt, MAX_AGE_MS)) {
       return unproven('The report was signed too long ago.')
     }
     return act(message, options.get)

@@ -3,7 +3,7 @@ import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
-import { awsCaller } from '../kit/http/aws-client.ts'
+import { type AwsCredentials, awsCaller, awsShape } from '../kit/http/aws-client.ts'
 import { describeProvider } from '../kit/http/http-provider.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { asciiMailboxText } from '../kit/mail/header-text.ts'
@@ -14,14 +14,14 @@ import { loadSes } from './client.ts'
 import { judgeSes, judgeSesAccount } from './errors.ts'
 import { receiptOptions, type SesReceiptOptions, sesReceipts } from './receipts.ts'
 
-export type { SesReceiptOptions }
+export type { AwsCredentials, SesReceiptOptions }
 
 /** Options of `ses`. */
 export interface SesOptions extends MailApiOptions {
   /** AWS region, for example `eu-central-1`. */
   readonly region: string
   /** Keys, or a function that returns them. Default: the SDK's credential chain (environment, profile, role). */
-  readonly credentials?: SesCredentials | (() => Promise<SesCredentials>) | undefined
+  readonly credentials?: AwsCredentials | (() => Promise<AwsCredentials>) | undefined
   /** Configuration set that publishes events about mails. */
   readonly configurationSet?: string | undefined
   /**
@@ -32,25 +32,12 @@ export interface SesOptions extends MailApiOptions {
   readonly receipts?: SesReceiptOptions | undefined
 }
 
-/** AWS credentials. */
-export interface SesCredentials {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string | undefined
-}
-
 const PLUGIN = 'ses'
 /** Longest media type in characters. A longer one loses its parameters. */
 const MAX_MEDIA_TYPE = 78
 const schema = z.strictObject({
   ...mailApiShape('ses', 'https://email.invalid'),
-  region: z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be a region such as eu-central-1'),
-  credentials: z
-    .custom<SesCredentials | (() => Promise<SesCredentials>)>(
-      (value) => typeof value === 'function' || hasKeys(value),
-      'must be { accessKeyId, secretAccessKey } or a function',
-    )
-    .optional(),
+  ...awsShape,
   configurationSet: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
@@ -68,11 +55,9 @@ export function ses(options: SesOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
   const { timeoutMs, maxConcurrent, credentials, receipts } = given
   const frame = mailFrame(PLUGIN, given)
-  const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
-  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const aws = awsCaller({
     http,
-    secrets,
     region: given.region,
     endpoint: options.baseUrl === undefined ? undefined : given.baseUrl,
     credentials,
@@ -149,14 +134,4 @@ async function textAt(http: ReturnType<typeof providerHttp>, url: string): Promi
   if (result.kind === 'failed') throw new Error(result.message)
   if (result.status !== 200 || result.cut === true) throw new Error(`SNS answered ${result.status}.`)
   return result.body
-}
-
-function hasKeys(value: unknown): value is SesCredentials {
-  if (typeof value !== 'object' || value === null) return false
-  const { accessKeyId, secretAccessKey } = value as Readonly<Record<string, unknown>>
-  return typeof accessKeyId === 'string' && typeof secretAccessKey === 'string'
-}
-
-function secretsOf({ secretAccessKey, sessionToken }: SesCredentials): readonly string[] {
-  return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
 }

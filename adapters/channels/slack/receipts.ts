@@ -5,7 +5,7 @@ import { member, textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import {
   dedupeKey,
-  isFresh,
+  isFreshSeconds,
   jsonBody,
   malformed,
   sameText,
@@ -57,7 +57,8 @@ export function slackEvents({
 }
 
 /** Why a request is not proven to come from Slack. Null: it is proven. */
-function faultOf({ headers, body, receivedAt }: ReceiptRequest, secrets: readonly string[]): string | null {
+function faultOf(request: ReceiptRequest, secrets: readonly string[]): string | null {
+  const { headers, body } = request
   const timestamp = headers['x-slack-request-timestamp'] ?? ''
   const signature = headers['x-slack-signature'] ?? ''
   const signed = Buffer.concat([Buffer.from(`v0:${timestamp}:`, 'utf8'), body])
@@ -65,8 +66,7 @@ function faultOf({ headers, body, receivedAt }: ReceiptRequest, secrets: readonl
   if (!secrets.some((secret) => sameText(signature, expected(secret)))) {
     return 'The signature of the event is invalid.'
   }
-  const isInTime = /^\d{1,12}$/.test(timestamp) && isFresh(Number(timestamp) * 1000, receivedAt, MAX_AGE_MS)
-  return isInTime ? null : 'The event was signed too long ago.'
+  return isFreshSeconds(timestamp, request, MAX_AGE_MS) ? null : 'The event was signed too long ago.'
 }
 
 function receiptsOf(body: unknown): readonly Receipt[] {

@@ -3,14 +3,16 @@ import { sms } from '../../../src/channels/built-in.ts'
 import type { SmsKind } from '../../../src/channels/sms.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
-import { awsCaller } from '../kit/http/aws-client.ts'
+import { type AwsCredentials, awsCaller, awsShape } from '../kit/http/aws-client.ts'
 import { describeProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
-import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
+import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { loadSns } from './client.ts'
 import { judgeSns } from './errors.ts'
+
+export type { AwsCredentials }
 
 /** Options of `sns`. */
 export interface SnsOptions extends ProviderOptions {
@@ -21,7 +23,7 @@ export interface SnsOptions extends ProviderOptions {
    *
    * @default the SDK's credential chain (environment, profile, role)
    */
-  readonly credentials?: SnsCredentials | (() => Promise<SnsCredentials>) | undefined
+  readonly credentials?: AwsCredentials | (() => Promise<AwsCredentials>) | undefined
   /** Sender id, where the country permits one: 1 to 11 letters and digits. */
   readonly senderId?: string | undefined
   /** One of the account's numbers to send from, in E.164 form. */
@@ -36,27 +38,10 @@ export interface SnsOptions extends ProviderOptions {
   readonly maxPriceUsd?: number | undefined
 }
 
-export interface SnsCredentials {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string | undefined
-}
-
 const schema = z.strictObject({
   // The SDK chooses the region's address. A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
-  region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
-  credentials: z
-    .union([
-      // Not strict: the SDK adds a field to the given object, which may be reused.
-      z.object({
-        accessKeyId: credential,
-        secretAccessKey: credential,
-        sessionToken: credential.optional(),
-      }),
-      z.custom<() => Promise<SnsCredentials>>((value) => typeof value === 'function', 'must be a function'),
-    ])
-    .optional(),
+  ...awsShape,
   senderId: z
     .string()
     .regex(/^[A-Za-z0-9]{1,11}$/, 'must be 1 to 11 letters and digits')
@@ -83,8 +68,6 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
   const attributes = attributesOf(given)
   const aws = awsCaller({
     http,
-    secrets:
-      typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : [],
     region,
     endpoint: baseUrl === '' ? undefined : baseUrl,
     credentials,

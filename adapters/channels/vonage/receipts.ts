@@ -23,12 +23,6 @@ export interface VonageReceiptOptions {
    */
   readonly method?: SignatureMethod | undefined
   /**
-   * Longest age of a signed report, in milliseconds. Vonage repeats a report for a day.
-   *
-   * @default 90_000_000 (25 hours)
-   */
-  readonly maxAgeMs?: number | undefined
-  /**
    * Public address of this provider's receipts, `https://…/receipts/sms/vonage`. Receipts of sent messages go there
    * instead of to the account's address.
    *
@@ -44,7 +38,6 @@ interface Given extends Omit<VonageProof, 'apiKey'> {
 export const receiptOptions: z.ZodType<Given> = z.strictObject({
   secret: oneOrSeveral(credential),
   method: z.enum(SIGNATURE_METHODS).optional(),
-  maxAgeMs: z.int().min(1000).default(90_000_000),
   url: z.url('must be an address').optional(),
 })
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { jsonOf, textMember } from '../kit/http/provider-answer.ts'
-import { isFresh, sameText } from '../kit/http/receipt-request.ts'
+import { isFreshSeconds, sameText } from '../kit/http/receipt-request.ts'
 
 /** The console's "signature method": a hash of a text that ends in the secret, or an HMAC. */
 export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
@@ -14,10 +14,12 @@ export interface VonageProof {
   /** Undefined: a signature among the fields is no proof. */
   readonly method?: SignatureMethod | undefined
   readonly apiKey: string
-  readonly maxAgeMs: number
 }
 
 type Fields = Readonly<Record<string, string>>
+
+/** 25 hours: Vonage repeats a report for a day. */
+const MAX_AGE_MS = 90_000_000
 
 /** Why a report is not proven. Null: it is proven. */
 export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
@@ -43,7 +45,8 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
   }
   const apiKey = textMember(claims, 'api_key')
   if (apiKey !== undefined && apiKey !== proof.apiKey) return 'The token is for another account.'
-  return isOld(textMember(claims, 'iat'), request, proof) ? 'The token was signed too long ago.' : null
+  const signedAt = textMember(claims, 'iat') ?? ''
+  return isFreshSeconds(signedAt, request, MAX_AGE_MS) ? null : 'The token was signed too long ago.'
 }
 
 /** `sig` over all other fields, sorted. */
@@ -66,15 +69,8 @@ function faultOfFields(
   if (!proof.secret.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
     return 'The signature of the report is invalid.'
   }
-  return isOld(fields.timestamp, request, proof) ? 'The report was signed too long ago.' : null
-}
-
-function isOld(
-  seconds: string | undefined,
-  { receivedAt }: ReceiptRequest,
-  { maxAgeMs }: VonageProof,
-): boolean {
-  return !/^\d{1,12}$/.test(seconds ?? '') || !isFresh(Number(seconds) * 1000, receivedAt, maxAgeMs)
+  const signedAt = fields.timestamp ?? ''
+  return isFreshSeconds(signedAt, request, MAX_AGE_MS) ? null : 'The report was signed too long ago.'
 }
 
 function decode(part: string): unknown {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import * as z from 'zod'
 import { isNotifierError } from '../../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import { redactor } from '../redact.ts'
@@ -6,6 +7,7 @@ import { notBegun } from '../unsent.ts'
 import { type CapturedCall, type CapturedEnd, captureCall } from './captured-call.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
 import type { ProviderHttp } from './provider-http.ts'
+import { credential } from './provider-options.ts'
 
 /** The members in use of a client of the AWS SDK 3. */
 export interface AwsClient {
@@ -13,15 +15,40 @@ export interface AwsClient {
   destroy(): void
 }
 
+export interface AwsCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+type Credentials = AwsCredentials | (() => Promise<AwsCredentials>) | undefined
+
+/** Schemas of the options `region` and `credentials`. */
+export const awsShape: {
+  readonly region: z.ZodType<string>
+  readonly credentials: z.ZodType<Credentials>
+} = {
+  region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
+  credentials: z
+    .union([
+      // Not strict: the SDK adds a field to the given object, which may be reused.
+      z.object({
+        accessKeyId: credential,
+        secretAccessKey: credential,
+        sessionToken: credential.optional(),
+      }),
+      z.custom<() => Promise<AwsCredentials>>((value) => typeof value === 'function', 'must be a function'),
+    ])
+    .optional(),
+}
+
 export interface AwsCallerOptions<Module> {
   readonly http: ProviderHttp
-  /** Secrets known before a call. Outcomes never contain them. */
-  readonly secrets: readonly string[]
   readonly region: string
   /** Undefined: the SDK chooses the region's address. */
   readonly endpoint: string | undefined
   /** Keys, or a function that returns them. Undefined: the SDK's credential chain. */
-  readonly credentials: object | (() => Promise<object>) | undefined
+  readonly credentials: Credentials
   /** Loads the package. */
   load(): Promise<Module>
   create(module: Module, options: Readonly<Record<string, unknown>>): AwsClient
@@ -73,7 +100,8 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
   return {
     async call(command, signal, judge, expected = []) {
       if (signal.aborted) return notBegun()
-      const secrets = [...options.secrets]
+      const secrets =
+        typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : []
       const end = await captureCall(http, signal, async (captured) => {
         const { module, client } = await open()
         const own = { [CALL]: captured, [EXPECTED]: expected, [SECRETS]: secrets }

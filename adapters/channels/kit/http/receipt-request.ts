@@ -54,6 +54,11 @@ export function isFresh(timeMs: number, receivedAt: number, maxAgeMs: number): b
 
 const AHEAD_MS = 5 * 60_000
 
+/** {@link isFresh} for the digits of Unix seconds. */
+export function isFreshSeconds(text: string, { receivedAt }: ReceiptRequest, maxAgeMs: number): boolean {
+  return /^\d{1,12}$/.test(text) && isFresh(Number(text) * 1000, receivedAt, maxAgeMs)
+}
+
 /** Parses a provider's date: ISO 8601 or Unix seconds. Undefined: neither. */
 export function timeOf(value: unknown): number | undefined {
   const ms =
