@@ -1,9 +1,37 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
 import { leftOutReporter } from './test/support/left-out-reporter.ts'
+import { PATIENCE, TEST_MS, WAIT_MS } from './test/support/patience.ts'
 
 await buildDashboard()
+
+const ALL = ['test/**/*.test.ts']
+/** They replace modules, take peers away or measure memory. */
+const ISOLATED = ['test/**/*.isolated.test.ts']
+/** They wait for processes, browsers and compilers. */
+const LONG = [
+  'test/integration/faults/**/*.test.ts',
+  'test/dashboard/**/*.test.ts',
+  'test/package/**/*.test.ts',
+]
+const SERVERS = ['test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts']
+/** The whole service once, over HTTP and in each framework. */
+const SMOKE = ['test/integration/{adapters,express-service}.test.ts']
+const QUICK = ['test/unit/**/*.test.ts', 'test/contract/**/*.test.ts', ...SMOKE]
+
+interface Part {
+  readonly include: string[]
+  readonly exclude?: string[]
+  /** Whether each file has a process of its own: loading the modules for each takes as long as most tests. */
+  readonly isolate?: boolean
+  readonly testTimeout?: number
+}
+
+const part = (name: string, test: Part): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, isolate: false, ...test },
+})
 
 export default defineConfig({
   resolve: {
@@ -14,13 +42,22 @@ export default defineConfig({
     })),
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      part('quick', { include: QUICK, exclude: [...ISOLATED, ...SERVERS] }),
+      part('isolated', { include: ISOLATED, isolate: true }),
+      part('long', { include: LONG, exclude: ISOLATED, testTimeout: 4 * TEST_MS }),
+      part('other', { include: ALL, exclude: [...ISOLATED, ...LONG, ...QUICK] }),
+      part('servers', { include: SERVERS, exclude: ISOLATED }),
+    ],
     pool: 'forks',
+    maxWorkers: '100%',
     reporters: ['default', leftOutReporter()],
-    // For machines that are busy: no test waits so long where things work.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 45_000 } },
+    restoreMocks: true,
+    testTimeout: TEST_MS,
+    hookTimeout: 4 * TEST_MS,
+    expect: { poll: { timeout: WAIT_MS } },
+    // Of the whole run: the tests themselves make the machine busy.
+    env: { CARILLON_TEST_PATIENCE: String(PATIENCE) },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'adapters/**/*.ts'],

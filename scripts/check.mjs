@@ -66,6 +66,8 @@ function run(command, args) {
         ...process.env,
         ...color,
         CI: '1',
+        // Machines of CI are slow and busy.
+        CARILLON_TEST_PATIENCE: process.env.CARILLON_TEST_PATIENCE ?? '4',
         ...(process.env.CI === undefined ? { [LEAVE_OUT]: 'all' } : {}),
       },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,6 +8,7 @@ import { createNotifier } from '../../src/create-notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
+import { WAIT_MS } from '../support/patience.ts'
 import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { describeOwnRedis } from '../support/redis.ts'
 import { hello, startNotifier, storage } from './support/queue-notifier.ts'
@@ -27,7 +28,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       await eventually(async () => (await notifier.health()).queue?.takes === false)
       // Far sooner than the next look: what the engine does not take, the process that delivers takes itself.
       await notifier.send({ ...hello, to: 'early@example.com' })
-      await email.waitFor({ to: 'early@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'early@example.com' }, { withinMs: WAIT_MS })
 
       await server.start()
       await eventually(async () => {
@@ -36,7 +37,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       })
       const before = email.calls.length
       await notifier.send({ ...hello, to: 'late@example.com' })
-      await email.waitFor({ to: 'late@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'late@example.com' }, { withinMs: WAIT_MS })
       expect(email.calls.length).toBeGreaterThan(before)
 
       await server.kill()
@@ -52,7 +53,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const queue = bullmqQueue({ client, prefix: 'ours:bull' })
       const notifier = await startNotifier({ channels: { email }, storage: await storage(), queue })
       await notifier.send({ ...hello, to: 'client@example.com' })
-      await email.waitFor({ to: 'client@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'client@example.com' }, { withinMs: WAIT_MS })
       expect(client.status).toBe('wait')
       expect((await client.keys('*')).every((key) => key.startsWith('ours:bull:carillon:'))).toBe(true)
       await notifier.stop()
@@ -71,7 +72,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const errors: Error[] = []
       notifier.on('error', (error) => errors.push(error))
       await notifier.send({ ...hello, to: 'first@example.com' })
-      await email.waitFor({ to: 'first@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'first@example.com' }, { withinMs: WAIT_MS })
       // Longer than that: the worker waits at the server.
       await sleep(500)
       await notifier.send({ ...hello, to: 'patient@example.com' })
@@ -127,13 +128,13 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'hanging' }) }
       const notifier = await startNotifier({ channels: { email }, ...parts, delivery: { pollMs: 1_000 } })
       await notifier.send({ ...hello, to: 'before@example.com' })
-      await email.waitFor({ to: 'before@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'before@example.com' }, { withinMs: WAIT_MS })
       server.signal('SIGSTOP')
       onTestFinished(() => server.signal('SIGCONT'))
       // It answers to none of them before the test has ended.
       for (let count = 0; count < 20; count += 1)
         await notifier.send({ ...hello, to: `h${count}@example.com` })
-      await email.waitFor({ to: 'h19@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'h19@example.com' }, { withinMs: WAIT_MS })
       await notifier.stop({ deadlineMs: 2_000 })
     })
   })

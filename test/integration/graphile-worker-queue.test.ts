@@ -10,6 +10,7 @@ import type { NotifierOptions } from '../../src/options.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
+import { WAIT_MS } from '../support/patience.ts'
 import {
   onPostgres,
   sharedPostgres,
@@ -109,7 +110,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
       queue: graphileWorkerQueue({ ...away, inTransaction: false }),
     })
     await notifier.send({ ...hello, to: 'there@example.com' })
-    await email.waitFor({ to: 'there@example.com' }, { withinMs: 45_000 })
+    await email.waitFor({ to: 'there@example.com' }, { withinMs: WAIT_MS })
   })
 
   it("brings a send of the caller's transaction after its commit", async () => {
@@ -135,7 +136,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
       await notifier.send({ ...hello, to }, { tx: client })
       await client.query(end)
     }
-    await email.waitFor({ to: 'joined@example.com' }, { withinMs: 45_000 })
+    await email.waitFor({ to: 'joined@example.com' }, { withinMs: WAIT_MS })
     expect(email.messages.map(({ to }) => to)).not.toContain('never@example.com')
   })
 
@@ -157,12 +158,12 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
          CREATE TRIGGER lose BEFORE DELETE ON "${own}"._private_jobs FOR EACH ROW EXECUTE FUNCTION "${own}".lose()`,
       )
       await notifier.send({ ...hello, to: 'lost@example.com' })
-      await email.waitFor({ to: 'lost@example.com' }, { withinMs: 45_000 })
+      await email.waitFor({ to: 'lost@example.com' }, { withinMs: WAIT_MS })
       await eventually(() => errors.length > 0)
       await client.query(`DROP TRIGGER lose ON "${own}"._private_jobs`)
     })
     await notifier.send({ ...hello, to: 'found@example.com' })
-    await email.waitFor({ to: 'found@example.com' }, { withinMs: 45_000 })
+    await email.waitFor({ to: 'found@example.com' }, { withinMs: WAIT_MS })
   })
 
   it('raises no unhandled error if its database goes down during a stop', async () => {

@@ -6,6 +6,7 @@ import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
+import { WAIT_MS } from '../support/patience.ts'
 import { uniqueSchema } from '../support/postgres.ts'
 import { type Writer, writers } from './support/transaction-handles.ts'
 
@@ -281,7 +282,7 @@ describeWithOwnPostgres('a transaction of an application', () => {
     await notifier.send({ ...message, body: `it's \\ " $1 ? :a` }, { tx: client, idempotencyKey: 'k' })
     expect(await shown()).toEqual(before)
     await client.query('COMMIT')
-    await email.waitFor({ body: `it's \\ " $1 ? :a` }, { withinMs: 45_000 })
+    await email.waitFor({ body: `it's \\ " $1 ? :a` }, { withinMs: WAIT_MS })
   })
 
   it('that is serializable and conflicts with another must run again', async () => {
@@ -373,13 +374,13 @@ describeWithOwnPostgres('a transaction of an application', () => {
     await api.send(message, { tx: client })
     await api.stop()
     await client.query('COMMIT')
-    await email.waitFor({ to: message.to }, { withinMs: 45_000 })
+    await email.waitFor({ to: message.to }, { withinMs: WAIT_MS })
     await worker.stop()
   })
 
   it('may include a resend', async () => {
     const { id } = await notifier.send(message)
-    await email.waitFor({ to: message.to }, { withinMs: 45_000 })
+    await email.waitFor({ to: message.to }, { withinMs: WAIT_MS })
     const client = await connected()
     await client.query('BEGIN')
     await notifier.notifications.resend(id, { tx: client })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { fromRoot } from '../../scripts/entries.mjs'
+import { WAIT_MS } from '../support/patience.ts'
 
 /** The example as `npm start` runs it, after its build. */
 interface Example {
@@ -25,7 +26,7 @@ interface Running extends Example {
   readonly key: string
 }
 
-const PATIENCE_MS = 45_000
+const PATIENCE_MS = 3 * WAIT_MS
 
 const running = new Set<ChildProcess>()
 let folder: string

@@ -1,7 +1,9 @@
+import { WAIT_MS } from './patience.ts'
+
 /** Looks every few milliseconds until `look` answers something; its last error, or a timeout, ends the wait. */
 export async function eventually<Value>(
   look: () => Value | Promise<Value>,
-  { withinMs = 45_000, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+  { withinMs = WAIT_MS, everyMs = 20 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<NonNullable<Value>> {
   const end = performance.now() + withinMs
   for (;;) {

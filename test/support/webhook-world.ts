@@ -32,8 +32,6 @@ export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 export const URL = 'https://example.com/hook'
 export const STORAGE_AWAY = new Error('The storage is away.')
-const directory = temporaryDirectory()
-let files = 0
 
 export const answered = (status: number): PostResult => ({
   kind: 'answered',
@@ -53,11 +51,14 @@ export async function webhookWorld(
   wrap: (inner: Storage, clock: Clock) => Partial<Storage> = () => ({}),
 ) {
   const clock = fakeClock()
-  files += 1
   const inner: Storage =
     kind === 'memory'
       ? memoryStorage({ clock })
-      : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+      : sqlite({
+          file: join(temporaryDirectory(onTestFinished), 'notifications.db'),
+          synchronous: 'normal',
+          clock,
+        })
   const storage: Storage = { ...inner, ...wrap(inner, clock) }
   const stores = createRecordStores(storage.records)
   const ids = createIdGenerator({

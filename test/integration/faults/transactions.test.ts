@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { describeWith } from '../../support/left-out.ts'
+import { WAIT_MS } from '../../support/patience.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
@@ -24,7 +25,7 @@ async function delivered(place: Place, dies: TransactOptions['dies']): Promise<r
   await notifier.start()
   // After everything that was left: organizations take turns, and within one the oldest goes first.
   await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'the next' })
-  await email.waitFor({ body: 'the next' }, { withinMs: 45_000 })
+  await email.waitFor({ body: 'the next' }, { withinMs: WAIT_MS })
   // On PostgreSQL it was sent under a key, which is as free or as taken as the rest says.
   const again = { channel: 'email', to: 'ada@example.com', body: dies } as const
   const { replayed } = await notifier.send(again, { idempotencyKey: 'order' })

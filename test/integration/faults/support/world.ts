@@ -5,6 +5,7 @@ import type { NotifierOptions } from '../../../../src/options.ts'
 import type { Storage } from '../../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../../src/services/notifier.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { WAIT_MS } from '../../../support/patience.ts'
 import { type Program, runProgram } from '../../../support/program.ts'
 import type { WorkOptions } from '../../programs/work.ts'
 import { httpReceiver, type ReceivedRequest } from '../../support/receivers.ts'
@@ -49,7 +50,7 @@ const accepted = ({ key, attempt }: Hit, response: ServerResponse): void =>
 const ok = (_post: ReceivedRequest, response: ServerResponse): void => void response.writeHead(200).end()
 
 /** Resolves when no job is due, waits or is leased. */
-export function drained(storage: Storage, withinMs = 45_000): Promise<unknown> {
+export function drained(storage: Storage, withinMs = 3 * WAIT_MS): Promise<unknown> {
   return eventually(
     async () => {
       const { lanes } = await storage.backlog(10)

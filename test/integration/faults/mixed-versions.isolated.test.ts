@@ -8,6 +8,7 @@ import type { Notifier } from '../../../src/services/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
+import { WAIT_MS } from '../../support/patience.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 
 /** What a next version might add: it changes the busiest tables, and nothing that is there. */
@@ -104,11 +105,11 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
 
     // Only the older one delivers, then only the newer one.
     accepted.push((await next.send({ channel: 'email', to: 'older@example.com', body: 'x' })).id)
-    await email.waitFor({ to: 'older@example.com' }, { withinMs: 45_000 })
+    await email.waitFor({ to: 'older@example.com' }, { withinMs: WAIT_MS })
     await worker.stop()
     await notifierOn(await nextVersion(server.url, schema), email).start()
     accepted.push((await api.send({ channel: 'email', to: 'newer@example.com', body: 'x' })).id)
-    await email.waitFor({ to: 'newer@example.com' }, { withinMs: 45_000 })
+    await email.waitFor({ to: 'newer@example.com' }, { withinMs: WAIT_MS })
 
     await eventually(() => email.calls.length >= accepted.length)
     expect(email.calls.map(({ context }) => context.notificationId).sort()).toEqual(accepted.toSorted())
