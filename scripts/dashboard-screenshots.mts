@@ -1,7 +1,7 @@
 // Takes the screenshots of README and docs: node scripts/dashboard-screenshots.mts [folder]
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBrowser, watch } from '../test/dashboard/support/browser.ts'
+import { sharedBrowser, watch } from '../test/dashboard/support/browser.ts'
 import { DEMO_WEBHOOKS, plantDemo } from '../test/dashboard/support/demo.ts'
 import { startDashboard } from '../test/dashboard/support/host.ts'
 import { fromRoot } from './entries.mjs'
@@ -10,7 +10,7 @@ const folder = process.argv[2] ?? fromRoot('docs/images')
 mkdirSync(folder, { recursive: true })
 
 const host = await startDashboard({ notifier: { webhooks: DEMO_WEBHOOKS } })
-const browser = await openBrowser()
+const browser = await sharedBrowser()
 try {
   const { notification, template, endpoint } = await plantDemo(host.notifier)
   const pages = {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { assertAccessible } from './support/browser.ts'
+import { HOST_KINDS } from './support/host.ts'
 import { signIn } from './support/sign-in.ts'
 import { describeDashboard } from './support/suite.ts'
 
-describeDashboard('the overview of an organization', {}, (suite) => {
+describeDashboard('the overview of an organization', { kinds: HOST_KINDS }, (suite) => {
   it('leads a newcomer to the first test message', async () => {
     const { page, host } = suite
     await signIn(page, host, await host.key('Write'), '/')

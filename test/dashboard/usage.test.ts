@@ -3,7 +3,7 @@ import { assertAccessible } from './support/browser.ts'
 import { signIn } from './support/sign-in.ts'
 import { describeDashboard } from './support/suite.ts'
 
-describeDashboard('the dashboard, used by a person', { kind: 'SQLite and Express' }, (suite) => {
+describeDashboard('the dashboard, used by a person', {}, (suite) => {
   it('signs in by a link, which leaves the address and works once', async () => {
     const { page, host } = suite
     const { id } = await host.notifier.apiKeys.create({ name: 'Ada', permission: 'Write' })

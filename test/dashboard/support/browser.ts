@@ -2,6 +2,7 @@ import { accessSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { WAIT_MS } from '../../support/patience.ts'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
@@ -17,9 +18,16 @@ function exists(path: string): boolean {
   }
 }
 
-export async function openBrowser(): Promise<Browser> {
+let shared: Promise<Browser> | undefined
+
+/** The browser of all files of this process, with which it ends. */
+export async function sharedBrowser(): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('There is no Chromium on this machine.')
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  shared ??= chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
+  return shared
 }
 
 /** A page, and everything that it should not have done. */
@@ -54,7 +62,7 @@ export async function watch(
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(45_000)
+  page.setDefaultTimeout(WAIT_MS)
   const faults: string[] = []
   const strays: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))
@@ -86,12 +94,13 @@ export async function watch(
   }
 }
 
-/** Fails on anything that axe finds, in light and dark. */
+/** Fails on anything that axe finds; in the dark nothing but colors is different. */
 export async function assertAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     // A sandboxed frame runs no scripts, axe's neither.
-    const { violations } = await new AxeBuilder({ page }).exclude('iframe[sandbox]').analyze()
+    const axe = new AxeBuilder({ page }).exclude('iframe[sandbox]')
+    const { violations } = await (colorScheme === 'light' ? axe : axe.withRules('color-contrast')).analyze()
     const found = violations.map(
       ({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map((n) => n.html).join(' | ')}`,
     )

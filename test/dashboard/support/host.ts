@@ -37,8 +37,9 @@ export interface DashboardHost {
   close(): Promise<void>
 }
 
-/** Under which the dashboard runs: each suite runs on both. */
-export type HostKind = 'SQLite and Express' | 'PostgreSQL and Fastify'
+/** Under which the dashboard runs. */
+export const HOST_KINDS = ['SQLite and Express', 'PostgreSQL and Fastify'] as const
+export type HostKind = (typeof HOST_KINDS)[number]
 
 export interface DashboardHostOptions {
   readonly kind?: HostKind

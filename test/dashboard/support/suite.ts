@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { describeWith } from '../../support/left-out.ts'
 import { stopSharedPostgres, whyNoPostgres } from '../../support/postgres.ts'
-import { CHROMIUM, openBrowser, type Watched, type WatchOptions, watch } from './browser.ts'
+import { CHROMIUM, sharedBrowser, type Watched, type WatchOptions, watch } from './browser.ts'
 import { type DashboardHost, type DashboardHostOptions, type HostKind, startDashboard } from './host.ts'
 
 /** What the tests of a suite share, and the page of the test that runs. */
@@ -13,7 +13,10 @@ export interface Suite {
   readonly watched: Watched
 }
 
-const KINDS = ['SQLite and Express', 'PostgreSQL and Fastify'] as const
+interface SuiteOptions extends DashboardHostOptions {
+  readonly kinds?: readonly HostKind[]
+  readonly watch?: WatchOptions
+}
 
 function missing(kind: HostKind): string | null {
   if (CHROMIUM === null) return 'no Chromium on this machine'
@@ -21,15 +24,16 @@ function missing(kind: HostKind): string | null {
 }
 
 /**
- * Tests of the dashboard in a real browser, on a server of each kind that they share. Each has a page of its own, which must
- * stay clean.
+ * Tests of the dashboard in a real browser, on a server that they share. Each has a page of its own, which must stay clean.
+ *
+ * @param options `kinds`: those to run on; the pages know only the REST API, which is the same on each
  */
 export function describeDashboard(
   name: string,
-  options: DashboardHostOptions & { readonly watch?: WatchOptions },
+  { kinds = ['SQLite and Express'], ...options }: SuiteOptions,
   tests: (suite: Suite) => void,
 ): void {
-  for (const kind of options.kind === undefined ? KINDS : [options.kind]) {
+  for (const kind of kinds) {
     describeWith(missing(kind), `${name}, on ${kind}`, () => {
       tests(openSuite({ ...options, kind }))
     })
@@ -37,16 +41,15 @@ export function describeDashboard(
   afterAll(stopSharedPostgres)
 }
 
-function openSuite(options: DashboardHostOptions & { readonly watch?: WatchOptions }): Suite {
+function openSuite(options: SuiteOptions): Suite {
   let browser: Browser
   let host: DashboardHost
   let watched: Watched
   beforeAll(async () => {
     host = await startDashboard(options)
-    browser = await openBrowser()
+    browser = await sharedBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await host?.close()
   })
   beforeEach(async () => {
