@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -29,6 +29,20 @@ export async function readManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(fromRoot('package.json'), 'utf8'))
 }
 
+/** The package is packed once in this process. */
+let packed: Promise<string> | undefined
+
+/** The path of the packed package. */
+async function pack(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'carillon-pack-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const options = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory]
+  const { stdout } = await run('npm', options, { cwd: fromRoot('.'), shell: process.platform === 'win32' })
+  const tarball = /"filename": "([^"]+)"/.exec(stdout)?.[1]
+  if (tarball === undefined) throw new Error(`npm pack has printed no file name: ${stdout}`)
+  return join(directory, tarball)
+}
+
 /**
  * A project that has installed the packed package, as the registry would deliver it, in a folder that
  * shares no `node_modules` with this one. Its dependencies, and whatever is named beside them, are links
@@ -40,11 +54,8 @@ export async function createConsumer(installed: string[] = []): Promise<Consumer
   const modules = join(directory, 'node_modules')
   await mkdir(modules)
 
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory]
-  const { stdout } = await run('npm', pack, { cwd: fromRoot('.'), shell: process.platform === 'win32' })
-  const tarball = /"filename": "([^"]+)"/.exec(stdout)?.[1]
-  if (tarball === undefined) throw new Error(`npm pack has printed no file name: ${stdout}`)
-  await run('tar', ['-xzf', tarball, '-C', 'node_modules'], { cwd: directory })
+  packed ??= pack()
+  await run('tar', ['-xzf', await packed, '-C', 'node_modules'], { cwd: directory })
   await rename(join(modules, 'package'), join(modules, 'carillon'))
 
   const { dependencies } = await readManifest()
