@@ -273,7 +273,8 @@ describe('webhook events', () => {
     }, endpoints)
     await organization(storage, 'org_b')
     await register('b', 'org_b')
-    await send(100)
+    // More than may be under way in all.
+    await send(endpoints > 100 ? 10 : 100)
     await clock.advance(12_000)
     await send(1, 'org_b')
     const posted = () => posts.filter(({ request }) => request.url.endsWith('/b')).length

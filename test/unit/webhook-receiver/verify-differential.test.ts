@@ -191,7 +191,7 @@ it('accepts and refuses what standardwebhooks and svix accept and refuse', () =>
   const count: Record<string, number> = {}
   fc.assert(
     fc.property(given, (each) => compare(each, count)),
-    { numRuns: 8_000 },
+    { numRuns: 2_000 },
   )
   // Each way to end was taken often: a generator that only makes refusals would prove little.
   for (const kind of [
@@ -229,9 +229,9 @@ it('refuses when one character of what is signed, of the signature or of the sec
         count,
       )
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   )
-  expect(count.invalid_webhook_signature).toBeGreaterThan(1_000)
+  expect(count.invalid_webhook_signature).toBeGreaterThan(300)
 })
 
 it('takes and refuses secrets as the packages do', () => {
@@ -263,7 +263,7 @@ it('takes and refuses secrets as the packages do', () => {
       if (own.accepted) accepted += 1
       else refused += 1
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   )
-  expect(Math.min(accepted, refused)).toBeGreaterThan(300)
+  expect(Math.min(accepted, refused)).toBeGreaterThan(100)
 })

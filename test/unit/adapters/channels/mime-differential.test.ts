@@ -122,7 +122,7 @@ describe.each(ENCODERS)('a mail that is composed with the functions of nodemaile
           })),
         )
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 
@@ -134,7 +134,7 @@ describe.each(ENCODERS)('a mail that is composed with the functions of nodemaile
         const arrived = await report(await simpleParser(ours), names)
         expect(arrived).toEqual(await report(await simpleParser(theirs), names))
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })
