@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createNotifier, memoryStorage, type Notifier, perMinutePlans } from 'carillon'
+import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
 import { describeMachine, median, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, mails } from './lib/notifiers.ts'
 
@@ -46,7 +46,6 @@ async function bytesEach(notifier: Notifier): Promise<Memory> {
 
 function memoryNotifier(): Notifier {
   return createNotifier({
-    storage: memoryStorage(),
     channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
     plans: perMinutePlans,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -91,13 +90,13 @@ await withFolder(async (folder) => {
   console.log(describeMachine())
   console.table([
     {
-      [`${QUEUED.toLocaleString('en')} queued`]: 'SQLite',
+      [`${QUEUED.toLocaleString('en')} queued`]: 'SQLite in a file',
       'resident bytes each': whole(inFile.rss),
       'heap bytes each': whole(inFile.heap),
       'bytes of the file each': whole(bytes),
     },
     {
-      [`${QUEUED.toLocaleString('en')} queued`]: 'memory storage',
+      [`${QUEUED.toLocaleString('en')} queued`]: 'SQLite in memory',
       'resident bytes each': whole(inMemory.rss),
       'heap bytes each': whole(inMemory.heap),
       'bytes of the file each': '–',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { sqlite } from '../adapters/storage/sqlite/index.ts'
 import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts'
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
@@ -84,7 +85,7 @@ export function createNotifier<Channels extends ChannelOptions = ChannelOptions>
   options: NotifierOptions<never, Channels> & { readonly channels: Checked<Channels> },
 ): Notifier<never, ChannelsOf<Channels>>
 export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
-  return wire(resolveOptions(options))
+  return wire(resolveOptions(options, (clock) => sqlite({ file: ':memory:', clock })))
 }
 
 /** Time for providers to close when attempts have used up the deadline. */
@@ -167,7 +168,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     const secrets = options.secrets.length > 0 ? options.secrets : [await storedSecret()]
     box = createSecretBox(secrets)
     linkSigner = createLinkSigner(secrets)
-    if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
+    if (!storage.durable) logger.warn('The storage is in memory and loses everything when the process ends.')
   }
 
   function openBox(): SecretBox {

@@ -17,6 +17,8 @@ export type { SmsKind } from './channels/sms.ts'
 export type { SmsText } from './channels/sms-segments.ts'
 export type { WebhookKind } from './channels/webhook.ts'
 export { createNotifier } from './create-notifier.ts'
+export type { MemoryRateLimiterOptions } from './defaults/rate-limiter/memory-rate-limiter.ts'
+export { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.ts'
 export type { Grant, Permission } from './domain/api-key.ts'
 export type {
   BodySource,
@@ -75,10 +77,6 @@ export type { RecordKind } from './domain/record-kind.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
-export type { MemoryStorageOptions } from './memory/memory-storage.ts'
-export { memoryStorage } from './memory/memory-storage.ts'
-export type { MemoryRateLimiterOptions } from './memory/rate-limiter/memory-rate-limiter.ts'
-export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type {
   DeliveryOptions,
   EmailOptions,

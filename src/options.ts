@@ -1,12 +1,11 @@
 import { builtInKinds } from './channels/built-in.ts'
+import { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.ts'
+import { silentLogger } from './defaults/silent-logger.ts'
+import { systemClock } from './defaults/system-clock.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
-import { memoryStorage } from './memory/memory-storage.ts'
-import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
-import { silentLogger } from './memory/silent-logger.ts'
-import { systemClock } from './memory/system-clock.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
@@ -43,7 +42,7 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
    * methods, so that no call acts for `org_default` by mistake. Default `optional`.
    */
   readonly organizations?: 'optional' | undefined
-  /** Keeps all data. Closed when the notifier stops. Default: `memoryStorage()`, which forgets all with the process. */
+  /** Keeps all data. Closed when the notifier stops. Default: SQLite in memory. The end of the process loses it. */
   readonly storage?: Storage<Tx> | undefined
   /**
    * Encrypts stored secrets (webhook signing secrets): at least 32 characters, the same in all processes. A list
@@ -193,8 +192,14 @@ const PLAN_FIELDS = [
   'notificationsPerMonth',
 ] as const
 
-/** @throws NotifierError `invalid_configuration`, which names the option and the valid values */
-export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOptions<Tx>): ResolvedOptions {
+/**
+ * @param defaultStorage creates the storage if there is none in the options
+ * @throws NotifierError `invalid_configuration`, which names the option and the valid values
+ */
+export function resolveOptions<Tx>(
+  options: NotifierOptions<Tx> | MultiTenantOptions<Tx>,
+  defaultStorage: (clock: Clock) => Storage<unknown>,
+): ResolvedOptions {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', 'an object with at least "channels"')
   assertKeys('', options, [
@@ -233,7 +238,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOpt
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
   if (logRecipients !== 'masked' && logRecipients !== 'shown')
     throw wrong('logRecipients', '"masked" or "shown"')
-  const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
+  const { storage = defaultStorage(clock), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'refund', 'pause', 'renew', 'release', 'close'])
   const builtIn = builtInKinds({ allowedHeaders: resolveHeaders(options.email), maxSmsSegments, smsNumbers })

@@ -1,4 +1,4 @@
-import { createHeap } from '../../src/memory/heap.ts'
+import { createHeap } from '../../test/reference-storage/heap.ts'
 
 /** Events in order of time. */
 export interface Agenda {

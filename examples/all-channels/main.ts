@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createNotifier, memoryStorage, type Notifier, type SendInput } from 'carillon'
+import { createNotifier, type Notifier, type SendInput } from 'carillon'
 import { discord } from 'carillon/discord'
 import { notifierRouter } from 'carillon/express'
 import { fcm } from 'carillon/fcm'
@@ -84,7 +84,6 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
   const notifier = createNotifier({
-    storage: memoryStorage(),
     publicUrl: web.url,
     channels: {
       email: smtp({ host: '127.0.0.1', port: inbox.port, from: 'Example <hello@example.com>' }),

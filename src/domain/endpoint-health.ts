@@ -26,12 +26,9 @@ export interface EndpointHealth {
   readonly sequence: number
 }
 
-/** Before the first attempt. */
-export const NEW_HEALTH: EndpointHealth = { failingSince: null, failingPublished: false, sequence: 0 }
-
-/** After a success, a new address or a manual enable. The sequence continues. */
-export function healed({ sequence }: EndpointHealth): EndpointHealth {
-  return { ...NEW_HEALTH, sequence }
+/** After a success. The sequence continues. */
+function healed({ sequence }: EndpointHealth): EndpointHealth {
+  return { failingSince: null, failingPublished: false, sequence }
 }
 
 /** The result of an attempt in a settlement. */

@@ -13,7 +13,8 @@ import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierMiddleware } from '../../adapters/http/koa.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { type Dashboard, dashboard } from '../../src/dashboard/index.ts'
-import { createNotifier, memoryStorage, type Notifier } from '../../src/index.ts'
+import { createNotifier, type Notifier } from '../../src/index.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { describeWith } from '../support/left-out.ts'
 import { CHROMIUM, sharedBrowser, watch } from './support/browser.ts'
 
@@ -91,7 +92,7 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the dash
   beforeAll(async () => {
     browser = await sharedBrowser()
     notifier = createNotifier({
-      storage: memoryStorage(),
+      storage: inMemory(),
       channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
     }) as Notifier
     await notifier.start()

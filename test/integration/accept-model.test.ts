@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createState, type MemoryState } from '../../src/memory/state.ts'
-import { storageOf } from '../../src/memory/storage-of.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
-import { describeBesideMemory } from './support/beside-memory.ts'
+import { createState, type MemoryState } from '../reference-storage/state.ts'
+import { storageOf } from '../reference-storage/storage-of.ts'
+import { describeBesideReference } from './support/beside-reference.ts'
 
 const ORGANIZATIONS = ['org_default', 'org_b', 'org_unknown']
 const KEYS = ['k1', 'k2']
@@ -129,7 +129,7 @@ function jobsIn(state: MemoryState): string[] {
     .sort()
 }
 
-describeBesideMemory({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
+describeBesideReference({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
   test('accept the same: quotas, idempotency keys, guilty items and transactions', {
     timeout: 240_000,
   }, async () => {

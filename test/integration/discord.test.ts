@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { discord } from '../../adapters/channels/discord/send.ts'
-import { createNotifier, memoryStorage } from '../../src/index.ts'
+import { createNotifier } from '../../src/index.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 
 it('posts to the webhook that stands for a channel, with the values of a template escaped', async () => {
   const server = await providerServer({
@@ -10,7 +11,7 @@ it('posts to the webhook that stands for a channel, with the values of a templat
   })
   const url = (id: number) => `${server.url}/api/webhooks/12345678901234567${id}/${'a'.repeat(68)}`
   const notifier = createNotifier({
-    storage: memoryStorage(),
+    storage: inMemory(),
     channels: {
       discord: [
         discord({ url: url(1), to: '#alerts' }),

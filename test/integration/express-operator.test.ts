@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { silentLogger } from '../../src/defaults/silent-logger.ts'
 import type { Grant } from '../../src/domain/api-key.ts'
 import { UNLIMITED } from '../../src/domain/plans.ts'
-import { silentLogger } from '../../src/memory/silent-logger.ts'
 import { newApiKey } from '../../src/services/api-keys/key-format.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'

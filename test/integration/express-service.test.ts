@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { organizationKind } from '../../src/domain/organization.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { watchReads } from '../support/record-reads.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
@@ -31,7 +31,7 @@ describe('GET /health', () => {
   })
 
   it('is 503 in maintenance and when the storage does not answer, without a word of why', async () => {
-    const storage = memoryStorage()
+    const storage = inMemory()
     let broken = false
     watchReads(storage, organizationKind, async (inner) => {
       if (broken) throw new Error('connection to db.internal:5432 refused')
@@ -59,7 +59,7 @@ describe('GET /health', () => {
 
   it('is 503 when the storage hangs', async () => {
     const clock = fakeClock()
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
     let asked = false
     let hangs = false
     watchReads(storage, organizationKind, (inner) => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { memoryStorage, type NotificationEvent, type Storage } from '../../src/index.ts'
+import type { NotificationEvent, Storage } from '../../src/index.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import type { HostOptions } from './support/express-host.ts'
 import { type Answer, call } from './support/http-client.ts'
 import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
@@ -217,7 +218,7 @@ describe('what is counted of a mail', () => {
   })
 
   it('leads on, and shows its picture, while the storage is away', async () => {
-    const storage = memoryStorage()
+    const storage = inMemory()
     let away = false
     const failing: Storage = {
       ...storage,

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type EndpointEvent, memoryStorage } from '../../src/index.ts'
+import type { EndpointEvent } from '../../src/index.ts'
 import { verifyWebhook } from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
@@ -13,7 +14,7 @@ afterEach(() => host.close())
 describe.each(['memory', 'sqlite'])('webhook endpoints that fail, on %s', (kind) => {
   /** A host, an endpoint that answers as told, and another one that is told what becomes of it. */
   async function start(status: { now: number }) {
-    const harness = kind === 'sqlite' ? await sqliteHarness() : { storage: memoryStorage() }
+    const harness = kind === 'sqlite' ? await sqliteHarness() : { storage: inMemory() }
     host = await startHost({
       storage: harness.storage,
       webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },

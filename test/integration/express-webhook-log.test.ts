@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { memoryStorage } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { call } from './support/http-client.ts'
@@ -34,7 +34,7 @@ function arrived({ method, path, headers }: ReceivedRequest): object {
 
 describe.each(['memory', 'sqlite'])('the delivery log of a webhook endpoint, on %s', (kind) => {
   async function start(url: string) {
-    const harness = kind === 'sqlite' ? await sqliteHarness() : { storage: memoryStorage() }
+    const harness = kind === 'sqlite' ? await sqliteHarness() : { storage: inMemory() }
     const { storage } = harness
     host = await startHost({ storage, webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
     if ('close' in harness) onTestFinished(() => harness.close?.())

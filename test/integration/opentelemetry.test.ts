@@ -10,9 +10,10 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
-import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
+import { createNotifier, type Notifier, type NotifierOptions } from '../../src/index.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { httpReceiver, type Receiver } from './support/receivers.ts'
 
@@ -171,7 +172,7 @@ describe('one trace', () => {
   it('is the whole batch’s', async () => {
     const channel = recordingProvider()
     const notifier = await started({
-      storage: memoryStorage(),
+      storage: inMemory(),
       channels: { email: channel },
       telemetry: openTelemetry(),
     })
@@ -191,7 +192,7 @@ describe('spans', () => {
       send: () => ({ kind: 'rejected', code: 'spam_detected', scope: 'message' }),
     })
     const notifier = await started({
-      storage: memoryStorage(),
+      storage: inMemory(),
       channels: { email: channel },
       telemetry: openTelemetry(),
     })
@@ -234,7 +235,7 @@ describe('spans', () => {
     const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(own)] })
     onTestFinished(() => tracerProvider.shutdown())
     const notifier = await started({
-      storage: memoryStorage(),
+      storage: inMemory(),
       channels: { email: recordingProvider() },
       telemetry: openTelemetry({ tracerProvider }),
     })
@@ -246,7 +247,7 @@ describe('spans', () => {
   it('keep the trace state of other vendors as it is', async () => {
     const channel = recordingProvider()
     const notifier = await started({
-      storage: memoryStorage(),
+      storage: inMemory(),
       channels: { email: channel },
       telemetry: openTelemetry({ traceWebhooks: true }),
       webhooks,

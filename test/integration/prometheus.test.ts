@@ -2,9 +2,10 @@ import { Registry } from 'prom-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { GAUGES, METRICS } from '../../src/domain/metrics.ts'
-import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
+import { createNotifier, type Notifier, type NotifierOptions } from '../../src/index.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { httpReceiver } from './support/receivers.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
@@ -37,7 +38,7 @@ function parse(text: string): Exposition {
 async function start(options: Partial<NotifierOptions> = {}) {
   const register = new Registry()
   const notifier = createNotifier({
-    storage: memoryStorage(),
+    storage: inMemory(),
     channels: { email: recordingProvider() },
     telemetry: prometheusMetrics({ register }),
     ...options,
@@ -129,7 +130,7 @@ it('names, explains and types every metric, and labels none with a recipient, an
 })
 
 it('stays readable while the storage does not answer, and says so', async () => {
-  const storage = memoryStorage()
+  const storage = inMemory()
   const { read } = await start({
     storage: { ...storage, backlog: () => Promise.reject(new Error('gone')) },
   })
@@ -141,7 +142,7 @@ it('stays readable while the storage does not answer, and says so', async () => 
 it('tells how much waits, and for how long, in seconds', async () => {
   const { read } = await start({
     storage: {
-      ...memoryStorage(),
+      ...inMemory(),
       backlog: async () => ({
         lanes: [
           { lane: 'email', due: 3, scheduled: 1, leased: 2, oldestDueMs: 1_500 },
@@ -166,7 +167,7 @@ it('tells how much waits, and for how long, in seconds', async () => {
 })
 
 it('asks the storage once for all gauges', async () => {
-  const storage = memoryStorage()
+  const storage = inMemory()
   let asked = 0
   const { read } = await start({
     storage: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../../src/ports/rate-limiter.ts'
 import { describeRedis, newPrefix } from '../support/redis.ts'
 import { sharedRedis } from '../support/shared-redis.ts'

@@ -1,9 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
 import { resend } from '../../adapters/channels/resend/send.ts'
-import { createNotifier, memoryStorage, type Notifier } from '../../src/index.ts'
+import { createNotifier, type Notifier } from '../../src/index.ts'
 import { type ProviderServer, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import type { HttpAct } from '../../src/testing/index.ts'
+import { inMemory } from '../support/in-memory.ts'
 
 /* What a provider's `Retry-After` does to the next attempt, through the engine and the adapter. */
 
@@ -34,7 +35,7 @@ async function refusedOnce(retryAfter: string, options: { expiresInMs?: number }
   server.act(overloaded)
   notifier = createNotifier({
     clock,
-    storage: memoryStorage({ clock }),
+    storage: inMemory(clock),
     // A day has too many polls for a test.
     delivery: { pollMs: HOUR, maxPauseMs: HOUR },
     channels: { email: resend({ apiKey: 're_x', from: 'a@example.org', baseUrl: server.url }) },

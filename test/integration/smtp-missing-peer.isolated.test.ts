@@ -3,9 +3,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
@@ -30,7 +30,7 @@ describe('smtp without nodemailer', () => {
   it('keeps a notifier from starting, before anything else is opened', async () => {
     let opened = false
     const storage = {
-      ...memoryStorage(),
+      ...inMemory(),
       async start() {
         opened = true
       },

@@ -2,14 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFile } from '../support/sqlite-harness.ts'
+import type { LoadOptions } from './programs/load-sqlite.ts'
 
 const program = fileURLToPath(new URL('programs/load-sqlite.ts', import.meta.url))
 
 /** Runs the program; returns its lines. */
-function load(...flags: readonly string[]): readonly string[] {
-  const { file: database, remove } = temporaryFile()
+function load(storage: LoadOptions['storage'], ...flags: readonly string[]): readonly string[] {
+  const { file, remove } = temporaryFile()
   onTestFinished(remove)
-  const { stdout } = spawnSync(process.execPath, [...flags, program, JSON.stringify({ database })], {
+  const options: LoadOptions = { storage, file }
+  const { stdout } = spawnSync(process.execPath, [...flags, program, JSON.stringify(options)], {
     encoding: 'utf8',
   })
   return stdout.trimEnd().split('\n')
@@ -26,16 +28,28 @@ const warns = `data:text/javascript,${encodeURIComponent(`
   }
 `)}`
 
-test('the start loads node:sqlite, and nothing before it', () => {
-  expect(load()).toEqual([
+test.each(['default', 'file'] as const)(
+  'the start loads node:sqlite, and nothing before it: %s',
+  (storage) => {
+    expect(load(storage)).toEqual([
+      'loaded before the start: false',
+      'loaded after the start: true',
+      'emitWarning is its own: true',
+    ])
+  },
+)
+
+test('another storage never loads it', () => {
+  expect(load('postgres')).toEqual([
     'loaded before the start: false',
-    'loaded after the start: true',
+    expect.stringMatching(/^service_unavailable: .*PostgreSQL/),
+    'loaded after the start: false',
     'emitWarning is its own: true',
   ])
 })
 
 test('of the warnings while it loads, only the one about SQLite is dropped', () => {
-  expect(load('--import', warns)).toEqual([
+  expect(load('file', '--import', warns)).toEqual([
     'loaded before the start: false',
     'ExperimentalWarning: Another is an experimental feature',
     'OpinionWarning: SQLite is an experimental idea',
@@ -44,10 +58,14 @@ test('of the warnings while it loads, only the one about SQLite is dropped', () 
   ])
 })
 
-test('a runtime without node:sqlite is told what it needs', () => {
-  expect(load('--no-experimental-sqlite')).toEqual([
-    'loaded before the start: false',
-    expect.stringMatching(/^invalid_configuration: .*no "node:sqlite".*22\.13/),
-    'emitWarning is its own: true',
-  ])
-})
+test.each(['default', 'file'] as const)(
+  'a runtime without node:sqlite is told what it needs: %s',
+  (storage) => {
+    expect(load(storage, '--no-experimental-sqlite')).toEqual([
+      'loaded before the start: false',
+      expect.stringMatching(/^invalid_configuration: .*no "node:sqlite".*22\.13.*driver/),
+      'loaded after the start: false',
+      'emitWarning is its own: true',
+    ])
+  },
+)

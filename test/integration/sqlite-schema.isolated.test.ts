@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
@@ -194,11 +195,24 @@ test('wrong options are told apart at creation', () => {
       return error
     }
   }
-  for (const options of [{}, { file: '' }, { file: ':memory:' }, { file: 7 }]) {
+  for (const options of [{}, { file: '' }, { file: 7 }]) {
     expect(wrong(options)).toMatchObject({ code: 'invalid_configuration', details: { option: 'file' } })
   }
   expect(wrong({ file: 'x.db', synchronous: 'off' })).toMatchObject({
     code: 'invalid_configuration',
     details: { option: 'synchronous' },
   })
+})
+
+test('in memory there is no file, and a stop forgets everything', async () => {
+  const storage = sqlite({ file: ':memory:' })
+  expect([storage.name, storage.durable]).toEqual(['sqlite', false])
+  await storage.start()
+  await accept(storage, [note()])
+  await storage.check?.()
+  expect(existsSync(':memory:')).toBe(false)
+  await storage.stop()
+  await storage.start()
+  expect((await storage.backlog(10)).lanes).toEqual([])
+  await storage.stop()
 })

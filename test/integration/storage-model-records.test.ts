@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
-import { createState } from '../../src/memory/state.ts'
-import { storageOf } from '../../src/memory/storage-of.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
@@ -19,7 +17,9 @@ import {
   recipientId,
   removal,
 } from '../../src/testing/storage/record-fixtures.ts'
-import { describeBesideMemory } from './support/beside-memory.ts'
+import { createState } from '../reference-storage/state.ts'
+import { storageOf } from '../reference-storage/storage-of.ts'
+import { describeBesideReference } from './support/beside-reference.ts'
 
 /** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and records. */
 const ORGANIZATION = 'org_default'
@@ -264,7 +264,7 @@ function sum(one: object, other: object): object {
   return total
 }
 
-describeBesideMemory({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
+describeBesideReference({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
   test('answer the same to all that asks for records', {
     timeout: 240_000,
   }, async () => {

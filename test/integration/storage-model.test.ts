@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/domain/facts.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
-import { createState } from '../../src/memory/state.ts'
-import { storageOf } from '../../src/memory/storage-of.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
-import { describeBesideMemory } from './support/beside-memory.ts'
+import { createState } from '../reference-storage/state.ts'
+import { storageOf } from '../reference-storage/storage-of.ts'
+import { describeBesideReference } from './support/beside-reference.ts'
 
 const LANES = ['email/a', 'email/b']
 const ORGANIZATIONS = ['org_default', 'org_b']
@@ -244,7 +244,7 @@ async function begin(harness: StorageHarness): Promise<World> {
   return { harness, ids: [], claimed: [], receipts: 0 }
 }
 
-describeBesideMemory({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
+describeBesideReference({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
   test('answer and store the same, whatever happens', {
     timeout: 240_000,
   }, async () => {

@@ -1,9 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
-import { createNotifier, memoryStorage } from '../../src/index.ts'
+import { createNotifier } from '../../src/index.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { inMemory } from '../support/in-memory.ts'
 
 /* A channel whose kind comes with its provider, from a send to an update of the person who blocks the bot. */
 
@@ -21,7 +22,7 @@ async function start() {
     baseUrl: server.url,
     receipts: { secret: SECRET },
   })
-  const notifier = createNotifier({ storage: memoryStorage(), channels: { telegram: provider } })
+  const notifier = createNotifier({ storage: inMemory(), channels: { telegram: provider } })
   await notifier.start()
   onTestFinished(async () => {
     await notifier.stop()

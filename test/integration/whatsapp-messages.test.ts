@@ -2,15 +2,15 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type WhatsAppContent, whatsapp } from '../../adapters/channels/whatsapp/send.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
+import { inMemory } from '../support/in-memory.ts'
 
 async function start() {
   const server = await providerServer({
     accept: (_request, number) => ({ status: 200, body: { messages: [{ id: `wamid.${number}` }] } }),
   })
   const notifier = createNotifier({
-    storage: memoryStorage(),
+    storage: inMemory(),
     channels: { whatsapp: whatsapp({ accessToken: 'token', phoneNumberId: '17', baseUrl: server.url }) },
   })
   onTestFinished(async () => {

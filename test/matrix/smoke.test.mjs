@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { createNotifier, memoryStorage } from 'carillon'
+import { createNotifier } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { smtp } from 'carillon/smtp'
 import { sqlite } from 'carillon/sqlite'
@@ -53,22 +53,19 @@ test('a start on SQLite prints no warning', async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a templated e-mail is delivered from memory storage', async () => {
+test('a templated e-mail is delivered from the default storage', async () => {
   const inbox = fakeChannel()
-  await whileRunning(
-    createNotifier({ storage: memoryStorage(), channels: { email: inbox } }),
-    async (notifier) => {
-      await notifier.templates.create({
-        name: 'welcome',
-        channel: 'email',
-        subject: 'Hi {{name}}',
-        body: 'Hello',
-      })
-      const { id } = await sendAndWait(notifier)
-      assert.deepEqual(inbox.sent, ['ada@example.com: Hi Ada'])
-      assert.equal((await notifier.notifications.get(id)).status, 'delivered')
-    },
-  )
+  await whileRunning(createNotifier({ channels: { email: inbox } }), async (notifier) => {
+    await notifier.templates.create({
+      name: 'welcome',
+      channel: 'email',
+      subject: 'Hi {{name}}',
+      body: 'Hello',
+    })
+    const { id } = await sendAndWait(notifier)
+    assert.deepEqual(inbox.sent, ['ada@example.com: Hi Ada'])
+    assert.equal((await notifier.notifications.get(id)).status, 'delivered')
+  })
 })
 
 test('SQLite keeps what was delivered over a restart', async () => {

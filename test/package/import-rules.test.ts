@@ -14,8 +14,8 @@ const mayImport: Record<string, string[]> = {
   'src/outgoing': ['src/domain', 'src/ports'],
   'src/services': ['src/domain', 'src/ports'],
   'src/http': ['src/domain', 'src/ports', 'src/services'],
-  'src/memory': ['src/domain', 'src/ports'],
-  'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'src/defaults': ['src/domain', 'src/ports'],
+  'src/testing': ['src/domain', 'src/ports', 'src/defaults'],
   'src/webhook-receiver': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/storage': ['src/domain', 'src/ports'],
@@ -80,14 +80,16 @@ test('a type import counts like any other', async () => {
   })
 })
 
-test('no file of src/ imports an adapter, the composition root included', async () => {
-  for (const root of roots) addImport(root, leaf('adapters/storage'))
-  addImport('src/services/breach.ts', leaf('adapters/storage'))
+test('no file of src/ imports an adapter; the composition root imports the default storage', async () => {
+  tree.set('adapters/storage/sqlite/index.ts', "export const name = ''\n")
+  for (const root of roots) addImport(root, 'adapters/storage/sqlite/index.ts')
+  addImport('src/create-notifier.ts', leaf('adapters/storage'))
+  addImport('src/services/breach.ts', 'adapters/storage/sqlite/index.ts')
   expect((await check()).breaches).toEqual([
     'layer:root: src/create-notifier.ts → adapters/storage/leaf.ts',
-    'layer:root: src/index.ts → adapters/storage/leaf.ts',
-    'layer:root: src/options.ts → adapters/storage/leaf.ts',
-    'layer:src/services: src/services/breach.ts → adapters/storage/leaf.ts',
+    'layer:root: src/index.ts → adapters/storage/sqlite/index.ts',
+    'layer:root: src/options.ts → adapters/storage/sqlite/index.ts',
+    'layer:src/services: src/services/breach.ts → adapters/storage/sqlite/index.ts',
   ])
 })
 

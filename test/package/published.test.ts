@@ -182,7 +182,7 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
  */
 const application = `
 import { createServer } from 'node:http'
-import { createNotifier, isNotifierError, memoryStorage, type Notifier, type Provider, type ProviderResumedEvent } from 'carillon'
+import { createNotifier, isNotifierError, type Notifier, type Provider, type ProviderResumedEvent } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { notifierPlugin } from 'carillon/fastify'
 import { notifierFetch } from 'carillon/fetch'
@@ -203,7 +203,7 @@ const sms: Provider = {
 
 export async function main(): Promise<void> {
   const notifier: Notifier = createNotifier({
-    storage: file === undefined ? memoryStorage() : sqlite({ file, synchronous: undefined }),
+    storage: file === undefined ? undefined : sqlite({ file, synchronous: undefined }),
     channels: { email: [smtp({ host: 'mail', from: 'a@example.com', port })], sms, slack: undefined },
     secret: undefined,
   })

@@ -1,11 +1,11 @@
 import type { NotificationEvent } from '../../src/domain/event-payload.ts'
 import { EVENT_TYPES } from '../../src/domain/facts.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import type { Behaviour, RecordingProvider } from '../../src/testing/recording-provider.ts'
+import { inMemory } from './in-memory.ts'
 import { notifierWorld } from './notifier-world.ts'
 
 /** One notifier in virtual time. */
@@ -33,7 +33,7 @@ export async function deliveryWorld(
 ): Promise<DeliveryWorld> {
   const { wrap, storage: given, ...others } = options
   const clock = fakeClock()
-  const storage = given ?? memoryStorage({ clock })
+  const storage = given ?? inMemory(clock)
   const world = notifierWorld({ clock, storage: { ...storage, ...wrap?.(storage) } })
   const notifier = await world.start({ channels: { email }, ...others })
   const events: NotificationEvent[] = []

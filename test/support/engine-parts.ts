@@ -1,5 +1,5 @@
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { NO_TRACKING } from '../../src/domain/track-html.ts'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { resolveChannels } from '../../src/services/channels/channel-option.ts'

@@ -1,8 +1,8 @@
 import { organizationKind } from '../../src/domain/organization.ts'
-import { createState, type MemoryState } from '../../src/memory/state.ts'
-import { storageOf } from '../../src/memory/storage-of.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
+import { createState, type MemoryState } from '../reference-storage/state.ts'
+import { storageOf } from '../reference-storage/storage-of.ts'
 
 /** @param change makes another storage of each instance, for example one with a fault */
 export async function memoryHarness(

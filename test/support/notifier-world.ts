@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from './in-memory.ts'
 
 /** Notifiers that share a storage and a rate limiter, under one virtual time. */
 export interface NotifierWorld {
@@ -31,7 +31,7 @@ export function notifierWorld(
   parts: { readonly clock?: FakeClock; readonly storage?: Storage; readonly limiter?: RateLimiter } = {},
 ): NotifierWorld {
   const clock = parts.clock ?? fakeClock()
-  const storage = parts.storage ?? memoryStorage({ clock })
+  const storage = parts.storage ?? inMemory(clock)
   const limiter = parts.limiter ?? memoryRateLimiter({ clock })
   const errors: Error[] = []
   return {

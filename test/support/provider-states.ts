@@ -1,5 +1,5 @@
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { ProviderEvent } from '../../src/domain/provider-event.ts'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../src/services/delivery/shared-limits.ts'

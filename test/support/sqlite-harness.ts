@@ -10,6 +10,7 @@ import {
 } from '../../adapters/storage/sqlite/index.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
 import type {
   SecondDoor,
   StorageHarness,
@@ -48,10 +49,53 @@ export async function sqliteHarness(
   const storage = open()
   await storage.start()
   const database = new DatabaseSync(file)
+  return {
+    ...harnessOf(storage, database),
+    another: open,
+    failNextCommit() {
+      failing = true
+      return () => !failing
+    },
+    advance(ms) {
+      now += ms
+    },
+    close() {
+      database.close()
+      remove()
+    },
+  }
+}
+
+/** Nobody else can open what is in memory, so the tests read on the storage's own connection. */
+export async function inMemoryHarness(): Promise<StorageHarness> {
+  const opened: DatabaseSync[] = []
+  class Kept extends DatabaseSync {
+    constructor(file: string) {
+      super(file)
+      opened.push(this)
+    }
+  }
+  let now = Date.now()
+  const storage = sqlite({ file: ':memory:', driver: Kept, clock: { now: () => now } })
+  await storage.start()
+  const [database] = opened
+  if (database === undefined) throw new Error('the storage has opened nothing')
+  return {
+    ...harnessOf(storage, database),
+    advance(ms) {
+      now += ms
+    },
+  }
+}
+
+function harnessOf<Database extends SqliteDatabase>(
+  storage: Storage<SqliteTransaction<Database>>,
+  database: DatabaseSync,
+): Omit<StorageHarness, 'advance'> {
   database.exec('CREATE TABLE callers_own (row TEXT)')
   const within = async (
     request: AcceptRequest,
-    write: SqliteTransaction<SqliteDatabase>,
+    write: SqliteTransaction<Database>,
   ): Promise<JoinedAccept> => {
     const transaction = await storage.join?.(write)
     if (transaction === undefined) throw new Error('join is missing')
@@ -61,14 +105,6 @@ export async function sqliteHarness(
     handle.prepare('INSERT INTO callers_own VALUES (?)').run(row)
   return {
     storage,
-    advance(ms) {
-      now += ms
-    },
-    another: open,
-    failNextCommit() {
-      failing = true
-      return () => !failing
-    },
     transactions: {
       commit: (request, row) => within(request, (handle) => void insert(handle, row)),
       async rollBack(request, row) {
@@ -87,10 +123,6 @@ export async function sqliteHarness(
       },
     },
     secondDoor: sqliteSecondDoor(database),
-    close() {
-      database.close()
-      remove()
-    },
   }
 }
 

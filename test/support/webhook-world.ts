@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import { silentLogger } from '../../src/defaults/silent-logger.ts'
 import type { PostResult } from '../../src/domain/http-answer.ts'
 import { createIdGenerator } from '../../src/domain/ids.ts'
 import { UNLIMITED } from '../../src/domain/plans.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
-import { silentLogger } from '../../src/memory/silent-logger.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { PostRequest } from '../../src/ports/outgoing.ts'
@@ -24,6 +23,7 @@ import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, deliver, note } from '../../src/testing/storage/fixtures.ts'
 import { engineParts } from './engine-parts.ts'
+import { inMemory } from './in-memory.ts'
 import { KINDS } from './kinds.ts'
 import { observation } from './observation.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
@@ -53,7 +53,7 @@ export async function webhookWorld(
   const clock = fakeClock()
   const inner: Storage =
     kind === 'memory'
-      ? memoryStorage({ clock })
+      ? inMemory(clock)
       : sqlite({
           file: join(temporaryDirectory(onTestFinished), 'notifications.db'),
           synchronous: 'normal',

@@ -6,8 +6,7 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { recordingProvider, simulatorProvider } from '../../src/testing/index.ts'
 import { expressReceiver, verifyWebhook } from '../../src/webhook-receiver/index.ts'
 
@@ -23,7 +22,6 @@ describe.each<[string, (options: never) => unknown, object, string]>([
   ['graphileWorkerQueue', graphileWorkerQueue, { connectionString }, 'pollInterval'],
   ['prometheusMetrics', prometheusMetrics, {}, 'registry'],
   ['openTelemetry', openTelemetry, {}, 'traceWebhook'],
-  ['memoryStorage', memoryStorage, {}, 'file'],
   ['memoryRateLimiter', memoryRateLimiter, {}, 'url'],
   ['recordingProvider', recordingProvider, {}, 'maxPerSeconds'],
   ['simulatorProvider', simulatorProvider, { channel: 'email' }, 'baseURL'],
@@ -81,7 +79,6 @@ describe.each<[string, (options: never) => unknown, object, string, readonly unk
   ['postgres', postgres, { connectionString }, 'listen', ['false', 0, null]],
   ['postgres', postgres, {}, 'pool', ['pool', null]],
   ['sqlite', sqlite, { file: 'app.db' }, 'clock', [null, Date.now, {}]],
-  ['memoryStorage', memoryStorage, {}, 'clock', [null, Date.now, {}]],
   ['memoryRateLimiter', memoryRateLimiter, {}, 'clock', [null, { now: Date.now }]],
   ['redisRateLimiter', redisRateLimiter, { url }, 'onUnavailable', ['Allow', true, null]],
   ['redisRateLimiter', redisRateLimiter, { url }, 'onError', ['log', {}]],

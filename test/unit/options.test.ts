@@ -3,15 +3,16 @@ import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
-import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
 import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { inMemory } from '../support/in-memory.ts'
 
 const channel = recordingProvider()
 const channels = { email: channel }
+const resolved = (options: NotifierOptions) => resolveOptions(options, inMemory)
 const odd = (change: object) => ({ channels: { email: { ...channel, ...change } } })
 const list = (change: object) => ({ channels: { email: { providers: [channel], ...change } } })
 const exponential = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 }
@@ -32,7 +33,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email', { channels: { email: 'smtp' } }, 'send'],
     ['channels.email', { channels: { email: [smtp] } }, 'call it'],
     ['channels.email', { channels: { email: Promise.resolve(channel) } }, 'await it'],
-    ['storage', { channels, storage: memoryStorage }, 'call it'],
+    ['storage', { channels, storage: inMemory }, 'call it'],
     ['channels.sms', { channels: { sms: { ...channel, kind: email } } }, 'for sms'],
     ['channels.fax', { channels: { fax: channel } }, 'a provider with a kind'],
     ['channels.email', { channels: { email: () => channel } }, 'perOrganization(kind, function)'],
@@ -149,14 +150,14 @@ describe('a wrong option is one error that names it and says what is right', () 
 
 describe('defaults', () => {
   it('are in place', () => {
-    const resolved = resolveOptions({ channels })
-    expect(resolved).toMatchObject({
+    const options = resolved({ channels })
+    expect(options).toMatchObject({
       leaseMs: 60_000,
       pollMs: 1_000,
       secrets: [],
-      storage: { name: 'memory' },
+      storage: { name: 'sqlite', durable: false },
     })
-    expect(resolved.sources.get('email')?.shared?.providers).toMatchObject([
+    expect(options.sources.get('email')?.shared?.providers).toMatchObject([
       {
         name: 'recorder',
         maxConcurrent: 10,
@@ -169,19 +170,17 @@ describe('defaults', () => {
 
   it('make a lease last twice the longest timeout', () => {
     const slow = recordingProvider({ name: 'slow', timeoutMs: 90_000 })
-    expect(resolveOptions({ channels: { email: [channel, slow] } }).leaseMs).toBe(180_000)
+    expect(resolved({ channels: { email: [channel, slow] } }).leaseMs).toBe(180_000)
   })
 
   it('make a lease last long enough for what a function makes of our own providers', () => {
     const own = { email: perOrganization(email, () => channel) }
     const { timeoutMs } = smtp({ host: 'localhost', from: 'a@example.com' })
-    expect(resolveOptions({ channels: own }).leaseMs).toBe(2 * Number(timeoutMs))
-    expect(resolveOptions({ channels: own, delivery: { leaseMs: 60_000 } }).leaseMs).toBe(60_000)
+    expect(resolved({ channels: own }).leaseMs).toBe(2 * Number(timeoutMs))
+    expect(resolved({ channels: own, delivery: { leaseMs: 60_000 } }).leaseMs).toBe(60_000)
   })
 
   it('leave a channel out that is undefined', () => {
-    expect([...resolveOptions({ channels: { email: channel, sms: undefined } }).sources.keys()]).toEqual([
-      'email',
-    ])
+    expect([...resolved({ channels: { email: channel, sms: undefined } }).sources.keys()]).toEqual(['email'])
   })
 })

@@ -9,7 +9,6 @@ import { type PostgresTransaction, postgres } from '../../adapters/storage/postg
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { EmailInput } from '../../src/channels/email-parts.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
@@ -74,10 +73,9 @@ it('SQLite with a driver hands over the open database of the driver', () => {
   sqlite({ file: 'x', driver: new Database('x') })
 })
 
-it('memory has none, and any notifier fits where none is needed', () => {
-  const memory = createNotifier({ channels, storage: memoryStorage() })
+it('without a storage there is none, and any notifier fits where none is needed', () => {
+  const memory = createNotifier({ channels })
   expectTypeOf(memory).toEqualTypeOf<Notifier<never, Channels>>()
-  expectTypeOf(createNotifier({ channels })).toEqualTypeOf<Notifier<never, Channels>>()
   // @ts-expect-error: it shares no transaction
   void memory.send(message, { tx: {} as pg.Client })
   const used = (notifier: Notifier): Notifier => notifier

@@ -24,7 +24,7 @@ import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
-import { filesOf, openDatabase } from './open.ts'
+import { filesOf, IN_MEMORY, openDatabase } from './open.ts'
 import { createDeletions } from './purge.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecords } from './records.ts'
@@ -41,7 +41,8 @@ export type { SqliteTransaction, Synchronous } from './join.ts'
 export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
   /**
    * Path of the database file or, from Node.js 22.15 on and without a `driver`, a `file:` URI; created if it does not
-   * exist. Must be on a local disk: SQLite's locks do not work on network drives.
+   * exist. Must be on a local disk: SQLite's locks do not work on network drives. `:memory:`: no file; everything is
+   * lost when the storage or the process stops.
    */
   readonly file: string
   /**
@@ -73,6 +74,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
 ): Storage<SqliteTransaction<Database>> {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
+  const durable = opening.file !== IN_MEMORY
   const disk = createDisk()
   const connection = createConnection(() => clock.now(), disk)
 
@@ -105,7 +107,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
       connection.use(database)
       migrate(connection)
       records.prepare(kinds)
-      disk.open(filesOf(database), opening.synchronous === 'full')
+      if (durable) disk.open(filesOf(database), opening.synchronous === 'full')
       await disk.flush()
       started = true
     } catch (error) {
@@ -127,7 +129,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
 
   return {
     name: 'sqlite',
-    durable: true,
+    durable,
     start({ kinds = [], follow } = {}) {
       if (follow !== undefined) connection.follow = follow
       return serialize(() => open([organizationKind, ...kinds]))
@@ -216,8 +218,8 @@ function validated<Database extends SqliteDatabase>(options: SqliteOptions<Datab
     clock: objectWith('now'),
   })
   const { file, synchronous = 'full', driver } = options
-  if (typeof file !== 'string' || file === '' || file.startsWith(':memory:'))
-    throw wrong('file', 'must be the path of a file. To store nothing, use memoryStorage() instead')
+  if (typeof file !== 'string' || file === '')
+    throw wrong('file', 'must be the path of a file, or ":memory:"')
   if (synchronous !== 'full' && synchronous !== 'normal')
     throw wrong('synchronous', 'must be "full" or "normal"')
   if (file.startsWith('file:')) {

@@ -17,7 +17,10 @@ const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
 /** 64 MiB: a log that grew beyond it behind a long read, such as a backup, is truncated. */
 const LOG_LIMIT = 'PRAGMA journal_size_limit = 67108864'
 
-/** Opens the file for one writer and many readers. */
+/** The name by which SQLite keeps a database in memory. */
+export const IN_MEMORY = ':memory:'
+
+/** Opens the file for one writer and many readers, or a database in memory. */
 export function openDatabase(file: string, Database: SqliteDriver): SqliteDatabase {
   let database: SqliteDatabase | undefined
   try {
@@ -26,7 +29,7 @@ export function openDatabase(file: string, Database: SqliteDriver): SqliteDataba
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}; ${LOG_LIMIT}`,
     )
     const mode = writeAheadLog(database)
-    if (mode !== 'wal') {
+    if (mode !== (file === IN_MEMORY ? 'memory' : 'wal')) {
       throw new NotifierError('invalid_configuration', {
         message: `"${file}" cannot have a write-ahead log (its journal mode is "${mode}"). Use a file on a local disk.`,
         details: { option: 'file' },

@@ -15,7 +15,7 @@ export function loadSqlite(): typeof DatabaseSync {
   throw new NotifierError('invalid_configuration', {
     message:
       'sqlite: this runtime has no "node:sqlite". Use Node.js 22.13 or later without --no-experimental-sqlite, ' +
-      'or pass another driver: sqlite({ driver: Database }) with Database of better-sqlite3.',
+      'or sqlite({ file, driver: Database }) with Database of better-sqlite3 or, in Bun, of bun:sqlite.',
     details: { option: 'driver' },
   })
 }

@@ -1,6 +1,6 @@
-import type { MemoryState } from '../../../src/memory/state.ts'
 import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Accept = Storage['accept']

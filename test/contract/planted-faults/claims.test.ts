@@ -1,7 +1,7 @@
-import { makeDue } from '../../../src/memory/jobs.ts'
-import type { Job, MemoryState } from '../../../src/memory/state.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef } from '../../../src/ports/storage/claim.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { makeDue } from '../../reference-storage/jobs.ts'
+import type { Job, MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Claim = Storage['claim']

@@ -1,4 +1,4 @@
-import type { MemoryState } from '../../../src/memory/state.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 /** Runs a call on the clock of this process instead of the storage's. */

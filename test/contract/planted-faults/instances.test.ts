@@ -1,6 +1,6 @@
 import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
-import type { MemoryState } from '../../../src/memory/state.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, ownLock, pause } from './storage-faults.ts'
 
 /*

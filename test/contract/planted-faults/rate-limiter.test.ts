@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../../src/testing/rate-limiter/rate-limiter-contract.ts'
 

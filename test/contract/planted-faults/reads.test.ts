@@ -1,8 +1,8 @@
-import type { MemoryState } from '../../../src/memory/state.ts'
 import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
 import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 type Read = <Row>(list: (page: PageRequest) => Promise<Page<Row>>, page: PageRequest) => Promise<Page<Row>>

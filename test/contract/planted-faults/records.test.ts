@@ -1,6 +1,6 @@
 import { OPEN, organizationKind } from '../../../src/domain/organization.ts'
-import type { MemoryState, StoredRow } from '../../../src/memory/state.ts'
 import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../../src/ports/storage/records.ts'
+import type { MemoryState, StoredRow } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Write = Records['write']

@@ -1,7 +1,7 @@
-import type { MemoryState } from '../../../src/memory/state.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Settle = Storage['settle']

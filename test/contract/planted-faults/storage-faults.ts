@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { MemoryState } from '../../../src/memory/state.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { StorageHarness } from '../../../src/testing/storage/harness.ts'
 import { storageContract } from '../../../src/testing/storage-contract.ts'
+import type { MemoryState } from '../../reference-storage/state.ts'
 import { memoryHarness } from '../../support/memory-harness.ts'
 
 /** Breaks one promise of a storage. Each instance of the same data is broken alike. */

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -121,8 +121,7 @@ describe.each(['memory', 'SQLite'])('a clock that is set while %s works', (kind)
       const clock = fakeClock()
       databases += 1
       const file = join(directory, `${databases}.db`)
-      const storage =
-        kind === 'memory' ? memoryStorage({ clock }) : sqlite({ file, synchronous: 'normal', clock })
+      const storage = kind === 'memory' ? inMemory(clock) : sqlite({ file, synchronous: 'normal', clock })
       const retry = { kind: 'schedule', delaysMs: [60_000], jitter: 0 } as const
       const email = recordingProvider({ retry })
       const notifier = createNotifier({ channels: { email }, storage, clock, delivery: { pollMs: 60_000 } })

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
+import { referenceStorage } from '../../reference-storage/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import {
@@ -293,12 +293,12 @@ let databases = 0
 /** Each opens the same place as often as it is asked. */
 const STORAGES: readonly (readonly [string, number, () => (clock: FakeClock) => Storage])[] = [
   [
-    'memory',
+    'the reference',
     80,
     () => {
       let only: Storage | undefined
       return (clock) => {
-        only ??= memoryStorage({ clock })
+        only ??= referenceStorage(clock)
         return only
       }
     },

@@ -4,13 +4,13 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { FactType } from '../../../src/domain/facts.ts'
 import type { Receipt } from '../../../src/domain/receipt.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -48,7 +48,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   async function start(channel: Provider, count = 1): Promise<Notifier[]> {
     databases += 1
     const file = join(directory, `${databases}.db`)
-    const memory = memoryStorage({ clock })
+    const memory = inMemory(clock)
     const open = (): Storage => (kind === 'memory' ? memory : sqlite({ file, synchronous: 'normal', clock }))
     return Promise.all(
       Array.from({ length: count }, async () => {

@@ -1,9 +1,18 @@
-/** Says what a process notices of the runtime's SQLite before and after a storage starts. */
+/** Says what a process notices of the runtime's SQLite before and after a notifier starts. */
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { createNotifier, isNotifierError } from '../../../src/index.ts'
+
+const storages = {
+  default: () => undefined,
+  file: (file: string) => sqlite({ file }),
+  // Nothing listens there.
+  postgres: () => postgres({ connectionString: 'postgres://127.0.0.1:1/none' }),
+}
 
 export interface LoadOptions {
-  readonly database: string
+  readonly storage: keyof typeof storages
+  readonly file: string
 }
 
 const options: LoadOptions = JSON.parse(process.argv[2] ?? '{}')
@@ -13,14 +22,17 @@ const isLoaded = (): boolean => (loaded as readonly string[]).some((name) => nam
 
 const { emitWarning } = process
 process.on('warning', ({ name, message }) => say(`${name}: ${message}`))
-const storage = sqlite({ file: options.database })
+const notifier = createNotifier({
+  storage: storages[options.storage](options.file),
+  channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
+})
 say(`loaded before the start: ${isLoaded()}`)
 try {
-  await storage.start()
-  say(`loaded after the start: ${isLoaded()}`)
-  await storage.stop()
+  await notifier.start()
 } catch (error) {
   if (!isNotifierError(error)) throw error
   say(`${error.code}: ${error.message}`)
 }
+say(`loaded after the start: ${isLoaded()}`)
+await notifier.stop()
 say(`emitWarning is its own: ${process.emitWarning === emitWarning}`)

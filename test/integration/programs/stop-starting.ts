@@ -2,7 +2,7 @@
 // Usage: node stop-starting.ts <options as JSON>
 import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 export interface StopStartingOptions {
   /** Of a server that takes connections and says nothing, for PostgreSQL; null: a storage that waits for nothing at all. */
@@ -12,7 +12,7 @@ export interface StopStartingOptions {
 const { port }: StopStartingOptions = JSON.parse(process.argv[2] ?? '')
 const storage =
   port === null
-    ? { ...memoryStorage(), start: () => new Promise<void>(() => {}) }
+    ? { ...inMemory(), start: () => new Promise<void>(() => {}) }
     : postgres({ connectionString: `postgres://app@127.0.0.1:${port}/app`, connectTimeoutMs: 3_000 })
 const notifier = createNotifier({ channels: {}, storage })
 const started = notifier.start().then(

@@ -4,7 +4,7 @@
 // Usage: node work.ts <options as JSON>
 import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { systemClock } from '../../../src/memory/system-clock.ts'
+import { systemClock } from '../../../src/defaults/system-clock.ts'
 import type { Receipt } from '../../../src/ports/receipts.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { httpProvider } from '../faults/support/http-provider.ts'

@@ -6,7 +6,6 @@ import { type HttpApiOptions, notifierRouter } from '../../../adapters/http/expr
 import {
   createNotifier,
   type Message,
-  memoryStorage,
   type Notifier,
   type NotifierOptions,
   type Permission,
@@ -14,6 +13,7 @@ import {
   type Storage,
 } from '../../../src/index.ts'
 import type { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 type Express = typeof express
 
@@ -73,7 +73,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   const sent: Message[] = []
   const errors: unknown[] = []
   const clock = options.clock ?? shiftedClock()
-  const storage = options.storage ?? memoryStorage({ clock })
+  const storage = options.storage ?? inMemory(clock)
   const notifier = createNotifier({
     storage,
     clock,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { API_KEY_PATTERN, isWellFormedApiKey, newApiKey } from '../../../src/services/api-keys/key-format.ts'
 import { apiKeyKind } from '../../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 describe('the form of a key', () => {
@@ -58,7 +58,7 @@ describe('the form of a key', () => {
 describe('API keys', () => {
   async function start() {
     const clock = fakeClock()
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
     const notifier = createNotifier({ channels: {}, storage, clock })
     await notifier.start()
     const reads = watchReads(storage, apiKeyKind)

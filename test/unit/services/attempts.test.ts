@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/defaults/system-clock.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { measureFact } from '../../../src/domain/metrics.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import { systemClock } from '../../../src/memory/system-clock.ts'
 import type { ClaimedJob, StartRef } from '../../../src/ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -21,10 +20,11 @@ import {
   unasked,
 } from '../../../src/testing/storage/fixtures.ts'
 import { job } from '../../support/dispatcher-world.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { observation } from '../../support/observation.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
-  const storage = { ...memoryStorage(), settle: async () => [answer] }
+  const storage = { ...inMemory(), settle: async () => [answer] }
   const clock = systemClock()
   const failures: unknown[] = []
   const emitted: unknown[] = []
@@ -58,7 +58,8 @@ describe('an attempt whose beginning could not be recorded', () => {
   /** One claimed job, and a storage whose `startAttempts` ends as told. */
   async function claimed(start: (storage: Storage, refs: readonly StartRef[]) => Promise<boolean[]>) {
     const clock = fakeClock()
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
+    await storage.start()
     await accept(storage, [note()])
     const job = await claimOne(storage)
     const failures: unknown[] = []
@@ -101,7 +102,7 @@ describe('an attempt whose beginning could not be recorded', () => {
     const returned: number[] = []
     const failures: unknown[] = []
     const storage: Storage = {
-      ...memoryStorage(),
+      ...inMemory(),
       startAttempts: () => Promise.reject(new NotifierError('service_unavailable')),
       release: async (refs) => void returned.push(refs.length),
     }
@@ -149,7 +150,8 @@ describe('an attempt whose beginning could not be recorded', () => {
 async function takenOver() {
   const clock = fakeClock()
   const { facts, ...observation_ } = observation()
-  const storage = observedStorage(memoryStorage({ clock }), { ...observation_, clock })
+  const storage = observedStorage(inMemory(clock), { ...observation_, clock })
+  await storage.start()
   const attempts = createAttempts({
     storage,
     clock,
@@ -204,7 +206,7 @@ it('renews no lease after the end, not even where a renewal was under way', asyn
   let renewals = 0
   let answer = (): void => {}
   const storage: Storage = {
-    ...memoryStorage({ clock }),
+    ...inMemory(clock),
     renew(refs) {
       renewals += 1
       return new Promise((resolve) => (answer = () => resolve(refs.map(() => true))))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { templateKind } from '../../../src/services/templates/kind.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
@@ -12,7 +12,7 @@ const inAll =
 
 /** A notifier, and each look-up of templates in its storage. */
 async function start() {
-  const storage = memoryStorage()
+  const storage = inMemory()
   const looked = watchReads(storage, templateKind)
   const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingProvider() } })
   return { notifier, looked }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { TemplateSource } from '../../../src/domain/template/compile.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { insertVersion, versionKind } from '../../../src/services/templates/kind.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { KINDS, kindOf } from '../../support/kinds.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
@@ -13,7 +13,7 @@ const MiB = 1024 * 1024
 
 /** Some templates in a storage that counts what is read of them. */
 async function open(count: number, body: string) {
-  const storage = memoryStorage()
+  const storage = inMemory()
   await storage.start({ kinds: [versionKind] })
   const reads = watchReads(storage, versionKind)
   const organizationId = 'org_default'

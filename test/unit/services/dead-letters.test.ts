@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { note } from '../../../src/testing/storage/fixtures.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -18,7 +18,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     files += 1
     const storage =
       kind === 'memory'
-        ? memoryStorage({ clock })
+        ? inMemory(clock)
         : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
     const channel = recordingProvider({
       maxConcurrent: 100,

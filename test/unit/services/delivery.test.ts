@@ -118,7 +118,7 @@ describe('one provider', () => {
           ),
       }),
     })
-    expect(storage.name).toBe('memory')
+    expect(storage.name).toBe('sqlite')
     await notifier.templates.create({
       name: 't',
       channel: 'email',

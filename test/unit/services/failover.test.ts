@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { deliveryWorld, rejected, retry } from '../../support/delivery-world.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
@@ -53,7 +53,7 @@ describe('two providers of one channel', () => {
   })
 
   it('bound the claims while histories are read, and then serve all', async () => {
-    const inner = memoryStorage()
+    const inner = inMemory()
     const tried = await deliveryWorld(
       ['first', 'second'].map((name) =>
         recordingProvider({

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
 
@@ -13,7 +13,7 @@ const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const ACCEPTED = { kind: 'accepted' }
 
 const storages: [string, (clock: FakeClock) => Storage][] = [
-  ['memory', (clock) => memoryStorage({ clock })],
+  ['memory', (clock) => inMemory(clock)],
   [
     'sqlite',
     (clock) => {
@@ -132,7 +132,7 @@ it.each([
 
 it('what was claimed goes out, also where too many outcomes wait for the storage by the time it comes', async () => {
   const clock = fakeClock()
-  const inner = memoryStorage({ clock })
+  const inner = inMemory(clock)
   const settled: Settlement[] = []
   const world = notifierWorld({
     clock,
@@ -170,7 +170,7 @@ describe('messages that only a provider reaches that cannot take them', () => {
 
   /** A storage whose settlements take `settleMs`; counts what is claimed, and what is leased at most at one time. */
   function counted(clock: FakeClock, settleMs: number) {
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
     const counts = { claimed: 0, leased: 0, most: 0 }
     return {
       counts,
@@ -239,7 +239,7 @@ it.each(['y', 'n', 'ny', 'nnny', 'nynn', 'nyny'])(
   'a provider whose accepts() now and then throws, as in %s, leaves no job to its lease',
   async (answers) => {
     const clock = fakeClock()
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
     const unsettled = new Set<string>()
     const world = notifierWorld({
       clock,

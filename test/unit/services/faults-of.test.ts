@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const REFUSED = new Error('connect ECONNREFUSED 127.0.0.1:1')
 /** As Node.js reports a name with several addresses. */
@@ -21,10 +23,14 @@ function queue(change: Partial<Queue>): Queue {
   }
 }
 
+/** A storage that enqueues nothing. */
+const enqueuing = (): Storage => ({ ...inMemory(), async enqueueJobs() {} })
+
 it('a fault of a plug-in that nobody waits for is told with its name', async () => {
   const told: Error[] = []
   const notifier = createNotifier({
     channels: { email: recordingProvider({ name: 'mail', close: refuses }) },
+    storage: enqueuing(),
     queue: queue({
       async work({ onError }) {
         onError(REFUSED)
@@ -67,6 +73,7 @@ it.each<[string, Queue['work']]>([
     const email = recordingProvider()
     const notifier = createNotifier({
       channels: { email },
+      storage: enqueuing(),
       queue: queue({ work }),
       delivery: { pollMs: 50 },
     })

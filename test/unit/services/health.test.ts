@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { organizationKind } from '../../../src/domain/organization.ts'
-import { createNotifier, type HealthReport, memoryStorage, NotifierError } from '../../../src/index.ts'
+import { createNotifier, type HealthReport, NotifierError } from '../../../src/index.ts'
 import { recordingProvider } from '../../../src/testing/index.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 async function healthWhen(get: () => Promise<never[]>): Promise<HealthReport> {
-  const storage = memoryStorage()
+  const storage = inMemory()
   let broken = false
   watchReads(storage, organizationKind, (inner) => (broken ? get() : inner()))
   const notifier = createNotifier({ storage, channels: { email: recordingProvider() } })

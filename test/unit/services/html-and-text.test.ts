@@ -1,15 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { templateKind } from '../../../src/services/templates/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 async function start(deliver = false) {
   const clock = fakeClock()
   const provider = recordingProvider()
   const sms = { ...recordingProvider(), name: 'texts', channel: 'sms' }
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const notifier = createNotifier({ channels: { email: provider, sms }, storage, clock })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())

@@ -5,11 +5,11 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fingerprint } from '../../../src/services/fingerprint.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -23,7 +23,7 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     files += 1
     const storage =
       kind === 'memory'
-        ? memoryStorage({ clock })
+        ? inMemory(clock)
         : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
     const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock, ...options })
     await notifier.start({ deliver: false })

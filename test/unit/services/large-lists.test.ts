@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 /** A notifier, and how many rows of each list its storage was asked for at once. */
 async function start() {
-  const storage = memoryStorage()
+  const storage = inMemory()
   const asked: number[] = []
   const { notifications, records } = storage
   const ofNotifications = notifications.list

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierOverStorage } from '../../support/notifier-over-storage.ts'
@@ -42,8 +41,7 @@ describe('start', () => {
 
   it('can be repeated after a failure', async () => {
     let down = true
-    const { records } = memoryStorage()
-    const { notifier } = notifierOverStorage({
+    const { notifier } = notifierOverStorage(({ records }) => ({
       records: {
         ...records,
         async write(sets) {
@@ -51,7 +49,7 @@ describe('start', () => {
           return records.write(sets)
         },
       },
-    })
+    }))
     await expect(notifier.start()).rejects.toMatchObject({ code: 'service_unavailable' })
     await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'not_started' })
     down = false
@@ -113,18 +111,15 @@ describe('stop', () => {
   })
 
   it('closes the storage that a failed start has opened', async () => {
-    const { notifier, counts } = notifierOverStorage({
-      records: {
-        ...memoryStorage().records,
-        write: () => Promise.reject(new NotifierError('service_unavailable')),
-      },
-    })
+    const { notifier, counts } = notifierOverStorage(({ records }) => ({
+      records: { ...records, write: () => Promise.reject(new NotifierError('service_unavailable')) },
+    }))
     await expect(notifier.start()).rejects.toThrow()
     await notifier.stop()
     expect(counts).toEqual({ start: 1, stop: 1 })
   })
 
-  it('leaves no timer for a paused provider, which would keep the memory storage alive', async () => {
+  it('leaves no timer for a paused provider, which would keep the storage alive', async () => {
     const waiting = new Set<object>()
     const clock = fakeClock()
     const channel = recordingProvider()
@@ -161,16 +156,15 @@ describe('stop', () => {
   })
 
   it('waits for earlier calls', async () => {
-    const inner = memoryStorage()
     let go = (): void => {}
     const gate = new Promise<void>((resolve) => (go = resolve))
-    const { notifier, counts } = notifierOverStorage({
+    const { notifier, counts } = notifierOverStorage((inner) => ({
       async accept(requests) {
         await gate
         expect(counts.stop).toBe(0)
         return inner.accept(requests)
       },
-    })
+    }))
     await notifier.start()
     const sent = notifier.send(mail)
     await settled()
@@ -188,18 +182,14 @@ describe('stop', () => {
       send: () => new Promise((resolve) => (answer = () => resolve({ kind: 'accepted' }))),
     })
     const settlements: unknown[] = []
-    const inner = memoryStorage()
     const { notifier, clock, counts } = notifierOverStorage(
-      {
-        accept: inner.accept,
-        claim: inner.claim,
-        startAttempts: inner.startAttempts,
+      (inner) => ({
         async settle(some) {
           expect(counts.stop).toBe(0)
           settlements.push(...some)
           return inner.settle(some)
         },
-      },
+      }),
       channel,
     )
     await notifier.start()
@@ -286,18 +276,16 @@ describe('stop', () => {
   })
 
   it('fails no message whose provider was not asked any more', async () => {
-    const inner = memoryStorage()
     let go = (): void => {}
     const gate = new Promise<void>((resolve) => (go = resolve))
     const retry = { kind: 'exponential', maxAttempts: 1, baseMs: 1, capMs: 1 } as const
-    const { notifier, clock, channel } = notifierOverStorage(
-      {
-        ...inner,
+    const { notifier, clock, channel, inner } = notifierOverStorage(
+      (inner) => ({
         async startAttempts(refs) {
           await gate
           return inner.startAttempts(refs)
         },
-      },
+      }),
       recordingProvider({ retry }),
     )
     await notifier.start()

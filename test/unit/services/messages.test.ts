@@ -3,15 +3,15 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-parts.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import type { RecordingProvider } from '../../../src/testing/recording-provider.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 async function start(deliver = false, options: Partial<NotifierOptions> = {}) {
   const clock = fakeClock()
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const [email, sms, push, slack] = [0, 1, 2, 3].map(() => recordingProvider()) as [
     RecordingProvider,
     RecordingProvider,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { createHeldSlots, SLOT_MS } from '../../../src/services/limits/held-slots.ts'
 import { observedLimiter } from '../../../src/services/telemetry/observed-limiter.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'

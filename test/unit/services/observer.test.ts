@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TelemetryFact } from '../../../src/domain/telemetry.ts'
 import {
   createNotifier,
-  memoryStorage,
   type NotifierOptions,
   type ProcessEvent,
   type Span,
@@ -13,6 +12,7 @@ import { createMeter } from '../../../src/services/telemetry/meter.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { faultLogger } from '../../support/fault-logger.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
 
@@ -158,7 +158,7 @@ describe('a plug-in', () => {
 
 describe('metrics', () => {
   it('tell what was done and what waits, and never reject', async () => {
-    const storage = memoryStorage()
+    const storage = inMemory()
     const notifier = await start({ storage })
     const { id } = await notifier.send(message)
     await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
@@ -179,7 +179,7 @@ describe('metrics', () => {
   })
 
   it('count lanes of single organizations with their channel', async () => {
-    const storage = memoryStorage()
+    const storage = inMemory()
     const lane = (name: string | null, due: number, oldestDueMs: number) => ({
       ...{ lane: name, due, scheduled: 1, leased: 2, oldestDueMs },
     })

@@ -1,16 +1,16 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { API_KEY_PATTERN } from '../../../src/services/api-keys/key-format.ts'
 import { apiKeyKind } from '../../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 const given = { name: 'Console', permission: 'Full Access' } as const
 
 async function start() {
   const clock = fakeClock()
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const notifier = createNotifier({ channels: {}, storage, clock })
   await notifier.start()
   onTestFinished(() => notifier.stop())

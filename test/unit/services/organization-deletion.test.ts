@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { organizationKind } from '../../../src/domain/organization.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const ID = 'org_acme'
 const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -11,7 +11,7 @@ const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as co
 describe('deleting an organization', () => {
   async function start(deliver = false) {
     const clock = fakeClock()
-    const storage = memoryStorage({ clock })
+    const storage = inMemory(clock)
     const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock })
     onTestFinished(() => notifier.stop())
     await notifier.start({ deliver })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { smtp } from '../../../adapters/channels/smtp/send.ts'
 import { email, sms } from '../../../src/channels/built-in.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { OrganizationProviders } from '../../../src/services/channels/channel-option.ts'
 import { perOrganization } from '../../../src/services/channels/channel-option.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { kindOf } from '../../support/kinds.ts'
 import { mail, notifierWorld } from '../../support/notifier-world.ts'
 import { MINUTE, organizationWorld, unavailable } from '../../support/organization-world.ts'
@@ -87,7 +87,7 @@ describe('a function for providers', () => {
   it('that fails after a crash leaves the policy of the former provider in force', async () => {
     let [crashed, down] = [true, false]
     const clock = fakeClock()
-    const inner = memoryStorage({ clock })
+    const inner = inMemory(clock)
     // The outcome never reaches the storage: the lease runs out, as after the death of the process.
     const settle: Storage['settle'] = async (settlements) =>
       crashed ? settlements.map(() => ({ kind: 'stale' as const })) : inner.settle(settlements)

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import { serviceOf } from '../../../src/services/service.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { referenceStorage } from '../../reference-storage/index.ts'
 import { mail, type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 import { MINUTE, ORGANIZATIONS, organizationWorld } from '../../support/organization-world.ts'
 
@@ -39,15 +41,8 @@ describe('notifications that another configuration stored', () => {
     return ids
   }
 
-  /** A storage that outlives its notifiers. */
-  function lasting(): NotifierWorld {
-    const world = notifierWorld()
-    Object.assign(world.storage, { stop: async () => {} })
-    return world
-  }
-
   it("go to the organization's own providers after the channel has become a function", async () => {
-    const world = lasting()
+    const world = notifierWorld()
     const before = await world.start({ channels: { email: recordingProvider() }, plans: {} })
     for (const id of ORGANIZATIONS) await before.organizations.create({ id, name: id })
     const sendAt = new Date(world.clock.now() + MINUTE)
@@ -62,7 +57,7 @@ describe('notifications that another configuration stored', () => {
   })
 
   it('go to the shared providers after the function is gone', async () => {
-    const world = lasting()
+    const world = notifierWorld()
     const before = await organizationWorld(undefined, { world })
     const sendAt = new Date(world.clock.now() + MINUTE)
     const id = await before.send('org_a', { sendAt })
@@ -74,7 +69,7 @@ describe('notifications that another configuration stored', () => {
   })
 
   it('share the slots of the shared providers across lanes', async () => {
-    const world = lasting()
+    const world = notifierWorld()
     const before = await organizationWorld(undefined, { world })
     const sendAt = new Date(world.clock.now() + MINUTE)
     for (const organizationId of ORGANIZATIONS) {
@@ -92,7 +87,7 @@ describe('notifications that another configuration stored', () => {
   })
 
   it('share the pace of the shared providers across lanes', async () => {
-    const world = lasting()
+    const world = notifierWorld()
     const before = await organizationWorld(undefined, { world })
     const sendAt = new Date(world.clock.now() + MINUTE)
     for (let number = 0; number < 30; number += 1) {
@@ -135,7 +130,8 @@ describe('notifications that another configuration stored', () => {
     ['', undefined],
     [', also with a queue engine', instantQueue()],
   ])('appear in the health of a process without a provider of their channel%s', async (_how, queue) => {
-    const world = lasting()
+    const clock = fakeClock()
+    const world = notifierWorld(queue === undefined ? {} : { clock, storage: referenceStorage(clock) })
     const ids = await stored(world, { email: recordingProvider({ name: 'mail' }) })
     expect(ids).toHaveLength(2)
     const other = notifierWorld({ clock: world.clock, storage: world.storage })

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { organizationKind } from '../../../src/domain/organization.ts'
 import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 it('a plan with another window counts by that window', async () => {
@@ -33,7 +33,7 @@ it('a plan with another window counts by that window', async () => {
 
 it('an organization whose plan is no longer there keeps limits, whatever plans there are', async () => {
   const clock = fakeClock()
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const gold = { ...UNLIMITED, notificationsPerHour: 7 }
   const planOf = async (organizationId: string, plans: Plans) => {
     const notifier = createNotifier({ clock, storage, channels: {}, plans })
@@ -53,7 +53,7 @@ it('an organization whose plan is no longer there keeps limits, whatever plans t
 
 it('a plan holds from its change on, also for who was just being looked up', async () => {
   const clock = fakeClock()
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const gates: Promise<void>[] = []
   watchReads(storage, organizationKind, async (inner) => {
     const gate = gates.shift()

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { email } from '../../../src/channels/built-in.ts'
-import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
+import { createNotifier, memoryRateLimiter, type NotifierOptions } from '../../../src/index.ts'
 import { perOrganization } from '../../../src/services/channels/channel-option.ts'
 import { createPluginFaults } from '../../../src/services/plugin-faults.ts'
 import { type FakeClock, fakeClock, recordingProvider } from '../../../src/testing/index.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hello' } as const
@@ -68,7 +69,7 @@ describe('a plug-in that throws', () => {
   }
   it.each<[string, Partial<NotifierOptions>]>([
     ['limiter', { rateLimiter: { ...memoryRateLimiter(), consume: fail } }],
-    ['storage', { storage: { ...memoryStorage(), accept: fail } }],
+    ['storage', { storage: { ...inMemory(), accept: fail } }],
   ])('as a %s makes a send service_unavailable, with its cause', async (_part, options) => {
     const notifier = createNotifier({ channels: { email: recordingProvider() }, ...options })
     await notifier.start({ deliver: false })
@@ -126,8 +127,8 @@ describe('a plug-in that hangs', () => {
     ['provider "slow"', 30, { channels: { email: { ...recordingProvider(), name: 'slow', open: never } } }],
     ['rate limiter', 30, { rateLimiter: { ...memoryRateLimiter(), open: never } }],
     ['telemetry plug-in "otel"', 30, { telemetry: { name: 'otel', start: never } }],
-    ['storage "memory"', 600, { storage: { ...memoryStorage(), start: never } }],
-    ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), enqueueJobs: async () => {} } as never }],
+    ['storage "sqlite"', 600, { storage: { ...inMemory(), start: never } }],
+    ['queue "stuck"', 30, { queue, storage: { ...inMemory(), enqueueJobs: async () => {} } as never }],
   ])('while it opens ends the start: the %s after %d seconds', async (part, seconds, options) => {
     const notifier = createNotifier({ clock, channels: { email: recordingProvider() }, ...options })
     const error = await rejection(notifier.start(), clock, seconds * 1_000)
@@ -219,7 +220,7 @@ describe('a plug-in that hangs', () => {
       const sent = rejection(send(), world.clock, 60_000)
       expect(await sent).toMatchObject({
         code: 'service_unavailable',
-        message: 'The storage "memory" did not answer within 60 seconds.',
+        message: 'The storage "sqlite" did not answer within 60 seconds.',
       })
       hangs = false
       expect(await send()).toMatchObject({ replayed: verb === 'accept' })

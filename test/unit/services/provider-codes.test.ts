@@ -1,16 +1,16 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { ERRORS } from '../../../src/domain/errors/catalogue.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 async function start(answer: object) {
   const email = recordingProvider({
     retry: { kind: 'schedule', delaysMs: [], jitter: 0 },
     send: () => answer as never,
   })
-  const notifier = createNotifier({ storage: memoryStorage(), channels: { email } })
+  const notifier = createNotifier({ storage: inMemory(), channels: { email } })
   const heard: unknown[] = []
   notifier.on('attempt.failed', ({ data }) => heard.push(data.error))
   notifier.on('notification.failed', ({ data }) => heard.push(data.error))

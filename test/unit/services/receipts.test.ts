@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
+import { silentLogger } from '../../../src/defaults/silent-logger.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Receipt } from '../../../src/domain/receipt.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'
 import { type Backpressure, createBackpressure } from '../../../src/services/receipts/backpressure.ts'
 import { createReceipts } from '../../../src/services/receipts/receipts.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { kindOf } from '../../support/kinds.ts'
 
 const COMMIT_MS = 10
@@ -28,7 +28,7 @@ beforeEach(() => {
 /** Receipts over a storage whose commits take some time; each request's body is the key of its one report. */
 function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   const storage = {
-    ...memoryStorage({ clock }),
+    ...inMemory(clock),
     async recordReceipts(records: readonly ReceiptRecord[]) {
       sets.push({ at: clock.monotonic(), size: records.length })
       await new Promise<void>((resolve) => void clock.timer(COMMIT_MS, resolve))

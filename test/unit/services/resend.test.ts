@@ -3,11 +3,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { ChannelOptions } from '../../../src/services/channels/channel-option.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -21,7 +21,7 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
     files += 1
     const storage =
       kind === 'memory'
-        ? memoryStorage({ clock })
+        ? inMemory(clock)
         : sqlite({ file: join(directory, `resend-${files}.db`), synchronous: 'normal', clock })
     const channel = recordingProvider()
     const notifier = createNotifier({ channels: { email: channel }, storage, clock, ...options })

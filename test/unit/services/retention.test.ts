@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import { silentLogger } from '../../../src/memory/silent-logger.ts'
+import { silentLogger } from '../../../src/defaults/silent-logger.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -11,6 +10,7 @@ import { createRetention } from '../../../src/services/retention/retention.ts'
 import { usedTokenKind } from '../../../src/services/sessions/sessions.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const MINUTE = 60_000
@@ -25,7 +25,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     files += 1
     const storage: Storage =
       kind === 'memory'
-        ? memoryStorage({ clock })
+        ? inMemory(clock)
         : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
     const channel = recordingProvider({ maxConcurrent: 1_000 })
     const lines: { readonly level: string; readonly message: string; readonly fields: unknown }[] = []

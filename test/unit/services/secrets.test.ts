@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createLinkSigner } from '../../../src/services/links/link-signer.ts'
 import { createRecordStores } from '../../../src/services/records/record-stores.ts'
 import { createSecretBox, createStoredSecret } from '../../../src/services/secrets.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const [first, second, third] = ['the first secret', 'the second secret', 'the third secret'] as const
 
@@ -52,12 +52,17 @@ it('needs a secret', () => {
 })
 
 it('without a configured secret, processes share a stored one of 256 bits', async () => {
-  const secretOf = ({ records }: Storage) => createStoredSecret(createRecordStores(records))()
-  const storage = memoryStorage()
+  const secretOf = async (storage: Storage) => {
+    const stores = createRecordStores(storage.records)
+    const stored = createStoredSecret(stores)
+    await storage.start({ kinds: stores.kinds })
+    return stored()
+  }
+  const storage = inMemory()
   const first = await secretOf(storage)
   expect(Buffer.from(first, 'base64url')).toHaveLength(32)
   expect(await secretOf(storage)).toBe(first)
-  expect(await secretOf(memoryStorage())).not.toBe(first)
+  expect(await secretOf(inMemory())).not.toBe(first)
 })
 
 it('knows for good what a secret has sealed and signed: it is in databases and in mails', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/defaults/silent-logger.ts'
 import { finish } from '../../../src/domain/steps.ts'
-import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'

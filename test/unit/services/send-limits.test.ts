@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import type { Tenant } from '../../../src/services/tenant.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const mails = (count: number) => Array.from({ length: count }, () => mail)
@@ -32,7 +32,7 @@ interface World {
 
 async function start(plan: Partial<Plan>, change: Partial<RateLimiter> = {}): Promise<World> {
   const clock = fakeClock()
-  const base = memoryStorage({ clock })
+  const base = inMemory(clock)
   const notifier = createNotifier({
     clock,
     storage: {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { LimitCheck, LimitDecision, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { paceCheck, pauseCheck } from '../../../src/services/delivery/provider-limits.ts'

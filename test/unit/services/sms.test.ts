@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { organizationKind } from '../../../src/domain/organization.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 const GERMAN = '+4915112345678'
@@ -15,7 +15,7 @@ const sms = { channel: 'sms', to: GERMAN } as const
 
 async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
   const clock = fakeClock()
-  const storage = memoryStorage({ clock })
+  const storage = inMemory(clock)
   const provider = recordingProvider()
   const notifier = createNotifier({
     channels: { sms: provider, email: recordingProvider() },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Telemetry } from '../../../src/ports/telemetry.ts'
 import { settled } from '../../../src/testing/fake-clock.ts'
@@ -7,10 +6,14 @@ import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierOverStorage } from '../../support/notifier-over-storage.ts'
 
 describe('a stop during a start that does not answer', () => {
-  function hanging(change: Partial<Storage> = {}, telemetry: Telemetry[] = []) {
+  function hanging(change: (inner: Storage) => Partial<Storage> = () => ({}), telemetry: Telemetry[] = []) {
     let answer = (): void => {}
     const slow = (): Promise<void> => new Promise((resolve) => (answer = resolve))
-    const world = notifierOverStorage({ start: slow, ...change }, recordingProvider(), telemetry)
+    const world = notifierOverStorage(
+      (inner) => ({ start: slow, ...change(inner) }),
+      recordingProvider(),
+      telemetry,
+    )
     const started = world.notifier.start().then(
       () => 'resolved',
       (error: unknown) => error,
@@ -47,8 +50,7 @@ describe('a stop during a start that does not answer', () => {
 
   it('closes a storage that answers later, and uses it for nothing', async () => {
     const asked: string[] = []
-    const inner = memoryStorage()
-    const { notifier, clock, channel, started, answer } = hanging({
+    const { notifier, clock, channel, started, answer } = hanging((inner) => ({
       records: {
         ...inner.records,
         async write(sets) {
@@ -63,7 +65,7 @@ describe('a stop during a start that does not answer', () => {
       async stop() {
         asked.push('stop')
       },
-    })
+    }))
     const stopped = notifier.stop({ deadlineMs: 1_000 })
     await clock.advance(1_000)
     await stopped
@@ -79,13 +81,13 @@ describe('a stop during a start that does not answer', () => {
     const events: string[] = []
     let opened: Promise<void> | undefined
     let answer = (): void => {}
-    const { notifier, clock, started } = hanging({
+    const { notifier, clock, started } = hanging(() => ({
       start: () => (opened = new Promise((resolve) => (answer = resolve))),
       async stop() {
         await opened
         events.push('closed')
       },
-    })
+    }))
     notifier.on('error', (error) => told.push(error))
     const stopped = notifier.stop({ deadlineMs: 1_000 })
     // A second is added in which it may close.
@@ -106,18 +108,16 @@ describe('a stop during a start that does not answer', () => {
     const slow = <Value>(value: Value): Promise<Value> =>
       new Promise((resolve) => (answer = () => resolve(value)))
     const events: string[] = []
-    const inner = memoryStorage()
-    const write: Storage['records']['write'] = async (sets) => slow(await inner.records.write(sets))
     const { notifier, clock, started } = hanging(
-      {
+      ({ records }) => ({
         async start() {
           events.push('start')
         },
         async stop() {
           events.push('stop')
         },
-        ...(last ? { records: { ...inner.records, write } } : {}),
-      },
+        ...(last ? { records: { ...records, write: async (sets) => slow(await records.write(sets)) } } : {}),
+      }),
       last ? [] : [{ name: 'slow', start: () => slow(undefined), stop: () => void events.push('plug-in') }],
     )
     const stopped = notifier.stop({ deadlineMs: 1_000 })
@@ -133,12 +133,12 @@ describe('a stop during a start that does not answer', () => {
     const told: unknown[] = []
     const fault = new Error('stuck')
     let stops = 0
-    const { notifier, clock, started, answer } = hanging({
+    const { notifier, clock, started, answer } = hanging(() => ({
       async stop() {
         stops += 1
         if (stops > 1) throw fault
       },
-    })
+    }))
     notifier.on('error', (error) => told.push(error))
     const stopped = notifier.stop({ deadlineMs: 1_000 })
     await clock.advance(1_000)

@@ -3,11 +3,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { suppressionKind } from '../../../src/services/suppressions/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -23,7 +23,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     files += 1
     const storage =
       kind === 'memory'
-        ? memoryStorage({ clock })
+        ? inMemory(clock)
         : sqlite({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
     const email = recordingProvider()
     const push = recordingProvider()

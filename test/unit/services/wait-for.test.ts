@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const HOUR = 3_600_000
@@ -34,7 +34,7 @@ function countingClock() {
 
 async function world(change: (storage: Storage) => Partial<Storage> = () => ({})) {
   const { time, clock, pending } = countingClock()
-  const memory = memoryStorage({ clock })
+  const memory = inMemory(clock)
   const storage = { ...memory, ...change(memory) }
   const email = recordingProvider()
   async function start(deliver = true): Promise<Notifier> {

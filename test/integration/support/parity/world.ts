@@ -1,5 +1,5 @@
 import type { HttpApiOptions } from '../../../../adapters/http/node.ts'
-import { createNotifier, memoryStorage, type Notifier, type Permission } from '../../../../src/index.ts'
+import { createNotifier, type Notifier, type Permission } from '../../../../src/index.ts'
 import type { Served } from '../../../../src/services/engine.ts'
 import { type Service, serviceOf } from '../../../../src/services/service.ts'
 import { faultLogger } from '../../../support/fault-logger.ts'
@@ -54,7 +54,6 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
     secret: SECRET,
     publicUrl: 'https://api.example.com',
     logger: faultLogger(faults),
-    storage: memoryStorage({ clock }),
     channels: {
       email: {
         name: 'mail',

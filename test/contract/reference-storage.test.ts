@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createState } from '../../src/memory/state.ts'
-import { storageOf } from '../../src/memory/storage-of.ts'
 import { accept, claim, note } from '../../src/testing/storage/fixtures.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { createState } from '../reference-storage/state.ts'
+import { storageOf } from '../reference-storage/storage-of.ts'
 import { memoryHarness } from '../support/memory-harness.ts'
 
 storageContract(test, () => memoryHarness())

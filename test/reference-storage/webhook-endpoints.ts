@@ -1,13 +1,13 @@
-import { healed, NEW_HEALTH } from '../domain/endpoint-health.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type {
   SecretRotation,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRepository,
-} from '../ports/storage/webhook-endpoints.ts'
+} from '../../src/ports/storage/webhook-endpoints.ts'
 import { createEventJob, removeDelivery } from './facts.ts'
+import { healed, NEW_HEALTH } from './health.ts'
 import { makeDue, removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
 import { requireOrganization } from './records.ts'

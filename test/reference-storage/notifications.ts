@@ -1,12 +1,12 @@
-import type { Notification, NotificationContent } from '../domain/notification.ts'
-import { wholeContent } from '../domain/stored-content.ts'
-import type { LogEntry, LogFilter, LogRepository } from '../ports/storage/logs.ts'
+import type { Notification, NotificationContent } from '../../src/domain/notification.ts'
+import { wholeContent } from '../../src/domain/stored-content.ts'
+import type { LogEntry, LogFilter, LogRepository } from '../../src/ports/storage/logs.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
   TimelineEntry,
-} from '../ports/storage/notifications.ts'
+} from '../../src/ports/storage/notifications.ts'
 import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
 import { addFacts } from './facts.ts'

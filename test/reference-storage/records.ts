@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import {
   beginDeletion,
   DEFAULT_ORGANIZATION,
@@ -6,9 +6,9 @@ import {
   type OrganizationValue,
   organizationKind,
   unknownOrganization,
-} from '../domain/organization.ts'
-import type { RecordKind } from '../domain/record-kind.ts'
-import { NO_TRACKING } from '../domain/track-html.ts'
+} from '../../src/domain/organization.ts'
+import type { RecordKind } from '../../src/domain/record-kind.ts'
+import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import type {
   FollowingWrite,
   RecordInsert,
@@ -19,7 +19,7 @@ import type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../ports/storage/records.ts'
+} from '../../src/ports/storage/records.ts'
 import { pageOf } from './page.ts'
 import { type MemoryState, nextNumber, type RecordTable, type StoredRow } from './state.ts'
 

@@ -1,13 +1,13 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { NewNotification } from '../domain/notification.ts'
-import { initialFold } from '../domain/status.ts'
-import { storedContent } from '../domain/stored-content.ts'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import type { NewNotification } from '../../src/domain/notification.ts'
+import { initialFold } from '../../src/domain/status.ts'
+import { storedContent } from '../../src/domain/stored-content.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
   IdempotencyKey,
   IdempotencyRecord,
-} from '../ports/storage/accept.ts'
+} from '../../src/ports/storage/accept.ts'
 import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
 import { isOpen } from './records.ts'

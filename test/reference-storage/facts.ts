@@ -1,8 +1,12 @@
-import { type EndpointEvent, endpointEventId, type WebhookEventType } from '../domain/endpoint-health.ts'
-import { eventId, eventPayload, type NotificationEvent } from '../domain/event-payload.ts'
-import type { Fact } from '../domain/facts.ts'
-import { recordFacts } from '../domain/record-facts.ts'
-import type { TimelineEntry } from '../ports/storage/notifications.ts'
+import {
+  type EndpointEvent,
+  endpointEventId,
+  type WebhookEventType,
+} from '../../src/domain/endpoint-health.ts'
+import { eventId, eventPayload, type NotificationEvent } from '../../src/domain/event-payload.ts'
+import type { Fact } from '../../src/domain/facts.ts'
+import { recordFacts } from '../../src/domain/record-facts.ts'
+import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
 import { followWrites } from './records.ts'
 import {

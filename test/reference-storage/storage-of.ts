@@ -1,5 +1,5 @@
-import type { JobRef } from '../ports/queue.ts'
-import type { Storage } from '../ports/storage/storage.ts'
+import type { JobRef } from '../../src/ports/queue.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
@@ -21,7 +21,7 @@ import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
 export function storageOf(state: MemoryState): Storage {
   createDefaultOrganization(state)
   return {
-    name: 'memory',
+    name: 'reference',
     durable: false,
     async start({ follow } = {}) {
       if (follow !== undefined) state.follow = follow

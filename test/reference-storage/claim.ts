@@ -1,8 +1,8 @@
-import { beginningLanes } from '../domain/beginning-lanes.ts'
-import { LONGEST_LEASE_MS } from '../domain/lease.ts'
-import { lostAttempt, lostPost } from '../domain/lost-attempt.ts'
-import { shareSlots } from '../domain/share-slots.ts'
-import { wholeContent } from '../domain/stored-content.ts'
+import { beginningLanes } from '../../src/domain/beginning-lanes.ts'
+import { LONGEST_LEASE_MS } from '../../src/domain/lease.ts'
+import { lostAttempt, lostPost } from '../../src/domain/lost-attempt.ts'
+import { shareSlots } from '../../src/domain/share-slots.ts'
+import { wholeContent } from '../../src/domain/stored-content.ts'
 import type {
   ClaimAnswer,
   ClaimedJob,
@@ -10,7 +10,7 @@ import type {
   LaneDemand,
   LeaseRef,
   StartRef,
-} from '../ports/storage/claim.ts'
+} from '../../src/ports/storage/claim.ts'
 import { addFacts } from './facts.ts'
 import {
   extend,

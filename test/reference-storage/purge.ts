@@ -1,5 +1,5 @@
-import { organizationKind } from '../domain/organization.ts'
-import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../ports/storage/deletions.ts'
+import { organizationKind } from '../../src/domain/organization.ts'
+import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../src/ports/storage/deletions.ts'
 import { isOver, keepOthers, removeNotification } from './expire.ts'
 import { removeDelivery } from './facts.ts'
 import { removeJob } from './jobs.ts'

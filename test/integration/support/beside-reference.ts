@@ -9,11 +9,11 @@ import { sqliteHarness } from '../../support/sqlite-harness.ts'
 type Create = (clock: Pick<Clock, 'now'>) => Promise<StorageHarness>
 
 /**
- * Describes each storage that is held to the one in memory by random histories.
+ * Describes each storage that is held to the reference by random histories.
  *
  * @param numRuns how many histories; fewer against a server, where each takes longer
  */
-export function describeBesideMemory(
+export function describeBesideReference(
   numRuns: { readonly sqlite: number; readonly postgres: number },
   body: (create: Create, numRuns: number) => void,
 ): void {
@@ -23,7 +23,5 @@ export function describeBesideMemory(
   ]
   const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
   afterAll(stopSharedPostgres)
-  describeEachWith(storages, missing, '%s and the memory storage', (_name, create, runs) =>
-    body(create, runs),
-  )
+  describeEachWith(storages, missing, '%s and the reference', (_name, create, runs) => body(create, runs))
 }

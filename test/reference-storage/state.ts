@@ -1,12 +1,16 @@
-import type { EndpointHealth, WebhookEventType } from '../domain/endpoint-health.ts'
-import type { NewNotification, NotificationContent } from '../domain/notification.ts'
-import type { FactState } from '../domain/record-facts.ts'
-import { storedContent } from '../domain/stored-content.ts'
-import type { IdempotencyRecord } from '../ports/storage/accept.ts'
-import type { TimelineEntry } from '../ports/storage/notifications.ts'
-import type { MessageReport } from '../ports/storage/receipts.ts'
-import type { Follow } from '../ports/storage/storage.ts'
-import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
+import type { EndpointHealth, WebhookEventType } from '../../src/domain/endpoint-health.ts'
+import type { NewNotification, NotificationContent } from '../../src/domain/notification.ts'
+import type { FactState } from '../../src/domain/record-facts.ts'
+import { storedContent } from '../../src/domain/stored-content.ts'
+import type { IdempotencyRecord } from '../../src/ports/storage/accept.ts'
+import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
+import type { MessageReport } from '../../src/ports/storage/receipts.ts'
+import type { Follow } from '../../src/ports/storage/storage.ts'
+import type {
+  LoggedAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../../src/ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
 import type { RoundRobin } from './round-robin.ts'
 
@@ -99,7 +103,7 @@ export interface Lane {
   turn: number
 }
 
-/** The data of a memory storage. */
+/** The data of a reference storage. */
 export interface MemoryState {
   readonly now: () => number
   follow: Follow

@@ -1,0 +1,9 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { createState } from './state.ts'
+import { storageOf } from './storage-of.ts'
+
+/** Maps and arrays that do what the port says, as simply as possible: the model that the storages are compared with. */
+export function referenceStorage(clock: Pick<Clock, 'now'>): Storage {
+  return storageOf(createState(() => clock.now()))
+}
