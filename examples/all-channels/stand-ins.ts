@@ -59,7 +59,7 @@ export async function startStandIns(shared: Shared): Promise<StandIns> {
   }
 
   function slack(body: string): object {
-    const channel = new URLSearchParams(body).get('channel') ?? ''
+    const { channel } = JSON.parse(body) as { readonly channel: string }
     const ts = `${Math.floor(Date.now() / 1000)}.000100`
     const item = { type: 'message', channel, ts }
     const event = { type: 'reaction_added', user: 'U0000001', reaction: 'tada', item, event_ts: ts }

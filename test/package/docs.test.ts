@@ -39,6 +39,8 @@ beforeAll(async () => {
     'kysely',
     'drizzle-orm',
     'knex',
+    'better-sqlite3',
+    '@types/better-sqlite3',
   ]
   consumer = await createConsumer(used)
   const [provider] = await codeBlocks('docs/custom-provider.md', 'ts')
