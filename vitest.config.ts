@@ -15,7 +15,11 @@ const LONG = [
   'test/dashboard/**/*.test.ts',
   'test/package/**/*.test.ts',
 ]
-const SERVERS = ['test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts']
+const SERVERS = [
+  'test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts',
+  // The contract runs with the driver of Node.js as well.
+  'test/contract/sqlite-storage-better-sqlite3.test.ts',
+]
 /** The whole service once, over HTTP and in each framework. */
 const SMOKE = ['test/integration/{adapters,express-service}.test.ts']
 const QUICK = ['test/unit/**/*.test.ts', 'test/contract/**/*.test.ts', ...SMOKE]

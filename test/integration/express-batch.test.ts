@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
-import { STORAGES } from './support/storages.ts'
 
-describe.each(STORAGES)('over HTTP, on %s', (_name, create) => {
+describe('over HTTP', () => {
   let host: Host
   let auth: { authorization: string }
   afterEach(() => host.close())
 
   async function start(): Promise<void> {
     const clock = fakeClock()
-    host = await startHost({ clock, storage: create(clock) })
+    host = await startHost({ clock, storage: inMemory(clock) })
     auth = await host.key()
   }
   const post = (path: string, body: unknown): Promise<Answer> =>

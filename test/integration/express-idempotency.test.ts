@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../src/domain/plans.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
-import { STORAGES } from './support/storages.ts'
 
 const ORG = 'org_small'
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
@@ -11,7 +11,7 @@ const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 
 const HOUR = 3_600_000
 const PATHS = ['/v1/notify', '/v1/notifications']
 
-describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
+describe('idempotency over HTTP', () => {
   let host: Host
   let clock: FakeClock
   let auth: { authorization: string }
@@ -19,7 +19,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
 
   async function start(options: HostOptions = {}): Promise<void> {
     clock = options.clock ?? fakeClock()
-    host = await startHost({ clock, storage: create(clock), ...options })
+    host = await startHost({ clock, storage: inMemory(clock), ...options })
     await host.notifier.organizations.create({ id: ORG, name: 'Small', plan: options.plans && 'free' })
     auth = await host.key('Full Access', ORG)
   }
@@ -164,7 +164,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
 
   it('is 503 when the storage has not answered for a minute, and replays what it stored', async () => {
     clock = fakeClock()
-    const storage = create(clock)
+    const storage = inMemory(clock)
     let lost = true
     let accepted = false
     await start({
@@ -207,7 +207,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
         }
       },
     }
-    const storage = create(clock)
+    const storage = inMemory(clock)
     let letGo = (): void => {}
     const held = new Promise<void>((resolve) => {
       letGo = resolve

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Plan, perSecondPlans, UNLIMITED } from '../../src/domain/plans.ts'
 import { serviceOf } from '../../src/services/service.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
-import { STORAGES } from './support/storages.ts'
 
 const ORG = 'org_small'
 const MINUTE = 60_000
@@ -89,9 +89,9 @@ describe('Retry-After is exact', () => {
     }
   })
 
-  it.each(STORAGES)('for the month, on %s', async (_name, create) => {
+  it('for the month', async () => {
     const time = fakeClock(Date.UTC(2026, 11, 31, 23, 58, 30, 250))
-    await start({ notificationsPerMonth: 1 }, { clock: time, storage: create(time) })
+    await start({ notificationsPerMonth: 1 }, { clock: time, storage: inMemory(time) })
     clock = time
     expect((await send()).status).toBe(201)
     const refused = await send()

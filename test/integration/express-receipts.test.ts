@@ -10,9 +10,9 @@ import {
   type ReceiptRequest,
 } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
-import { STORAGES } from './support/storages.ts'
 
 const SECRET = 'the key that this provider signs with'
 const signatureOf = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex')
@@ -44,11 +44,11 @@ function reporting(seen: ReceiptRequest[] = []): Provider {
   }
 }
 
-describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
+describe('receipts over HTTP', () => {
   async function start(options: HostOptions = {}): Promise<{ notifier: Notifier; seen: ReceiptRequest[] }> {
     const seen: ReceiptRequest[] = []
     const clock = fakeClock()
-    host = await startHost({ clock, storage: create(clock), channel: reporting(seen), ...options })
+    host = await startHost({ clock, storage: inMemory(clock), channel: reporting(seen), ...options })
     return { notifier: host.notifier, seen }
   }
 

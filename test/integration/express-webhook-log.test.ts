@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { sqliteHarness } from '../support/sqlite-harness.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { call } from './support/http-client.ts'
 import {
@@ -32,12 +31,10 @@ function arrived({ method, path, headers }: ReceivedRequest): object {
   return { url: `http://${at}${path}`, headers: own }
 }
 
-describe.each(['memory', 'sqlite'])('the delivery log of a webhook endpoint, on %s', (kind) => {
+describe('the delivery log of a webhook endpoint', () => {
   async function start(url: string) {
-    const harness = kind === 'sqlite' ? await sqliteHarness() : { storage: inMemory() }
-    const { storage } = harness
+    const storage = inMemory()
     host = await startHost({ storage, webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
-    if ('close' in harness) onTestFinished(() => harness.close?.())
     const headers = await host.key('Full Access')
     const request = (method: string, path: string, body?: object) =>
       call(host.port, { method, path, headers, ...(body === undefined ? {} : { body }) })

@@ -1,18 +1,13 @@
 import { connect } from 'node:net'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { postgres } from '../../adapters/storage/postgres/index.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiKeyKind } from '../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { describeEachWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { inMemory } from '../support/in-memory.ts'
 import { watchReads } from '../support/record-reads.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call } from './support/http-client.ts'
 import { HARNESSES } from './support/parity/index.ts'
 import { createWorld, type World } from './support/parity/world.ts'
-import { STORAGES } from './support/storages.ts'
 
 const mail = JSON.stringify({ channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi' })
 const newKey = JSON.stringify({ name: 'planted', permission: 'Full Access' })
@@ -53,101 +48,81 @@ async function expectRefusal(answer: Promise<string>, status: number, code: stri
   expect(text).toContain(`"${code}"`)
 }
 
-const onPostgres = async (): Promise<Storage> =>
-  postgres({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
+describe('a key that ends while a body arrives', () => {
+  let host: Host
+  beforeEach(async () => {
+    host = await startHost({ storage: inMemory() })
+  })
+  afterEach(() => host.close())
 
-const storages: readonly (readonly [string, (clock: Clock) => Storage | Promise<Storage>])[] = [
-  ...STORAGES,
-  ['PostgreSQL', onPostgres],
-]
+  async function openWith(secret: string, path: string, body: string) {
+    const lookUps = watchLookUps(host)
+    const request = openRequest(host.port, path, `Bearer ${secret}`, body.length)
+    request.socket.write(body.slice(0, 5))
+    await expect.poll(() => lookUps.answered, { timeout: 10_000 }).toBe(1)
+    return { ...request, lookUps, finish: () => request.socket.write(body.slice(5)) }
+  }
 
-afterAll(stopSharedPostgres)
+  it.each([
+    ['a key', '/v1/api-keys', newKey],
+    ['a notification', '/v1/notify', mail],
+    ['a batch', '/v1/notifications/batch', `{"notifications":[${mail}]}`],
+  ])('makes nothing once it is deleted: %s', async (_title, path, body) => {
+    const { secret, id } = await host.notifier.apiKeys.create({ name: 'x', permission: 'Full Access' })
+    const request = await openWith(secret, path, body)
+    await host.notifier.apiKeys.delete(id)
+    request.finish()
+    await expectRefusal(request.answer, 401, 'invalid_api_key')
+    expect(request.lookUps.answered).toBe(2)
+    expect((await host.notifier.apiKeys.list()).items).toEqual([])
+    expect((await host.notifier.notifications.list()).items).toEqual([])
+    request.socket.destroy()
+  })
 
-describeEachWith(
-  storages,
-  (name) => (name === 'PostgreSQL' ? whyNoPostgres() : null),
-  'a key that ends while a body arrives, on %s',
-  (_name, create) => {
-    let host: Host
-    beforeEach(async () => {
-      const storage = await create({
-        now: Date.now,
-        monotonic: () => performance.now(),
-        timer: () => () => {},
-      })
-      host = await startHost({ storage })
-    })
-    afterEach(() => host.close())
+  it.each([
+    ['of an organization that it names', '/v1/api-keys?orgId=org_default', newKey],
+    ['an organization', '/v1/organizations', '{"id":"org_planted","name":"Planted"}'],
+  ])('makes nothing once it is deleted, an operator key: %s', async (_title, path, body) => {
+    const { operatorKeys, apiKeys, organizations } = host.notifier
+    const { secret, id } = await operatorKeys.create({ name: 'x', permission: 'Full Access' })
+    const request = await openWith(secret, path, body)
+    await operatorKeys.delete(id)
+    request.finish()
+    await expectRefusal(request.answer, 401, 'invalid_api_key')
+    expect(request.lookUps.answered).toBe(2)
+    expect((await apiKeys.list()).items).toEqual([])
+    expect((await organizations.list()).items.map((one) => one.id)).toEqual(['org_default'])
+    request.socket.destroy()
+  })
 
-    async function openWith(secret: string, path: string, body: string) {
-      const lookUps = watchLookUps(host)
-      const request = openRequest(host.port, path, `Bearer ${secret}`, body.length)
-      request.socket.write(body.slice(0, 5))
-      await expect.poll(() => lookUps.answered, { timeout: 10_000 }).toBe(1)
-      return { ...request, lookUps, finish: () => request.socket.write(body.slice(5)) }
-    }
+  it('makes nothing once it has expired', async () => {
+    const expiresAt = new Date(Date.now() + 2_000)
+    const key = await host.notifier.apiKeys.create({ name: 'x', permission: 'Write', expiresAt })
+    const request = await openWith(key.secret, '/v1/notify', mail)
+    await expect
+      .poll(() => host.notifier.apiKeys.verify(key.secret).catch((error) => error.code), { timeout: 5_000 })
+      .toBe('expired_api_key')
+    request.finish()
+    await expectRefusal(request.answer, 401, 'expired_api_key')
+    expect((await host.notifier.notifications.list()).items).toEqual([])
+    request.socket.destroy()
+  })
 
-    it.each([
-      ['a key', '/v1/api-keys', newKey],
-      ['a notification', '/v1/notify', mail],
-      ['a batch', '/v1/notifications/batch', `{"notifications":[${mail}]}`],
-    ])('makes nothing once it is deleted: %s', async (_title, path, body) => {
-      const { secret, id } = await host.notifier.apiKeys.create({ name: 'x', permission: 'Full Access' })
-      const request = await openWith(secret, path, body)
-      await host.notifier.apiKeys.delete(id)
-      request.finish()
-      await expectRefusal(request.answer, 401, 'invalid_api_key')
-      expect(request.lookUps.answered).toBe(2)
-      expect((await host.notifier.apiKeys.list()).items).toEqual([])
-      expect((await host.notifier.notifications.list()).items).toEqual([])
-      request.socket.destroy()
-    })
-
-    it.each([
-      ['of an organization that it names', '/v1/api-keys?orgId=org_default', newKey],
-      ['an organization', '/v1/organizations', '{"id":"org_planted","name":"Planted"}'],
-    ])('makes nothing once it is deleted, an operator key: %s', async (_title, path, body) => {
-      const { operatorKeys, apiKeys, organizations } = host.notifier
-      const { secret, id } = await operatorKeys.create({ name: 'x', permission: 'Full Access' })
-      const request = await openWith(secret, path, body)
-      await operatorKeys.delete(id)
-      request.finish()
-      await expectRefusal(request.answer, 401, 'invalid_api_key')
-      expect(request.lookUps.answered).toBe(2)
-      expect((await apiKeys.list()).items).toEqual([])
-      expect((await organizations.list()).items.map((one) => one.id)).toEqual(['org_default'])
-      request.socket.destroy()
-    })
-
-    it('makes nothing once it has expired', async () => {
-      const expiresAt = new Date(Date.now() + 2_000)
-      const key = await host.notifier.apiKeys.create({ name: 'x', permission: 'Write', expiresAt })
-      const request = await openWith(key.secret, '/v1/notify', mail)
-      await expect
-        .poll(() => host.notifier.apiKeys.verify(key.secret).catch((error) => error.code), { timeout: 5_000 })
-        .toBe('expired_api_key')
-      request.finish()
-      await expectRefusal(request.answer, 401, 'expired_api_key')
-      expect((await host.notifier.notifications.list()).items).toEqual([])
-      request.socket.destroy()
-    })
-
-    it('is looked up once where the body comes with the head', async () => {
-      const headers = await host.key('Write')
-      const lookUps = watchLookUps(host)
-      const { socket, answer } = openRequest(host.port, '/v1/notify', headers.authorization, mail.length)
-      socket.cork()
-      socket.write(mail)
-      socket.uncork()
-      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
-      socket.destroy()
-      const before = lookUps.answered
-      const whole = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
-      expect(whole.status, whole.text).toBe(201)
-      expect(lookUps.answered - before).toBe(1)
-    })
-  },
-)
+  it('is looked up once where the body comes with the head', async () => {
+    const headers = await host.key('Write')
+    const lookUps = watchLookUps(host)
+    const { socket, answer } = openRequest(host.port, '/v1/notify', headers.authorization, mail.length)
+    socket.cork()
+    socket.write(mail)
+    socket.uncork()
+    expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+    socket.destroy()
+    const before = lookUps.answered
+    const whole = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
+    expect(whole.status, whole.text).toBe(201)
+    expect(lookUps.answered - before).toBe(1)
+  })
+})
 
 describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))('$name', ({ harness }) => {
   let world: World

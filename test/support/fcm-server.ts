@@ -48,14 +48,17 @@ export interface TestAccount {
   readonly publicKey: KeyObject
 }
 
+/** Of all accounts: making one takes longer than most tests. */
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
 /** A service account as its key file shows it. */
 export function testAccount(url: string): TestAccount {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return {
     publicKey,
     file: {
       client_email: 'sender@demo-project.iam.gserviceaccount.com',
-      private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      private_key: pem,
       private_key_id: '0123456789abcdef',
       project_id: 'demo-project',
       token_uri: `${url}/token`,

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { silentLogger } from '../../src/defaults/silent-logger.ts'
 import type { PostResult } from '../../src/domain/http-answer.ts'
 import { createIdGenerator } from '../../src/domain/ids.ts'
@@ -26,7 +24,6 @@ import { engineParts } from './engine-parts.ts'
 import { inMemory } from './in-memory.ts'
 import { KINDS } from './kinds.ts'
 import { observation } from './observation.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
@@ -46,19 +43,9 @@ export const answered = (status: number): PostResult => ({
  *
  * @param wrap methods that replace those of the storage
  */
-export async function webhookWorld(
-  kind: 'memory' | 'sqlite',
-  wrap: (inner: Storage, clock: Clock) => Partial<Storage> = () => ({}),
-) {
+export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Partial<Storage> = () => ({})) {
   const clock = fakeClock()
-  const inner: Storage =
-    kind === 'memory'
-      ? inMemory(clock)
-      : sqlite({
-          file: join(temporaryDirectory(onTestFinished), 'notifications.db'),
-          synchronous: 'normal',
-          clock,
-        })
+  const inner: Storage = inMemory(clock)
   const storage: Storage = { ...inner, ...wrap(inner, clock) }
   const stores = createRecordStores(storage.records)
   const ids = createIdGenerator({

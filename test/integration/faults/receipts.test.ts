@@ -10,7 +10,6 @@ import type { Notifier } from '../../../src/services/notifier.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
-import { inMemory } from '../../support/in-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -42,14 +41,13 @@ const parseReceipts: Provider['parseReceipts'] = async ({ body }) => ({
   receipts: JSON.parse(new TextDecoder().decode(body)),
 })
 
-describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
+describe('receipts', () => {
   const clock = { offset: 0, now: () => Date.now() + clock.offset }
   /** As many notifiers over one place as are asked for; they share the storage only. */
   async function start(channel: Provider, count = 1): Promise<Notifier[]> {
     databases += 1
     const file = join(directory, `${databases}.db`)
-    const memory = inMemory(clock)
-    const open = (): Storage => (kind === 'memory' ? memory : sqlite({ file, synchronous: 'normal', clock }))
+    const open = (): Storage => sqlite({ file, synchronous: 'normal', clock })
     return Promise.all(
       Array.from({ length: count }, async () => {
         const notifier = createNotifier({ channels: { email: channel }, storage: open() })

@@ -1,25 +1,15 @@
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { note } from '../../../src/testing/storage/fixtures.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const directory = temporaryDirectory()
-let files = 0
-
-describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
+describe('dead letters', () => {
   /** A notifier whose provider refuses everything until it is told otherwise. */
   async function start() {
     const clock = fakeClock()
-    files += 1
-    const storage =
-      kind === 'memory'
-        ? inMemory(clock)
-        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const storage = inMemory(clock)
     const channel = recordingProvider({
       maxConcurrent: 100,
       retry: { kind: 'exponential', maxAttempts: 2, baseMs: 1_000, capMs: 1_000 },

@@ -255,7 +255,7 @@ describe('webhook events', () => {
     [40, 5_000],
     [400, 5_000],
     // The lanes that a claim names are a thousand at most, in turns.
-    [1_200, 15_000],
+    [1_010, 15_000],
   ])('of an organization with %i endpoints that hang leave room to another', async (endpoints, withinMs) => {
     const { clock, storage, register, send, posts } = await create(({ url }) => {
       if (url.endsWith('/b')) return answered(200)

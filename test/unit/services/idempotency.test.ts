@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
@@ -10,21 +8,14 @@ import { fingerprint } from '../../../src/services/fingerprint.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const HOUR = 3_600_000
-const directory = temporaryDirectory()
-let files = 0
 
-describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
+describe('an idempotency key', () => {
   async function start(options: Partial<NotifierOptions> = {}) {
     const clock = fakeClock()
-    files += 1
-    const storage =
-      kind === 'memory'
-        ? inMemory(clock)
-        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const storage = inMemory(clock)
     const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock, ...options })
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())

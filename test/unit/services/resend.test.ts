@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
@@ -8,21 +6,14 @@ import type { ChannelOptions } from '../../../src/services/channels/channel-opti
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const HOUR = 3_600_000
-const directory = temporaryDirectory()
-let files = 0
 
-describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
+describe('a resend', () => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
     const clock = fakeClock()
-    files += 1
-    const storage =
-      kind === 'memory'
-        ? inMemory(clock)
-        : sqlite({ file: join(directory, `resend-${files}.db`), synchronous: 'normal', clock })
+    const storage = inMemory(clock)
     const channel = recordingProvider()
     const notifier = createNotifier({ channels: { email: channel }, storage, clock, ...options })
     await notifier.start({ deliver })

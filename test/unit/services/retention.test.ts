@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { silentLogger } from '../../../src/defaults/silent-logger.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
@@ -11,22 +9,15 @@ import { usedTokenKind } from '../../../src/services/sessions/sessions.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const directory = temporaryDirectory()
-let files = 0
 
-describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
+describe('retention', () => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = true) {
     const clock = fakeClock()
-    files += 1
-    const storage: Storage =
-      kind === 'memory'
-        ? inMemory(clock)
-        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const storage: Storage = inMemory(clock)
     const channel = recordingProvider({ maxConcurrent: 1_000 })
     const lines: { readonly level: string; readonly message: string; readonly fields: unknown }[] = []
     const log = (level: string) => (message: string, fields?: unknown) =>
@@ -218,13 +209,8 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     await notifier.stop()
     await clock.advance(DAY)
     expect(sweeps).toHaveLength(done)
-    if (kind === 'memory') {
-      const left = await storage.notifications.list(
-        { organizationId: 'org_default' },
-        { limit: 1, offset: 0 },
-      )
-      expect(left.items).toHaveLength(1)
-    }
+    const left = await storage.notifications.list({ organizationId: 'org_default' }, { limit: 1, offset: 0 })
+    expect(left.items).toHaveLength(1)
   })
 
   it('of one organization that fails is reported, and that of the others goes on', async () => {

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
@@ -9,22 +7,15 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const ada = { channel: 'email', to: 'ada@example.com' } as const
 const mail = { ...ada, body: 'Hello' }
 const MINUTE = 60_000
-const directory = temporaryDirectory()
-let files = 0
 
-describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
+describe('suppressions', () => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
     const clock = fakeClock()
-    files += 1
-    const storage =
-      kind === 'memory'
-        ? inMemory(clock)
-        : sqlite({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
+    const storage = inMemory(clock)
     const email = recordingProvider()
     const push = recordingProvider()
     const notifier = createNotifier({ channels: { email, push }, storage, clock, ...options })

@@ -11,11 +11,9 @@ import {
   webhookWorld,
 } from '../../support/webhook-world.ts'
 
-describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on %s', (kind) => {
-  const start = (wrap?: Parameters<typeof webhookWorld>[1]) => webhookWorld(kind, wrap)
-
+describe('deliveries to webhook endpoints', () => {
   it('that hang delay no other endpoint, even if all others of the organization hang', async () => {
-    const { clock, webhooks, posts, world, emit } = await start()
+    const { clock, webhooks, posts, world, emit } = await webhookWorld()
     for (let hanging = 0; hanging < 49; hanging += 1)
       await webhooks.create({ url: `https://example.com/${hanging}` })
     await webhooks.create({ url: URL })
@@ -39,7 +37,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('hold each event once, however often it is announced', async () => {
-    const { webhooks } = await start()
+    const { webhooks } = await webhookWorld()
     const given = ['notification.sent', 'notification.failed', 'notification.sent'] as const
     const once = ['notification.sent', 'notification.failed']
     const { id, events } = await webhooks.create({ url: URL, events: given })
@@ -48,7 +46,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('are held while their endpoint is disabled, until a redelivery', async () => {
-    const { webhooks, posts, emit, clock } = await start()
+    const { webhooks, posts, emit, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     expect(await webhooks.update(id, { status: 'disabled' })).toMatchObject({
       status: 'disabled',
@@ -81,7 +79,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('reach an endpoint that moved while its old address answered that it is gone', async () => {
-    const { webhooks, posts, emit, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     const moved = 'https://example.com/moved'
     let said = (_: PostResult): void => {}
@@ -100,7 +98,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('that could not reach the old address do not count against a moved endpoint', async () => {
-    const { webhooks, emit, world, clock } = await start()
+    const { webhooks, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     let said = (_: PostResult): void => {}
     const late = new Promise<PostResult>((resolve) => {
@@ -115,7 +113,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('can be redelivered under their old id once an endpoint that was gone is enabled again', async () => {
-    const { webhooks, posts, emit, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(410)
     await emit()
@@ -136,7 +134,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('that fail for five days disable their endpoint, and can all be redelivered', async () => {
-    const { webhooks, posts, emit, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(500)
     let sent = 0
@@ -166,7 +164,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('are redelivered in steps that yield to other work', async () => {
-    const { webhooks, storage } = await start()
+    const { webhooks, storage } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     await webhooks.update(id, { status: 'disabled' })
     await accept(storage, notes(2_001))
@@ -185,7 +183,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
   })
 
   it('are listed with their attempts, filtered and in pages', async () => {
-    const { webhooks, posts, emit, world, clock } = await start()
+    const { webhooks, posts, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     await emit()
     world.answer = () => ({
@@ -228,7 +226,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
     ['after a claim that does not begin it', true],
   ])('have each attempt recorded once, %s', async (_when, leaves) => {
     const begun: string[] = []
-    const { webhooks, emit, posts } = await start((inner) => ({
+    const { webhooks, emit, posts } = await webhookWorld((inner) => ({
       claim(request) {
         if (!leaves || !('lanes' in request)) return inner.claim(request)
         return inner.claim({ ...request, lanes: request.lanes.map(({ lane, free }) => ({ lane, free })) })
@@ -248,7 +246,7 @@ describe.each(['memory', 'sqlite'] as const)('deliveries to webhook endpoints on
 
   it('record no attempt for a late claim that could not be renewed', async () => {
     const faults = { renew: 1, release: 1 }
-    const { webhooks, emit, posts, clock } = await start((inner, clock) => ({
+    const { webhooks, emit, posts, clock } = await webhookWorld((inner, clock) => ({
       async claim(request) {
         const answer = await inner.claim(request)
         if (faults.renew > 0 && answer.jobs.some(({ begun }) => begun))

@@ -3,9 +3,7 @@ import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { organization } from '../../../src/testing/storage/fixtures.ts'
 import { answered, DAY, recordOf, URL, webhookWorld } from '../../support/webhook-world.ts'
 
-describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) => {
-  const start = (wrap?: Parameters<typeof webhookWorld>[1]) => webhookWorld(kind, wrap)
-
+describe('webhook endpoints', () => {
   it.each([
     ['https://example.com/hook?a=%20b&c=d#e', undefined],
     ['https://example.com', undefined],
@@ -16,7 +14,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
     ['https://münchen.example/', 'https://xn--mnchen-3ya.example/'],
     ['https://0x8.8.8.8/', 'https://8.8.8.8/'],
   ])('keep the address %s in the form in which they are checked and called', async (given, kept = given) => {
-    const { webhooks, posts, emit } = await start()
+    const { webhooks, posts, emit } = await webhookWorld()
     const { id, url } = await webhooks.create({ url: given })
     const other = await webhooks.create({ url: URL })
     expect([url, (await webhooks.update(other.id, { url: given })).url]).toEqual([kept, kept])
@@ -35,7 +33,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
     'https://example.com/\ud800',
     `https://example.com/${'ä'.repeat(1_000)}`,
   ])('refuse the address %j', async (url) => {
-    const { webhooks } = await start()
+    const { webhooks } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     const refused = { code: 'invalid_parameter', details: { field: 'url' } }
     await expect(webhooks.create({ url })).rejects.toMatchObject(refused)
@@ -43,7 +41,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('number fifty per organization at most, disabled ones included', async () => {
-    const { webhooks } = await start()
+    const { webhooks } = await webhookWorld()
     const created = await Promise.all(Array.from({ length: 50 }, () => webhooks.create({ url: URL })))
     await webhooks.update(created[0]?.id ?? '', { status: 'disabled' })
     await expect(webhooks.create({ url: URL })).rejects.toMatchObject({
@@ -56,7 +54,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('can change under the same checks as new ones', async () => {
-    const { webhooks, posts, emit } = await start()
+    const { webhooks, posts, emit } = await webhookWorld()
     const { secret, ...hook } = await webhooks.create({ url: URL })
     const url = 'https://example.com/b'
     expect(await webhooks.update(hook.id, { url, successStatus: '2xx' })).toEqual({
@@ -80,7 +78,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('sign with a new secret and up to four older ones until these expire', async () => {
-    const { webhooks, posts, emit, signer, clock } = await start()
+    const { webhooks, posts, emit, signer, clock } = await webhookWorld()
     const { id, secret: first } = await webhooks.create({ url: URL })
     const signedWith = (secrets: string[]): string | undefined => {
       const { headers, body } = posts.at(-1) as PostRequest
@@ -114,7 +112,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('can be tested with a signed example, which leaves no trace, even if disabled', async () => {
-    const { webhooks, posts, world, signer } = await start()
+    const { webhooks, posts, world, signer } = await webhookWorld()
     const { id, secret } = await webhooks.create({ url: URL })
     expect(await webhooks.test(id)).toEqual({
       succeeded: true,
@@ -141,7 +139,7 @@ describe.each(['memory', 'sqlite'] as const)('webhook endpoints on %s', (kind) =
   })
 
   it('are visible to their own organization only', async () => {
-    const { scoped, webhooks, storage } = await start()
+    const { scoped, webhooks, storage } = await webhookWorld()
     await organization(storage, 'org_b')
     const { id } = await webhooks.create({ url: URL })
     const calls = (target: string, organizationId: string) => [
