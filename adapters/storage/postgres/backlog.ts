@@ -1,4 +1,5 @@
-import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
+import type { Backlog } from '../../../src/ports/storage/backlog.ts'
+import { type BacklogRow, toBacklog } from '../rows/counts.ts'
 import { type Connection, NOW } from './connection.ts'
 
 /** The range of endpoint ids, which are the lanes of endpoints. The upper bound is the first text after them. */
@@ -59,26 +60,15 @@ interface CountRow {
   readonly oldest: number
 }
 
-type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
-
 /** Counts unfinished jobs. */
 export function createBacklog(connection: Connection): (most: number) => Promise<Backlog> {
   return async function backlog(most) {
     const values = [connection.time(), most, ENDPOINTS.from, ENDPOINTS.until]
     // In a transaction, whose settings make plans walk indexes.
     const rows = await connection.transaction((tx) => tx.rows<CountRow>(COUNT, values), [], true)
-    const lanes = new Map<string | null, Mutable<LaneBacklog>>()
-    for (const { name, due, kind, jobs, oldest, now } of rows) {
-      if (kind === null || jobs === 0) continue
-      const lane = lanes.get(name) ?? { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
-      lanes.set(name, lane)
-      if (!due) {
-        lane[kind] += jobs
-        continue
-      }
-      lane.due = Math.min(lane.due + jobs, most)
-      lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - oldest)
-    }
-    return { lanes: [...lanes.values()], held: rows[0]?.held ?? 0 }
+    const counted = rows.flatMap(({ name: lane, due, kind, jobs, oldest }): BacklogRow[] =>
+      kind === null || jobs === 0 ? [] : [{ lane, kind: due ? 'due' : kind, jobs, oldest }],
+    )
+    return toBacklog(counted, rows[0]?.held ?? 0, most, rows[0]?.now ?? 0)
   }
 }

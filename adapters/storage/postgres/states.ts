@@ -1,7 +1,6 @@
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { FactState } from '../../../src/domain/record-facts.ts'
-import { initialFold } from '../../../src/domain/status.ts'
-import { acceptedStatus } from '../rows/notification.ts'
+import { toFactState } from '../rows/facts.ts'
 import type { Runner } from './connection.ts'
 
 /** Notification columns that facts need. Never the content. */
@@ -77,23 +76,5 @@ async function readStandings(tx: Runner, rows: readonly FactRow[]): Promise<Map<
 }
 
 export function toStanding(row: FactRow, state: StateRow | null): Standing {
-  return { row, stored: state !== null, state: state === null ? acceptedState(row) : toState(state) }
-}
-
-function acceptedState(row: FactRow): FactState {
-  const status = acceptedStatus(row)
-  const nothing = { provider: null, providerMessageId: null, error: null }
-  return { status, fold: initialFold(status), sequence: 1, published: 0, ...nothing }
-}
-
-function toState(state: StateRow): FactState {
-  return {
-    status: state.status,
-    fold: JSON.parse(state.fold),
-    sequence: state.sequence,
-    published: state.published,
-    provider: state.provider,
-    providerMessageId: state.provider_message_id,
-    error: state.error === null ? null : JSON.parse(state.error),
-  }
+  return { row, stored: state !== null, state: toFactState(row, state) }
 }

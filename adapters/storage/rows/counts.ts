@@ -1,4 +1,5 @@
 import { COUNTED_AS } from '../../../src/domain/facts.ts'
+import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
 import type { LogCounts } from '../../../src/ports/storage/logs.ts'
 import type { JobState, Waiting } from '../../../src/ports/storage/notifications.ts'
 
@@ -8,7 +9,7 @@ export function countedAs(type: string): string {
   return `CASE ${type} ${cases.join(' ')} END`
 }
 
-/** Entries of one name. */
+/** Entries of the delivery log with one name. */
 export interface CountedRow {
   /** `accepted`, a value of {@link countedAs}, or null. */
   readonly name: string | null
@@ -16,7 +17,7 @@ export interface CountedRow {
   readonly entries: number
 }
 
-/** @param most where each of the two lists stopped */
+/** Adds up a count of the delivery log. @param most where each of the two lists stopped */
 export function toLogCounts(rows: readonly CountedRow[], most: number): LogCounts {
   const counts = { accepted: 0, sent: 0, delivered: 0, failed: 0 }
   let events = 0
@@ -27,14 +28,15 @@ export function toLogCounts(rows: readonly CountedRow[], most: number): LogCount
   return { ...counts, exact: counts.accepted < most && events < most }
 }
 
-/** Jobs of one kind. */
+/** Unfinished notifications of one kind. */
 export interface WaitingRow {
   readonly kind: 'due' | 'scheduled' | 'retrying' | 'running'
   readonly jobs: number
-  /** Since when the oldest is due. */
+  /** Since when the oldest is due, in epoch milliseconds. */
   readonly oldest: number | null
 }
 
+/** Adds up the unfinished notifications of an organization. @param now the storage's time in epoch milliseconds */
 export function toWaiting(rows: readonly WaitingRow[], most: number, now: number): Waiting {
   const counts = { due: 0, scheduled: 0, retrying: 0, running: 0 }
   let oldestDueMs: number | null = null
@@ -43,6 +45,38 @@ export function toWaiting(rows: readonly WaitingRow[], most: number, now: number
     if (kind === 'due' && jobs > 0 && oldest !== null) oldestDueMs = Math.max(oldestDueMs ?? 0, now - oldest)
   }
   return { ...counts, oldestDueMs }
+}
+
+/** Jobs of one lane and kind. */
+export interface BacklogRow {
+  /** Null: of webhook endpoints. */
+  readonly lane: string | null
+  readonly kind: 'due' | 'scheduled' | 'leased'
+  readonly jobs: number
+  /** Since when the oldest is due, in epoch milliseconds. Read of due jobs only. */
+  readonly oldest: number | null
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
+/**
+ * Adds up the backlog.
+ *
+ * @param held count of held deliveries, at most `most`
+ * @param most where the count of due jobs of a lane stops; rows hold no more than that many of the other kinds
+ * @param now the storage's time in epoch milliseconds
+ */
+export function toBacklog(rows: Iterable<BacklogRow>, held: number, most: number, now: number): Backlog {
+  const lanes = new Map<string | null, Mutable<LaneBacklog>>()
+  for (const { lane: name, kind, jobs, oldest } of rows) {
+    const lane = lanes.get(name) ?? { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
+    lanes.set(name, lane)
+    lane[kind] += jobs
+    if (kind !== 'due' || oldest === null) continue
+    lane.due = Math.min(lane.due, most)
+    lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - oldest)
+  }
+  return { lanes: [...lanes.values()], held }
 }
 
 export interface JobStateRow {

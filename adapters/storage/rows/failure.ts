@@ -11,6 +11,7 @@ export interface FailureRow {
   readonly error: string | null
 }
 
+/** Reads a failed notification for statistics. */
 export function toFailure({ channel, provider, error, created_at: createdAt }: FailureRow): Failure {
   const code = error === null ? 'provider_error' : (JSON.parse(error) as NotificationFailure).code
   return { channel, provider, code, createdAt }

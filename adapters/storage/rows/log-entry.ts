@@ -2,19 +2,23 @@ import type { Fact } from '../../../src/domain/facts.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { LogEntry } from '../../../src/ports/storage/logs.ts'
 
+/** An event, or an accept, with the columns of its notification that the delivery log shows. */
 export interface LogRow {
   readonly seq: number
   readonly sequence: number
+  /** Epoch milliseconds. */
   readonly at: number
   readonly status: NotificationStatus
-  /** Null: the accept. */
+  /** JSON. Null: the accept. */
   readonly fact: string | null
   readonly id: string
   readonly channel: string
   readonly recipient: string
+  /** Name of the template. Null: none. */
   readonly template: string | null
 }
 
+/** Reads an entry of the delivery log. */
 export function toLogEntry(row: LogRow): LogEntry {
   const fact: Fact | null = row.fact === null ? null : JSON.parse(row.fact)
   const accepted = row.status === 'scheduled' ? 'scheduled' : 'queued'

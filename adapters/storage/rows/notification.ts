@@ -3,21 +3,22 @@ import type { Notification, NotificationStatus } from '../../../src/domain/notif
 import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { TimelineEntry } from '../../../src/ports/storage/notifications.ts'
 
-/** Columns that determine the status at accept. */
+/** Columns that determine the status at accept. Times are epoch milliseconds. */
 export interface AcceptRow {
   readonly created_at: number
   readonly send_at: number | null
 }
 
-/** A notification with its content. */
+/** A notification with its content and state. Times are epoch milliseconds. */
 export interface WholeRow extends AcceptRow {
   readonly seq: number
   readonly id: string
   readonly organization: string
   readonly channel: string
   readonly recipient: string
+  /** JSON, as `storedContent` returns it. */
   readonly content: string
-  /** Not read by lists. */
+  /** JSON. Null: none. Absent: not read. */
   readonly attachments?: string | null
   readonly high: number | boolean
   readonly expires_at: number | null
@@ -26,13 +27,17 @@ export interface WholeRow extends AcceptRow {
   readonly status: NotificationStatus | null
   readonly provider: string | null
   readonly provider_message_id: string | null
+  /** JSON. */
   readonly error: string | null
 }
 
+/** A recorded fact. */
 export interface EventRow {
   readonly sequence: number
   readonly status: NotificationStatus
+  /** Epoch milliseconds. */
   readonly at: number
+  /** JSON. */
   readonly fact: string
 }
 
@@ -41,6 +46,7 @@ export function acceptedStatus(row: AcceptRow): 'scheduled' | 'queued' {
   return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
 }
 
+/** Reads a notification. */
 export function toNotification(row: WholeRow): Notification {
   return {
     id: row.id,

@@ -7,7 +7,7 @@ import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import type { KeepingInsert, StoredRecord } from '../../../src/ports/storage/records.ts'
 
-/** A record as tables have it. */
+/** A record as tables have it. `created_at` is epoch milliseconds. */
 export interface RecordRow {
   readonly seq: number
   readonly id: string
@@ -36,13 +36,17 @@ export interface RecordColumns {
 const NAME = /^[a-z][a-z_]{0,39}$/
 const MAX_LENGTH = 250
 
-/** @throws Error for a kind that no table can have */
+/** Checks a kind at the start. @throws Error for one that no table can have */
 export function assertKind({ name, version, upgrade }: RecordKind): void {
   if (!NAME.test(name)) throw new Error(`A kind of record cannot be named "${name}".`)
   if (version > 1 && upgrade === undefined) throw new Error(`The kind of record "${name}" lacks "upgrade".`)
 }
 
-/** @throws Error if the id or the key is empty or longer than 250 characters */
+/**
+ * The columns to store for a value.
+ *
+ * @throws RangeError if the id or the key is empty or longer than 250 characters
+ */
 export function recordColumns<Value extends object>(
   kind: RecordKind<Value>,
   id: string,
@@ -67,6 +71,7 @@ export function recordColumns<Value extends object>(
   }
 }
 
+/** Reads a record, and upgrades a value of an older version. @param readAt the storage's time in epoch milliseconds */
 export function toRecord<Value extends object>(
   kind: RecordKind<Value>,
   row: RecordRow,

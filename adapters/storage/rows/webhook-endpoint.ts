@@ -1,6 +1,7 @@
 import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
 import type { SecretRotation, WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 
+/** A webhook endpoint. Times are epoch milliseconds; `events`, `secrets` and `secret_ends` are JSON. */
 export interface EndpointRow {
   readonly seq: number
   readonly id: string
@@ -30,6 +31,7 @@ function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: numbe
     .filter(({ endsAt }) => endsAt === null || endsAt > now)
 }
 
+/** Reads an endpoint with the secrets that are valid. @param now the storage's time in epoch milliseconds */
 export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
   return {
     id: row.id,

@@ -1,4 +1,5 @@
-import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
+import type { Backlog } from '../../../src/ports/storage/backlog.ts'
+import { type BacklogRow, toBacklog } from '../rows/counts.ts'
 import type { Connection } from './connection.ts'
 
 /** The range of endpoint ids, which are the lanes of endpoints. The upper bound is the first text after them. */
@@ -46,8 +47,6 @@ interface LaneRow extends CountRow {
   readonly due: 0 | 1
 }
 
-type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
-
 /** Counts unfinished jobs. Every count reads one partial index up to its limit. */
 export function createBacklog(connection: Connection): (most: number) => Backlog {
   const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
@@ -72,27 +71,22 @@ export function createBacklog(connection: Connection): (most: number) => Backlog
     }
   }
 
-  function count(most: number): Backlog {
-    const now = connection.now()
-    const lanes = new Map<string | null, Mutable<LaneBacklog>>()
-
-    function add({ name, due, jobs, oldest }: LaneRow, otherwise: 'scheduled' | 'leased'): void {
-      const lane = lanes.get(name) ?? { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
-      lanes.set(name, lane)
-      if (due === 0) {
-        lane[otherwise] += jobs
-        return
-      }
-      lane.due = Math.min(lane.due + jobs, most)
-      lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - oldest)
+  function* rows(most: number, now: number): Generator<BacklogRow> {
+    const of = (
+      { name: lane, due, jobs, oldest }: LaneRow,
+      otherwise: 'scheduled' | 'leased',
+    ): BacklogRow => {
+      return { lane, kind: due === 1 ? 'due' : otherwise, jobs, oldest }
     }
-
-    for (const row of readyLanes(most)) add(row, 'scheduled')
-    for (const row of waiting().all(now, most)) add(row, 'scheduled')
-    for (const row of leased().all(now, most)) add(row, 'leased')
-    for (const row of recovered().all(most)) add(row, 'leased')
-    return { lanes: [...lanes.values()], held: held().get(most)?.held ?? 0 }
+    for (const row of readyLanes(most)) yield of(row, 'scheduled')
+    for (const row of waiting().all(now, most)) yield of(row, 'scheduled')
+    for (const row of leased().all(now, most)) yield of(row, 'leased')
+    for (const row of recovered().all(most)) yield of(row, 'leased')
   }
 
-  return (most) => connection.read(() => count(most))
+  return (most) =>
+    connection.read(() => {
+      const now = connection.now()
+      return toBacklog(rows(most, now), held().get(most)?.held ?? 0, most, now)
+    })
 }

@@ -1,6 +1,6 @@
-import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
@@ -13,17 +13,6 @@ const SELECT_NOTIFICATION = `
 const SELECT_DELIVERY = 'SELECT event_id, event_type, payload, trace FROM carillon_deliveries WHERE id = ?'
 
 const SELECT_ENDPOINT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
-
-interface NotificationContentRow {
-  readonly id: string
-  readonly channel: string
-  readonly recipient: string
-  readonly content: string
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly trace: string | null
-  readonly attachments: string | null
-}
 
 interface DeliveryRow {
   readonly event_id: string
@@ -39,22 +28,13 @@ export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => Claime
 
 /** @returns a reader for one claim, which reads each endpoint once */
 export function createClaimedReader(connection: Connection): (now: number) => ReadClaimed {
-  const selectNotification = connection.statement<NotificationContentRow>(SELECT_NOTIFICATION)
+  const selectNotification = connection.statement<ClaimedRow>(SELECT_NOTIFICATION)
   const selectDelivery = connection.statement<DeliveryRow>(SELECT_DELIVERY)
   const selectEndpoint = connection.statement<EndpointRow>(SELECT_ENDPOINT)
 
   function notificationOf(job: JobRow, now: number): ClaimedNotification | undefined {
     const row = selectNotification().get(subjectOf(job.id))
-    if (row === undefined) return undefined
-    return {
-      id: row.id,
-      channel: row.channel,
-      to: row.recipient,
-      content: wholeContent(row),
-      createdAt: row.created_at,
-      expiresInMs: row.expires_at === null ? null : row.expires_at - now,
-      trace: row.trace,
-    }
+    return row === undefined ? undefined : toClaimedNotification(row, now)
   }
 
   function deliveryOf(

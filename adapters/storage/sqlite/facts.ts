@@ -1,8 +1,7 @@
 import { eventPayload, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
-import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
-import { initialFold } from '../../../src/domain/status.ts'
-import { acceptedStatus } from '../rows/notification.ts'
+import { recordFacts } from '../../../src/domain/record-facts.ts'
+import { factColumns, toFactState } from '../rows/facts.ts'
 import type { Connection } from './connection.ts'
 import type { Publisher } from './deliveries.ts'
 import type { SqliteRecords } from './records.ts'
@@ -56,14 +55,8 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
     const { seq, id, organization, channel, recipient } = row
     const about = { id, organizationId: organization, channel, to: recipient }
     const hadFailed = row.status === 'failed'
-    const { state, events } = recordFacts(stateOf(row), facts, origin)
-    row.status = state.status
-    row.sequence = state.sequence
-    row.published = state.published
-    row.fold = JSON.stringify(state.fold)
-    row.provider = state.provider
-    row.provider_message_id = state.providerMessageId
-    row.error = state.error === null ? null : JSON.stringify(state.error)
+    const { state, events } = recordFacts(toFactState(row, row), facts, origin)
+    Object.assign(row, factColumns(state))
     const published: NotificationEvent[] = []
     for (const { fact, sequence, status, eventType } of events) {
       insertEvent().run(
@@ -90,18 +83,5 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
     const failed = row.status === 'failed'
     if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
     return published
-  }
-}
-
-function stateOf(row: NotificationRow): FactState {
-  const accepted = acceptedStatus(row)
-  return {
-    status: row.status ?? accepted,
-    fold: row.fold === null ? initialFold(accepted) : JSON.parse(row.fold),
-    sequence: row.sequence,
-    published: row.published,
-    provider: row.provider,
-    providerMessageId: row.provider_message_id,
-    error: row.error === null ? null : JSON.parse(row.error),
   }
 }

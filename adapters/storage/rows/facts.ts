@@ -1,0 +1,49 @@
+import type { NotificationStatus } from '../../../src/domain/notification.ts'
+import type { FactState } from '../../../src/domain/record-facts.ts'
+import { initialFold } from '../../../src/domain/status.ts'
+import { type AcceptRow, acceptedStatus } from './notification.ts'
+
+/** The columns of a notification that facts change. */
+export interface FactColumns {
+  /** Null: no facts yet; then the other columns mean nothing. */
+  readonly status: NotificationStatus | null
+  readonly sequence: number
+  readonly published: number
+  /** JSON. */
+  readonly fold: string | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  /** JSON. */
+  readonly error: string | null
+}
+
+/** The state to pass to `recordFacts`. @param columns null: no facts yet */
+export function toFactState(accepted: AcceptRow, columns: FactColumns | null): FactState {
+  if (columns === null || columns.status === null || columns.fold === null) {
+    const status = acceptedStatus(accepted)
+    const nothing = { provider: null, providerMessageId: null, error: null }
+    return { status, fold: initialFold(status), sequence: 1, published: 0, ...nothing }
+  }
+  return {
+    status: columns.status,
+    fold: JSON.parse(columns.fold),
+    sequence: columns.sequence,
+    published: columns.published,
+    provider: columns.provider,
+    providerMessageId: columns.provider_message_id,
+    error: columns.error === null ? null : JSON.parse(columns.error),
+  }
+}
+
+/** The columns to store for the state that `recordFacts` returned. */
+export function factColumns(state: FactState): FactColumns {
+  return {
+    status: state.status,
+    sequence: state.sequence,
+    published: state.published,
+    fold: JSON.stringify(state.fold),
+    provider: state.provider,
+    provider_message_id: state.providerMessageId,
+    error: state.error === null ? null : JSON.stringify(state.error),
+  }
+}
