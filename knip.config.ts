@@ -14,6 +14,7 @@ const config: KnipConfig = {
     // Started in processes of their own, by name.
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
+    'test/package/small-storage-contract/contract.ts',
   ],
   project: [
     'src/**/*.ts!',

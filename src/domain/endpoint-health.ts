@@ -26,9 +26,12 @@ export interface EndpointHealth {
   readonly sequence: number
 }
 
-/** After a success. The sequence continues. */
-function healed({ sequence }: EndpointHealth): EndpointHealth {
-  return { failingSince: null, failingPublished: false, sequence }
+/** Before the first attempt. */
+export const NEW_HEALTH: EndpointHealth = { failingSince: null, failingPublished: false, sequence: 0 }
+
+/** After a success, a new address or a manual enable. The sequence continues. */
+export function healed({ sequence }: EndpointHealth): EndpointHealth {
+  return { ...NEW_HEALTH, sequence }
 }
 
 /** The result of an attempt in a settlement. */
@@ -62,6 +65,7 @@ export interface EndpointVerdict {
  * processes agree, nothing is published twice, and events have consecutive numbers. An endpoint is disabled as
  * `failing` only when a delivery ends, so that two faults with quiet days between them do not disable it.
  *
+ * @param now the storage's time in epoch milliseconds
  * @param url the current address: an attempt at an older one does not count
  */
 export function judgeEndpoint(
@@ -118,7 +122,7 @@ export interface EndpointEvent {
   }
 }
 
-/** The event of a verdict. Null: none. */
+/** The event of a verdict. Null: none. @param now the storage's time in epoch milliseconds */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
   { health, disable, eventType }: EndpointVerdict,

@@ -36,7 +36,7 @@ export type NotificationEvent =
       readonly data: NotificationEventData & { readonly error?: never }
     }
 
-/** The public form of a published event. */
+/** The public form of a published event. @param at time of recording in epoch milliseconds */
 export function eventPayload(
   notification: {
     readonly id: string

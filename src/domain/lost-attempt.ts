@@ -2,7 +2,7 @@ import type { Fact } from './facts.ts'
 
 const WHY = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
 
-/** The fact about an attempt that had begun when its lease expired. */
+/** The fact about an attempt that had begun when its lease expired. @param attempt its number, from 1 */
 export function lostAttempt(attempt: number, provider: string): Fact {
   const code = 'delivery_unknown'
   return { type: 'attempt_ambiguous', attempt, provider, code, message: WHY, ambiguous: true }

@@ -36,6 +36,7 @@ export function beginDeletion(value: OrganizationValue, force: boolean): Organiz
   return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain') }
 }
 
+/** The error `not_found` of an organization that does not exist, or is being deleted. */
 export function unknownOrganization(id: string): NotifierError {
   return new NotifierError('not_found', {
     message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,

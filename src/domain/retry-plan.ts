@@ -14,11 +14,16 @@ export interface RetryPlan {
   readonly unroutable: number
   /** Unchanged, because their content was removed. */
   readonly contentRemoved: number
-  /** Due time of the next one. */
+  /** Due time of the next one in epoch milliseconds; may have a fraction. */
   readonly nextDueAt: number
 }
 
-/** Spreads retried notifications over time, the same way in every storage. @param now the storage's time */
+/**
+ * Spreads retried notifications over time, the same way in every storage.
+ *
+ * @param how a `RetryRequest`
+ * @param now the storage's time in epoch milliseconds
+ */
 export function createRetryPlan(
   how: {
     readonly lanes: Readonly<Partial<Record<string, string>>>

@@ -1,6 +1,6 @@
 import type { NotificationContent } from './notification.ts'
 
-/** The start of the JSON of a removed content. */
+/** The start of the stored JSON of a removed content, which cannot be retried. */
 export const REMOVED = '{"removed":true,'
 
 /** The rest of a sensitive content after its delivery: the template, without any text. */

@@ -11,6 +11,7 @@ export interface StoredContent {
 /** Marks a stored content whose attachments are apart. */
 export const APART = '"attachments":[]'
 
+/** Turns the content of a notification into the texts to store. */
 export function storedContent(content: NotificationContent): StoredContent {
   const { parts } = content
   const attachments = attachmentsIn(parts)

@@ -1,3 +1,4 @@
+import { healed, NEW_HEALTH } from '../../src/domain/endpoint-health.ts'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type {
   SecretRotation,
@@ -7,7 +8,6 @@ import type {
   WebhookEndpointRepository,
 } from '../../src/ports/storage/webhook-endpoints.ts'
 import { createEventJob, removeDelivery } from './facts.ts'
-import { healed, NEW_HEALTH } from './health.ts'
 import { makeDue, removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
 import { requireOrganization } from './records.ts'

@@ -7,8 +7,8 @@ import {
   endpointEventId,
   isEndpointEvent,
   judgeEndpoint,
+  NEW_HEALTH,
 } from '../../../src/domain/endpoint-health.ts'
-import { NEW_HEALTH } from '../../reference-storage/health.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const failure = (attempt: number, last = false): EndpointAttempt => ({

@@ -1,0 +1,132 @@
+import * as kit from 'carillon/storage-kit'
+import { follow, requireOpen } from './records.ts'
+import { type DeliveryRow, type Job, keyOf, type NewJob, type NotificationRow, type State } from './state.ts'
+
+type Facts = readonly kit.Fact[]
+
+/** @throws NotifierError if nothing of the request can be stored */
+export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnswer {
+  const { organizationId, notifications, idempotency, quota } = request
+  const createdAt = state.now()
+  const record = idempotency && findIdempotent(state, { ...idempotency, organizationId })
+  if (record) return { kind: 'replayed', record }
+
+  const period = keyOf(organizationId, quota?.period)
+  const used = state.usage.get(period) ?? 0
+  const stored = notifications.slice(0, quota === undefined ? Infinity : Math.max(0, quota.limit - used))
+  const admitted = stored.length
+  // Checks first: then everything is stored, or nothing.
+  requireOpen(state, organizationId)
+  const ids = new Set(stored.map(({ id }) => id))
+  if (ids.size < admitted || stored.some(({ id }) => state.notifications.has(id))) {
+    throw new kit.NotifierError('already_exists')
+  }
+  for (const notification of stored) store(state, organizationId, notification)
+  if (quota !== undefined) state.usage.set(period, used + admitted)
+  if (idempotency !== undefined && (admitted > 0 || notifications.length === 0)) {
+    const { operation, key, fingerprint, result, ttlMs } = idempotency
+    const record = { fingerprint, result, admitted, createdAt }
+    state.idempotency.set(keyOf(organizationId, operation, key), { record, expiresAt: createdAt + ttlMs })
+  }
+  return { kind: 'accepted', admitted, createdAt }
+}
+
+/** The unexpired record. */
+export function findIdempotent(state: State, name: kit.IdempotencyKey): kit.IdempotencyRecord | null {
+  const stored = state.idempotency.get(keyOf(name.organizationId, name.operation, name.key))
+  const { expiresAt = 0, record = null } = stored ?? {}
+  return expiresAt > state.now() ? record : null
+}
+
+function store(state: State, organization: string, notification: kit.NewNotification): void {
+  const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace, content } = notification
+  const [created_at, high] = [state.now(), priority === 'high']
+  const subject: NotificationRow = {
+    ...{ seq: state.next(), id, organization, channel, recipient: to, ...kit.storedContent(content), high },
+    ...{ created_at, send_at: sendAt, expires_at: expiresAt, resend_of: resendOf ?? null },
+    ...{ trace: trace ?? null, status: null, sequence: 1, published: 0, fold: null },
+    ...{ provider: null, provider_message_id: null, error: null },
+  }
+  state.notifications.set(id, subject)
+  const dueAt = Math.max(created_at, sendAt ?? created_at)
+  createJob(state, { jobId: id, lane, organizationId: organization, high, subject, dueAt })
+}
+
+/**
+ * Adds facts to a notification, then those of receipts. Returns the published events.
+ *
+ * @throws RangeError if a record that follows cannot be stored; then nothing is changed
+ */
+export function addFacts(state: State, row: NotificationRow, facts: Facts, receipts: Facts = []) {
+  const { id, channel, recipient: to, organization: organizationId } = row
+  const about = { id, organizationId, channel, to }
+  const at = state.now()
+  const own = kit.recordFacts(kit.toFactState(row, row), facts, 'engine')
+  const late = kit.recordFacts(own.state, receipts, 'receipt')
+  follow(state, state.follow(about, [...facts, ...receipts]))
+  Object.assign(row, kit.factColumns(late.state))
+  return [...own.events, ...late.events].flatMap(({ fact, sequence, status, eventType }) => {
+    const stored = { sequence, status, at, fact: JSON.stringify(fact) }
+    state.events.push({ seq: state.next(), notification: row, ...stored })
+    if (eventType === null) return []
+    const event = kit.eventPayload(about, { fact, sequence, status, eventType }, at)
+    publish(state, event, kit.eventId(id, sequence), row)
+    return [event]
+  })
+}
+
+/** Stores a delivery for each endpoint of the organization that chose the event; not for the one it is about. */
+export function publish(
+  state: State,
+  event: kit.NotificationEvent | kit.EndpointEvent,
+  eventId: string,
+  notification: NotificationRow | null,
+): void {
+  const { id, organizationId: organization } = event.data
+  for (const { id: endpoint, ...row } of state.endpoints.values()) {
+    const isElsewhere = row.organization !== organization || endpoint === id
+    if (isElsewhere || !JSON.parse(row.events).includes(event.event)) continue
+    const about = { eventId, eventType: event.event, payload: JSON.stringify(event), attempts: [] }
+    const shown = { ...about, createdAt: state.now(), state: 'held' as const }
+    const delivery = { seq: state.next(), organization, endpoint, notification, shown }
+    state.deliveries.push(delivery)
+    if (row.status === 'active') makePending(state, delivery)
+  }
+}
+
+/** Makes a delivery due now, unless it is under way. */
+export function makePending(state: State, subject: DeliveryRow): void {
+  const { organization: organizationId, endpoint: lane, shown } = subject
+  const [jobId, dueAt] = [String(subject.seq), state.now()]
+  const job = state.jobs.get(jobId)
+  if (job === undefined) {
+    shown.state = 'pending'
+    createJob(state, { jobId, lane, organizationId, high: false, subject, dueAt })
+  } else if (job.leaseUntil === null && job.dueAt > dueAt) makeDue(state, job, dueAt)
+}
+
+/** @param attempts those before a retry */
+export function createJob(state: State, job: NewJob, attempts = 0): void {
+  const counts = { attempts, earlierAttempts: attempts, outages: 0, recovered: false, token: 0 }
+  const created = { ...job, ...counts, leaseUntil: null, provider: null }
+  state.jobs.set(job.jobId, created)
+  makeDue(state, created, job.dueAt)
+}
+
+/** Ends a lease, if there is one. */
+export function makeDue(state: State, job: Job, dueAt: number): void {
+  Object.assign(job, { dueAt, leaseUntil: null, provider: null })
+  state.enqueue([{ jobId: job.jobId, lane: job.lane, dueInMs: Math.max(0, dueAt - state.now()) }])
+}
+
+/** Disables an endpoint and holds its jobs; leased ones when they come back. */
+export function disable(state: State, row: kit.EndpointRow, reason: 'gone' | 'failing' | 'manual'): void {
+  Object.assign(row, { status: 'disabled', disabled_reason: reason })
+  for (const job of state.jobs.values()) if (job.lane === row.id && job.leaseUntil === null) hold(state, job)
+}
+
+/** Keeps a delivery without a job. */
+export function hold(state: State, { jobId, subject }: Job): void {
+  if ('shown' in subject) subject.shown.state = 'held'
+  state.jobs.delete(jobId)
+}

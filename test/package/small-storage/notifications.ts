@@ -1,0 +1,138 @@
+import * as kit from 'carillon/storage-kit'
+import { addFacts, createJob } from './accept.ts'
+import { type Job, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
+
+export function createNotifications(state: State): kit.NotificationRepository {
+  return {
+    get: async (id) => {
+      const row = state.notifications.get(id)
+      return row === undefined ? null : kit.toNotification(row)
+    },
+    list: async (filter, page) =>
+      pageOf(matching(state, filter), page, (row) => kit.toNotification({ ...row, attachments: null })),
+    failures: async (span, page) =>
+      pageOf(matching(state, { ...span, status: 'failed' }), page, kit.toFailure),
+    waiting: async (organizationId, lanes, most) => {
+      const rows = where(state.jobs.values(), { organizationId }).flatMap((job): kit.WaitingRow[] => {
+        const kind = stateOf(state, job)
+        const isReady = kind === 'due' && job.leaseUntil === null && !job.recovered
+        if ('shown' in job.subject || (isReady && !lanes.includes(job.lane))) return []
+        return [{ kind, jobs: 1, oldest: job.leaseUntil ?? job.dueAt }]
+      })
+      return kit.toWaiting(rows, most, state.now())
+    },
+    job: async (id) => {
+      const job = state.jobs.get(id)
+      if (job === undefined) return null
+      const kind = stateOf(state, job)
+      const where = kind === 'due' || kind === 'running' ? kind : 'waiting'
+      return { state: where, dueAt: job.dueAt, attempts: job.attempts - job.earlierAttempts }
+    },
+    timeline: async (id) => {
+      const row = state.notifications.get(id)
+      return row === undefined ? [] : kit.toTimeline(row, where(state.events, { notification: row }))
+    },
+    cancel: async (id, content) => {
+      const [row, job] = [state.notifications.get(id), state.jobs.get(id)]
+      if (row === undefined) return { kind: 'unknown' }
+      if (job === undefined) return { kind: 'ended' }
+      if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
+      const events = addFacts(state, row, [{ type: 'cancelled' }])
+      state.jobs.delete(id)
+      if (content !== undefined) Object.assign(row, kit.storedContent(content))
+      return { kind: 'cancelled', events }
+    },
+    retry: async (request) => {
+      const failed = matching(state, { ...request.filter, status: 'failed' })
+      const dead = failed.filter(({ id }) => !state.jobs.has(id))
+      const { step, next } = stepOf(dead, request)
+      const plan = kit.createRetryPlan(request, state.now())
+      for (const row of step) {
+        const { channel, expires_at: expiresAt, content } = row
+        const place = plan.place({ channel, expiresAt, removed: content.startsWith(kit.REMOVED) })
+        if (place === null || request.dryRun === true) continue
+        const facts = where(state.events, { notification: row }).map(({ fact }): kit.Fact => JSON.parse(fact))
+        const about = {
+          jobId: row.id,
+          organizationId: row.organization,
+          high: row.high === true,
+          subject: row,
+        }
+        addFacts(state, row, [{ type: 'retried' }])
+        createJob(state, { ...about, ...place }, Math.max(0, ...facts.map(({ attempt = 0 }) => attempt)))
+      }
+      const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
+      return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
+    },
+  }
+}
+
+function stateOf(state: State, job: Job): kit.WaitingRow['kind'] {
+  if ((job.leaseUntil ?? job.dueAt) <= state.now()) return 'due'
+  if (job.leaseUntil !== null) return 'running'
+  return job.attempts > job.earlierAttempts ? 'retrying' : 'scheduled'
+}
+
+function matching(state: State, filter: kit.NotificationFilter): NotificationRow[] {
+  const { organizationId: organization, channel, to: recipient, provider, status, templateId } = filter
+  const { from = 0, until = Infinity, code, ids } = filter
+  return where(state.notifications.values(), { organization, channel, recipient, provider }).filter(
+    (row) =>
+      (status === undefined || (row.status ?? kit.acceptedStatus(row)) === status) &&
+      (templateId === undefined || templateOf(row)?.id === templateId) &&
+      (code === undefined || (row.error !== null && JSON.parse(row.error).code === code)) &&
+      (ids === undefined || ids.includes(row.id)) &&
+      row.created_at >= from &&
+      row.created_at < until,
+  )
+}
+
+function templateOf(row: NotificationRow): { readonly id: string; readonly name: string } | undefined {
+  return JSON.parse(row.content).template
+}
+
+export function backlog(state: State, most: number): kit.Backlog {
+  const left = { due: Infinity, leased: most, scheduled: most }
+  const rows = [...state.jobs.values()].flatMap((job): kit.BacklogRow[] => {
+    const [now, lane] = [stateOf(state, job), 'shown' in job.subject ? null : job.lane]
+    const kind = now === 'running' ? 'leased' : now === 'retrying' ? 'scheduled' : now
+    left[kind] -= 1
+    return left[kind] < 0 ? [] : [{ lane, kind, jobs: 1, oldest: job.leaseUntil ?? job.dueAt }]
+  })
+  const held = state.deliveries.filter(({ shown }) => shown.state === 'held').length
+  return kit.toBacklog(rows, Math.min(held, most), most, state.now())
+}
+
+export function createLogs(state: State): kit.LogRepository {
+  /** All entries of an organization, oldest first. */
+  function entriesOf(organization: string): (kit.LogEntry & { readonly seq: number })[] {
+    const notifications = where(state.notifications.values(), { organization })
+    const accepts = notifications.map((row) => {
+      const status = kit.acceptedStatus(row)
+      return { seq: row.seq, notification: row, sequence: 1, at: row.created_at, status, fact: null }
+    })
+    const events = state.events.filter(({ notification }) => notification.organization === organization)
+    const entries = [...accepts, ...events].sort((a, b) => a.seq - b.seq)
+    return entries.map(({ notification: row, ...event }) => {
+      const template = templateOf(row)?.name ?? null
+      return { seq: event.seq, ...kit.toLogEntry({ ...row, ...event, template }) }
+    })
+  }
+
+  return {
+    list: async ({ organizationId, ...filter }, page) =>
+      pageOf(where(entriesOf(organizationId), filter), page, ({ seq, ...entry }) => entry),
+    count: async ({ organizationId, from, until }, most) => {
+      const entries = entriesOf(organizationId).filter(({ at }) => at >= from && at < until)
+      const facts = entries.flatMap(({ fact, ...entry }) => (fact === null ? [] : { ...entry, ...fact }))
+      const accepted = Math.min(entries.length - facts.length, most)
+      const rows = (['sent', 'delivered', 'failed', null] as const).map((name) => {
+        const own = facts.slice(0, most).filter(({ type }) => (kit.COUNTED_AS[type] ?? null) === name)
+        const notifications = new Set(own.map(({ notificationId }) => notificationId)).size
+        return { name, notifications, entries: own.length }
+      })
+      const accepts = { name: 'accepted', notifications: accepted, entries: accepted }
+      return kit.toLogCounts([accepts, ...rows], most)
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import * as kit from 'carillon/storage-kit'
+
+type Mutable<Row> = { -readonly [Column in keyof Row]: Row[Column] }
+
+export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> & kit.ClaimedRow
+export type EventRow = kit.EventRow & { readonly seq: number; readonly notification: NotificationRow }
+export type EndpointRow = Mutable<kit.EndpointRow> & { health: kit.EndpointHealth }
+export type RecordRow = kit.RecordRow & kit.RecordColumns & { readonly kind: string }
+
+export interface DeliveryRow {
+  readonly seq: number
+  readonly organization: string
+  readonly endpoint: string
+  /** Null: the event is about an endpoint. */
+  readonly notification: NotificationRow | null
+  readonly shown: Mutable<kit.WebhookDelivery>
+}
+
+type Claimed = 'jobId' | 'lane' | 'organizationId' | 'attempts' | 'outages' | 'recovered' | 'token'
+
+export type Job = Mutable<Pick<kit.ClaimedJob, Claimed | 'earlierAttempts'>> & {
+  readonly high: boolean
+  readonly subject: NotificationRow | DeliveryRow
+  dueAt: number
+  /** Null: no lease. */
+  leaseUntil: number | null
+  /** Of the attempt that began under this lease; empty: its claim began it. Null: none began. */
+  provider: string | null
+}
+
+export type NewJob = Pick<Job, 'jobId' | 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'>
+
+/** What a storage holds; the oldest first. */
+export function createState(now: () => number) {
+  let seq = 0
+  return {
+    now,
+    next: () => ++seq,
+    notifications: new Map<string, NotificationRow>(),
+    events: [] as EventRow[],
+    jobs: new Map<string, Job>(),
+    deliveries: [] as DeliveryRow[],
+    endpoints: new Map<string, EndpointRow>(),
+    records: [] as RecordRow[],
+    /** Number of accepted notifications, by organization and period. */
+    usage: new Map<string, number>(),
+    idempotency: new Map<string, { readonly record: kit.IdempotencyRecord; readonly expiresAt: number }>(),
+    /** By the key that deduplicates. `unmatched`: the report about a message that is not known yet. */
+    receipts: new Map<string, { readonly at: number; readonly unmatched: kit.MessageReport | null }>(),
+    /** Of the newest claim. */
+    token: 0,
+    /** `turn` of `shareSlots`, by lane. */
+    turns: new Map<string, number>(),
+    /** The last turn of each organization, by lane and priority. */
+    served: new Map<string, number>(),
+    follow: (() => []) as kit.Follow,
+    enqueue: (_refs: readonly kit.JobRef[]): void => {},
+  }
+}
+
+export type State = ReturnType<typeof createState>
+
+/** The rows with these values. Undefined: any value. */
+export function where<Row extends object>(
+  rows: Iterable<Row>,
+  wanted: { readonly [Column in keyof Row]?: Row[Column] | undefined },
+): Row[] {
+  const columns = Object.entries(wanted).filter(([, value]) => value !== undefined)
+  return [...rows].filter((row) => columns.every(([name, value]) => row[name as keyof Row] === value))
+}
+
+/** Joins the parts of a key; no part has a line break. */
+export function keyOf(...parts: readonly (string | boolean | null | undefined)[]): string {
+  return parts.map((part) => part ?? '').join('\n')
+}
+
+/** A page of rows, newest first. */
+export function pageOf<Row extends { readonly seq: number }, Item>(
+  rows: readonly Row[],
+  page: kit.PageRequest,
+  toItem: (row: Row) => Item,
+): kit.Page<Item> {
+  const [before = Infinity] = page.cursor === undefined ? [] : kit.decodeCursor(page.cursor, 1)
+  const newestFirst = rows.filter(({ seq }) => seq < before).reverse()
+  return kit.toPage(newestFirst.slice(page.offset), page, ({ seq }) => [seq], toItem)
+}
+
+/** At most `most` rows behind those of the step before. `next` continues. */
+export function stepOf<Row extends { readonly seq: number }>(
+  rows: readonly Row[],
+  { most, after }: { readonly most: number; readonly after?: string | undefined },
+) {
+  const [from = -1] = after === undefined ? [] : kit.decodeCursor(after, 1)
+  const left = rows.filter(({ seq }) => seq > from)
+  const step = left.slice(0, most)
+  return { step, next: left.length > most ? kit.encodeCursor([step.at(-1)?.seq ?? 0]) : null }
+}

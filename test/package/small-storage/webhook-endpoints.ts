@@ -1,0 +1,86 @@
+import * as kit from 'carillon/storage-kit'
+import { disable, makePending } from './accept.ts'
+import { requireOpen } from './records.ts'
+import { type DeliveryRow, type EndpointRow, pageOf, type State, where } from './state.ts'
+
+export function createWebhookEndpoints(state: State): kit.WebhookEndpointRepository {
+  const { endpoints, now } = state
+  const endpointsOf = (organization: string) => where(endpoints.values(), { organization })
+  const deliveriesTo = (endpoint: string) => where(state.deliveries, { endpoint })
+
+  /** Changes an endpoint, and reads it. */
+  function change(id: string, how: (row: EndpointRow) => object = () => ({})): kit.WebhookEndpoint | null {
+    const row = endpoints.get(id)
+    return row === undefined ? null : kit.toEndpoint(Object.assign(row, how(row)), now())
+  }
+
+  return {
+    create: async (endpoint, most) => {
+      const { id, organizationId: organization, url, successStatus: success_status } = endpoint
+      requireOpen(state, organization)
+      if (endpoints.has(id)) throw new kit.NotifierError('already_exists')
+      if (endpointsOf(organization).length >= most) return null
+      endpoints.set(id, {
+        ...{ seq: state.next(), id, organization, url, success_status, created_at: now() },
+        ...{ events: JSON.stringify(endpoint.events), status: 'active', disabled_reason: null },
+        ...{ secrets: JSON.stringify(endpoint.secrets), secret_ends: null },
+        ...{ health: kit.NEW_HEALTH, failing_since: null },
+      })
+      return change(id)
+    },
+    get: async (id) => change(id),
+    list: async (id, page) => pageOf(endpointsOf(id), page, (row) => kit.toEndpoint(row, now())),
+    update: async (id, { url, events, successStatus, status }) =>
+      change(id, (row) => {
+        if (status === 'active' || (url ?? row.url) !== row.url) setHealth(row, kit.healed(row.health))
+        if (status === 'active') Object.assign(row, { status, disabled_reason: null })
+        if (status === 'disabled' && row.status === 'active') disable(state, row, 'manual')
+        return {
+          url: url ?? row.url,
+          events: events === undefined ? row.events : JSON.stringify(events),
+          success_status: successStatus ?? row.success_status,
+        }
+      }),
+    rotateSecret: async (id, rotation) =>
+      change(id, (row) => {
+        const { secrets, ends: secret_ends } = kit.rotatedSecrets(row, rotation, now())
+        return { secrets, secret_ends }
+      }),
+    deliveries: async ({ endpointId, state: wanted }, page) => {
+      const rows = deliveriesTo(endpointId).filter(({ shown }) => shown.state === (wanted ?? shown.state))
+      return pageOf(rows, page, ({ shown }) => ({ ...shown }))
+    },
+    deliveriesOf: async (eventIds, most) => {
+      const rows = state.deliveries.filter(({ shown }) => eventIds.includes(shown.eventId)).reverse()
+      return rows.slice(0, most).map(({ shown, endpoint }) => ({ ...shown, endpointId: endpoint }))
+    },
+    redeliver: async (id, which) => {
+      const status = endpoints.get(id)?.status ?? 'unknown'
+      if (status !== 'active') return status
+      const { since = 0, most = 1 } = which.eventId === undefined ? which : {}
+      const rows = deliveriesTo(id).filter(({ shown }) => shown.eventId === (which.eventId ?? shown.eventId))
+      const over = rows.filter(({ shown }) => shown.state !== 'pending' && shown.state !== 'delivered')
+      const old = over.filter(({ shown }) => shown.createdAt >= since)
+      const some = (which.eventId === undefined ? old : rows).slice(0, most)
+      for (const row of some) makePending(state, row)
+      return some.length
+    },
+    delete: async (id, most) => {
+      if (!endpoints.has(id)) return 'unknown'
+      const own = deliveriesTo(id)
+      removeDeliveries(state, own.slice(0, most))
+      if (own.length > most) return 'more'
+      endpoints.delete(id)
+      return 'deleted'
+    },
+  }
+}
+
+export function removeDeliveries(state: State, rows: readonly DeliveryRow[]): void {
+  for (const { seq } of rows) state.jobs.delete(String(seq))
+  state.deliveries = state.deliveries.filter((row) => !rows.includes(row))
+}
+
+export function setHealth(row: EndpointRow, health: kit.EndpointHealth): void {
+  Object.assign(row, { health, failing_since: health.failingSince })
+}
