@@ -8,6 +8,7 @@ import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { referenceStorage } from '../reference-storage/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { WAIT_MS } from '../support/patience.ts'
@@ -19,6 +20,8 @@ import {
   whyNoPostgres,
 } from '../support/postgres.ts'
 import { hello, NEVER_MS, schema, startNotifier, storage } from './support/queue-notifier.ts'
+
+const systemTime = { now: () => Date.now() }
 
 afterAll(stopSharedPostgres)
 
@@ -181,6 +184,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     onTestFinished(() => void process.off('uncaughtException', hear))
     for (let round = 0; round < 8; round += 1) {
       const notifier = await startNotifier({
+        storage: referenceStorage(systemTime),
         queue: graphileWorkerQueue({ connectionString: there.href, inTransaction: false, pollMs: 10 }),
       })
       await notifier.sendBatch(Array.from({ length: 100 }, () => hello))
@@ -228,7 +232,10 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
       onTestFinished(() => void process.off(event, hear))
     }
 
-    const notifier = await startNotifier({ queue: graphileWorkerQueue({ pool, inTransaction: false }) })
+    const notifier = await startNotifier({
+      storage: referenceStorage(systemTime),
+      queue: graphileWorkerQueue({ pool, inTransaction: false }),
+    })
     await onPostgres(url, async (client) => {
       const listening = `FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_sleep%'`
       await eventually(
