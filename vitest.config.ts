@@ -27,17 +27,11 @@ const QUICK = ['test/unit/**/*.test.ts', 'test/contract/**/*.test.ts', ...SMOKE]
 interface Part {
   readonly include: string[]
   readonly exclude?: string[]
-  /** Whether each file has a process of its own: loading the modules for each takes as long as most tests. */
   readonly isolate?: boolean
   readonly testTimeout?: number
 }
 
 const part = (name: string, test: Part): TestProjectInlineConfiguration => ({
-  extends: true,
-  test: { name, isolate: false, ...test },
-})
-
-export default defineConfig({
   resolve: {
     // Tests may import the package by name and get the sources; test/package/ takes the built package.
     alias: entries().map(({ specifier, source }) => ({
@@ -45,6 +39,21 @@ export default defineConfig({
       replacement: fromRoot(source),
     })),
   },
+  test: {
+    name,
+    // Loading the modules for each file takes as long as most tests.
+    isolate: false,
+    restoreMocks: true,
+    testTimeout: TEST_MS,
+    hookTimeout: 4 * TEST_MS,
+    expect: { poll: { timeout: WAIT_MS } },
+    // Of the whole run: the tests themselves make the machine busy.
+    env: { CARILLON_TEST_PATIENCE: String(PATIENCE) },
+    ...test,
+  },
+})
+
+export default defineConfig({
   test: {
     projects: [
       part('quick', { include: QUICK, exclude: [...ISOLATED, ...SERVERS] }),
@@ -56,12 +65,6 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: '100%',
     reporters: ['default', leftOutReporter()],
-    restoreMocks: true,
-    testTimeout: TEST_MS,
-    hookTimeout: 4 * TEST_MS,
-    expect: { poll: { timeout: WAIT_MS } },
-    // Of the whole run: the tests themselves make the machine busy.
-    env: { CARILLON_TEST_PATIENCE: String(PATIENCE) },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'adapters/**/*.ts'],
