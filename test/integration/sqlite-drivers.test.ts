@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import BetterSqlite from 'better-sqlite3'
+import LibSql from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { codeOf } from '../../adapters/storage/sqlite/errors.ts'
 import { type SqliteDriver, sqlite } from '../../adapters/storage/sqlite/index.ts'
@@ -10,6 +11,7 @@ import { temporaryFile } from '../support/sqlite-harness.ts'
 const DRIVERS: readonly (readonly [name: string, driver: SqliteDriver])[] = [
   ['node:sqlite', DatabaseSync],
   ['better-sqlite3', BetterSqlite],
+  ['libsql', LibSql],
 ]
 
 function newFile(): string {

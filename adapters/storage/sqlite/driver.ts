@@ -22,6 +22,7 @@ export interface SqliteDatabase {
 
 /**
  * The class with which a package opens a database: `Database` of `better-sqlite3`. Its SQLite is 3.43 or later. Its
- * errors carry SQLite's result code, as the number `errcode` or as a name in `code` such as `SQLITE_FULL`.
+ * errors carry SQLite's result code, as the number `errcode` or `rawCode`, or as a name in `code`, such as
+ * `SQLITE_FULL`.
  */
 export type SqliteDriver<Database extends SqliteDatabase = SqliteDatabase> = new (file: string) => Database

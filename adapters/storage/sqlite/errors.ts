@@ -27,8 +27,8 @@ const DISK_ERRORS: ReadonlySet<Code | null> = new Set<Code>(['READONLY', 'IOERR'
 
 /** The primary result code in an error of any driver; null: none, or one that makes no difference here. */
 export function codeOf(error: unknown): Code | null {
-  const { errcode, code } = Object(error) as { readonly errcode?: unknown; readonly code?: unknown }
-  if (typeof errcode === 'number') return CODES[(errcode & 0xff) as keyof typeof CODES] ?? null
+  const { errcode, rawCode = errcode, code } = Object(error) as Readonly<Record<string, unknown>>
+  if (typeof rawCode === 'number') return CODES[(rawCode & 0xff) as keyof typeof CODES] ?? null
   // `SQLITE_IOERR_WRITE` is a kind of `SQLITE_IOERR`.
   const [prefix, name = ''] = String(code).split('_')
   return prefix === 'SQLITE' && NAMES.has(name) ? (name as Code) : null

@@ -29,12 +29,16 @@ const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon_idempotency WHERE hash IN
     (SELECT hash FROM carillon_idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 
-const DELETE_UNMATCHED = `
-  DELETE FROM carillon_unmatched_receipts WHERE id IN
-    (SELECT id FROM carillon_unmatched_receipts ORDER BY id LIMIT ?) AND received_at <= ?
-  RETURNING hash, provider, organization, fact, received_at`
+const OLD_UNMATCHED = `
+  carillon_unmatched_receipts WHERE id IN
+    (SELECT id FROM carillon_unmatched_receipts ORDER BY id LIMIT ?) AND received_at <= ?`
 
-const DELETE_RECEIPT = 'DELETE FROM carillon_receipts WHERE hash = ?'
+/** The deduplication keys of unmatched receipts. */
+const DELETE_THEIR_KEYS = `
+  DELETE FROM carillon_receipts WHERE hash IN (SELECT hash FROM ${OLD_UNMATCHED})`
+
+const DELETE_UNMATCHED = `
+  DELETE FROM ${OLD_UNMATCHED} RETURNING provider, organization, fact, received_at`
 
 const DELETE_RECEIPTS = `
   DELETE FROM carillon_receipts WHERE hash IN
@@ -46,7 +50,6 @@ interface OldRow extends RemovedRow {
 }
 
 interface UnmatchedRow {
-  readonly hash: Uint8Array
   readonly provider: string
   readonly organization: string | null
   readonly fact: string
@@ -59,7 +62,7 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
   const remove = createRemove(connection)
   const deleteIdempotency = connection.statement(DELETE_IDEMPOTENCY)
   const deleteUnmatched = connection.statement<UnmatchedRow>(DELETE_UNMATCHED)
-  const deleteReceipt = connection.statement(DELETE_RECEIPT)
+  const deleteTheirKeys = connection.statement(DELETE_THEIR_KEYS)
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
   /** Runs at the start of a pass. */
@@ -91,9 +94,8 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
   ): ExpireAnswer {
     const now = connection.now()
     const idempotency = deleteIdempotency().changes(now, most)
+    deleteTheirKeys().run(most, now - unmatchedOlderThanMs)
     const unmatched = deleteUnmatched().all(most, now - unmatchedOlderThanMs)
-    // Removes the deduplication keys of unmatched receipts.
-    for (const { hash } of unmatched) deleteReceipt().run(hash)
     const receipts =
       receiptsOlderThanMs === null ? 0 : deleteReceipts().changes(now - receiptsOlderThanMs, most)
     const more = [idempotency, unmatched.length, receipts].includes(most)

@@ -52,7 +52,7 @@ export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
    * @default 'full'
    */
   readonly synchronous?: 'full' | 'normal' | undefined
-  /** Opens the file instead of `node:sqlite`: the class `Database` of `better-sqlite3`, or a similar one. */
+  /** Opens the file instead of `node:sqlite`: the class `Database` of `better-sqlite3` or `libsql`, or a similar one. */
   readonly driver?: SqliteDriver<Database> | undefined
   /** The storage's clock. Default: the system's. */
   readonly clock?: Pick<Clock, 'now'> | undefined
