@@ -17,8 +17,19 @@ import { sharedPostgres, uniqueSchema } from './postgres.ts'
 import { ownedBy } from './sqlite-harness.ts'
 import { holdsText, tappedPool } from './tapped-pool.ts'
 
-/** Of this process: making one takes longer than most tests. */
+/** Of this process, like the pools: making them takes longer than most tests. */
 const SCHEMA = uniqueSchema()
+const pools = new Map<string, pg.Pool>()
+
+function poolOf(url: string): pg.Pool {
+  const known = pools.get(url)
+  if (known !== undefined) return known
+  const pool = new pg.Pool({ connectionString: url, max: 16 })
+  // Servers end before the pools do.
+  pool.on('error', () => {})
+  pools.set(url, pool)
+  return pool
+}
 
 /**
  * A storage in a schema that the tests of one file share, one after another: it is emptied behind each.
@@ -33,16 +44,12 @@ export async function postgresHarness({
   readonly url?: string
 } = {}): Promise<StorageHarness> {
   const schema = SCHEMA
-  const pool = new pg.Pool({ connectionString: url ?? (await sharedPostgres()), max: 16 })
-  pool.on('error', () => {})
+  const pool = poolOf(url ?? (await sharedPostgres()))
   let now = Date.now()
   const commits = wrongCommits(pool)
   const open = () => createStorage(resolveOptions({ pool: commits.pool, schema }), () => clock?.now() ?? now)
   const storage = open()
-  await storage.start().catch(async (error: unknown) => {
-    await pool.end()
-    throw error
-  })
+  await storage.start()
   await pool.query(`CREATE TABLE IF NOT EXISTS "${schema}".callers_own (row text)`)
   async function within(
     request: AcceptRequest,
@@ -82,10 +89,7 @@ export async function postgresHarness({
       },
     },
     secondDoor: postgresSecondDoor(pool, schema),
-    async close() {
-      await emptyAll(pool, schema)
-      await pool.end()
-    },
+    close: () => emptyAll(pool, schema),
   }
 }
 
