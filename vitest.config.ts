@@ -15,10 +15,10 @@ const LONG = [
   'test/dashboard/**/*.test.ts',
   'test/package/**/*.test.ts',
 ]
-const SERVERS = [
+/** They need a server, or repeat on files what is tested in memory. */
+const SLOWER = [
   'test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts',
-  // The contract runs with the driver of Node.js as well.
-  'test/contract/sqlite-storage-better-sqlite3.test.ts',
+  'test/contract/sqlite-storage{,-better-sqlite3}.test.ts',
 ]
 /** The whole service once, over HTTP and in each framework. */
 const SMOKE = ['test/integration/{adapters,express-service}.test.ts']
@@ -56,11 +56,11 @@ const part = (name: string, test: Part): TestProjectInlineConfiguration => ({
 export default defineConfig({
   test: {
     projects: [
-      part('quick', { include: QUICK, exclude: [...ISOLATED, ...SERVERS] }),
+      part('quick', { include: QUICK, exclude: [...ISOLATED, ...SLOWER] }),
       part('isolated', { include: ISOLATED, isolate: true }),
       part('long', { include: LONG, exclude: ISOLATED, testTimeout: 4 * TEST_MS }),
       part('other', { include: ALL, exclude: [...ISOLATED, ...LONG, ...QUICK] }),
-      part('servers', { include: SERVERS, exclude: ISOLATED }),
+      part('slower', { include: SLOWER, exclude: ISOLATED }),
     ],
     pool: 'forks',
     maxWorkers: '100%',

@@ -56,7 +56,7 @@ describe('the harness of a provider over HTTP', () => {
     await run(name)
   })
 
-  it.each([
+  it.concurrent.each([
     [/an answer is understood: no/, 'a secret appears'],
     [/a signal ends a call whose answer does not come/, "+ 'rejected'"],
     [/breaks before the answer/, "+ 'rejected'"],

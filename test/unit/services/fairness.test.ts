@@ -1,91 +1,68 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
+import { describe, expect, it } from 'vitest'
 import type { ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { Settlement } from '../../../src/ports/storage/settle.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
-import { temporaryFile } from '../../support/sqlite-harness.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const ACCEPTED = { kind: 'accepted' }
 
-const storages: [string, (clock: FakeClock) => Storage][] = [
-  ['memory', (clock) => inMemory(clock)],
-  [
-    'sqlite',
-    (clock) => {
-      const { file, remove } = temporaryFile()
-      onTestFinished(remove)
-      return sqlite({ file, clock, synchronous: 'normal' })
+it('after 10,000 of one organization, one of another goes in the next round', async () => {
+  const clock = fakeClock()
+  const world = notifierWorld({ clock, storage: inMemory(clock) })
+  const order: string[] = []
+  const channel = recordingProvider({
+    maxConcurrent: 10,
+    send: (_message, { organizationId }) => {
+      order.push(organizationId)
+      return new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' })))
     },
-  ],
-]
+  })
+  const notifier = await world.start({ channels: { email: channel }, plans: {} })
+  await notifier.organizations.create({ id: 'org_big', name: 'Big' })
+  await notifier.organizations.create({ id: 'org_small', name: 'Small' })
+  const { accepted } = await notifier
+    .organization('org_big')
+    .sendBatch(Array.from({ length: 10_000 }, () => mail))
+  expect(accepted).toBe(10_000)
+  await clock.until(() => order.length >= 25)
+  const before = order.length
+  await notifier.organization('org_small').send(mail)
+  await clock.until(() => order.includes('org_small'))
+  // Slots become free together: the first round that begins after the send has it.
+  expect(order.indexOf('org_small') - before).toBeLessThan(10)
+}, 60_000)
 
-it.each(storages)(
-  '%s: after 10,000 of one organization, one of another goes in the next round',
-  async (_name, make) => {
-    const clock = fakeClock()
-    const world = notifierWorld({ clock, storage: make(clock) })
-    const order: string[] = []
-    const channel = recordingProvider({
-      maxConcurrent: 10,
-      send: (_message, { organizationId }) => {
-        order.push(organizationId)
-        return new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' })))
-      },
-    })
-    const notifier = await world.start({ channels: { email: channel }, plans: {} })
-    await notifier.organizations.create({ id: 'org_big', name: 'Big' })
-    await notifier.organizations.create({ id: 'org_small', name: 'Small' })
-    const { accepted } = await notifier
-      .organization('org_big')
-      .sendBatch(Array.from({ length: 10_000 }, () => mail))
-    expect(accepted).toBe(10_000)
-    await clock.until(() => order.length >= 25)
-    const before = order.length
-    await notifier.organization('org_small').send(mail)
-    await clock.until(() => order.includes('org_small'))
-    // Slots become free together: the first round that begins after the send has it.
-    expect(order.indexOf('org_small') - before).toBeLessThan(10)
-  },
-  60_000,
-)
+it('what is urgent overtakes the bulk of its own organization, and never stops it', async () => {
+  const clock = fakeClock()
+  const world = notifierWorld({ clock, storage: inMemory(clock) })
+  const order: string[] = []
+  const channel = recordingProvider({
+    maxConcurrent: 10,
+    send: ({ body }) => {
+      order.push(body)
+      return new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' })))
+    },
+  })
+  const notifier = await world.start({ channels: { email: channel }, plans: {} })
+  const batch = (count: number, message: object) =>
+    notifier.sendBatch(Array.from({ length: count }, () => ({ ...mail, ...message })))
+  await batch(1_000, { body: 'bulk' })
+  await clock.until(() => order.length >= 25)
+  const before = order.length
+  await notifier.send({ ...mail, body: 'code', priority: 'high' })
+  await clock.until(() => order.includes('code'))
+  expect(order.indexOf('code') - before).toBeLessThan(10)
 
-it.each(storages)(
-  '%s: what is urgent overtakes the bulk of its own organization, and never stops it',
-  async (_name, make) => {
-    const clock = fakeClock()
-    const world = notifierWorld({ clock, storage: make(clock) })
-    const order: string[] = []
-    const channel = recordingProvider({
-      maxConcurrent: 10,
-      send: ({ body }) => {
-        order.push(body)
-        return new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' })))
-      },
-    })
-    const notifier = await world.start({ channels: { email: channel }, plans: {} })
-    const batch = (count: number, message: object) =>
-      notifier.sendBatch(Array.from({ length: count }, () => ({ ...mail, ...message })))
-    await batch(1_000, { body: 'bulk' })
-    await clock.until(() => order.length >= 25)
-    const before = order.length
-    await notifier.send({ ...mail, body: 'code', priority: 'high' })
-    await clock.until(() => order.includes('code'))
-    expect(order.indexOf('code') - before).toBeLessThan(10)
-
-    await batch(200, { body: 'flood', priority: 'high' })
-    await clock.until(() => order.includes('flood'))
-    const flooded = order.length
-    await clock.until(() => order.length >= flooded + 100)
-    const hundred = order.slice(flooded, flooded + 100)
-    expect(hundred.filter((body) => body === 'bulk')).toHaveLength(20)
-  },
-  60_000,
-)
+  await batch(200, { body: 'flood', priority: 'high' })
+  await clock.until(() => order.includes('flood'))
+  const flooded = order.length
+  await clock.until(() => order.length >= flooded + 100)
+  const hundred = order.slice(flooded, flooded + 100)
+  expect(hundred.filter((body) => body === 'bulk')).toHaveLength(20)
+}, 60_000)
 
 it('a provider that hangs holds up only its own concurrency', async () => {
   const world = notifierWorld()

@@ -31,7 +31,7 @@ async function processes(count: number, behaviour: Behaviour, delivery: object =
     })
     const notifier = await world.start({
       channels: { email: channel },
-      delivery: { pollMs: 1_000, ...delivery },
+      delivery: { pollMs: 5_000, ...delivery },
     })
     notifier.on(
       'provider.paused',
