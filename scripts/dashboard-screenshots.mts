@@ -1,9 +1,9 @@
 // Takes the screenshots of README and docs: node scripts/dashboard-screenshots.mts [folder]
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { sharedBrowser, watch } from '../test/dashboard/support/browser.ts'
-import { DEMO_WEBHOOKS, plantDemo } from '../test/dashboard/support/demo.ts'
-import { startDashboard } from '../test/dashboard/support/host.ts'
+import { sharedBrowser, watch } from '../test/support/dashboard/browser.ts'
+import { DEMO_WEBHOOKS, plantDemo } from '../test/support/dashboard/demo.ts'
+import { startDashboard } from '../test/support/dashboard/host.ts'
 import { fromRoot } from './entries.mjs'
 
 const folder = process.argv[2] ?? fromRoot('docs/images')

@@ -4,7 +4,7 @@ import { discord } from '../../adapters/channels/discord/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 
 const TOKEN = 'correct-horse_battery-staple'
 const PATH = `/api/webhooks/123456789012345678/${TOKEN}`

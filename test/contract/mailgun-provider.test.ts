@@ -11,8 +11,8 @@ import {
 } from '../../src/testing/channel/provider-server.ts'
 import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
 import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const API_KEY = 'key-correct-horse-battery'
 const BASIC = Buffer.from(`api:${API_KEY}`).toString('base64')

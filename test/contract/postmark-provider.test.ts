@@ -10,8 +10,8 @@ import {
 } from '../../src/testing/channel/provider-server.ts'
 import type { OutcomeRow } from '../../src/testing/provider-contract.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
 import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const TOKEN = '3f1c0e1b-correct-horse-battery'
 

@@ -6,8 +6,8 @@ import type { Provider } from '../../src/ports/provider.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
-import { closedPort, httpsReceiver, tcpReceiver } from '../integration/support/receivers.ts'
+import { sendContext } from '../support/channel-context.ts'
+import { closedPort, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
 
 /* The core that every provider over HTTP is built on, held to the contract by the smallest provider there can be. */
 

@@ -9,8 +9,8 @@ import {
   providerServer,
 } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
 import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const API_KEY = 'SG.correct-horse.battery-staple'
 

@@ -13,9 +13,9 @@ import {
   providerServer,
 } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { closedPort } from '../integration/support/receivers.ts'
 import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { closedPort } from '../support/receivers.ts'
 
 const credentials = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'correct-horse-battery-staple' }
 

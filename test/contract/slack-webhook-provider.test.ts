@@ -4,7 +4,7 @@ import { slackWebhook } from '../../adapters/channels/slack/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 
 const PATH = '/services/T00000000/B00000000/correcthorsebatterystaple'
 const TO = '#alerts'

@@ -3,10 +3,10 @@ import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test, vi } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { startMailServer } from '../integration/support/mail-server.ts'
-import { scriptedSmtp } from '../integration/support/scripted-smtp.ts'
-import { SMTP_ROWS, smtpHarness } from '../integration/support/smtp-harness.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { scriptedSmtp } from '../support/scripted-smtp.ts'
+import { SMTP_ROWS, smtpHarness } from '../support/smtp-harness.ts'
 
 /*
  * The oldest nodemailer that package.json allows: it knows no signal and gives some errors no code, so each error of the

@@ -10,7 +10,7 @@ import {
 } from '../../src/testing/channel/provider-server.ts'
 import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'correct-horse-battery-staple' }
 const TO = '+4915112345678'

@@ -4,7 +4,7 @@ import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 
 const SECRET = 'AAcorrect-horse_battery-staple'
 const TOKEN = `123456789:${SECRET}`

@@ -6,7 +6,7 @@ import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 import { ACCOUNT, account, asked, CODES, created, ROWS, refusal, sidOf } from '../support/twilio.ts'
 
 const TOKEN = 'correct-horse-battery-staple'

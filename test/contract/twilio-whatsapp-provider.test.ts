@@ -4,7 +4,7 @@ import type { WhatsAppContent } from '../../adapters/channels/whatsapp/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 import { ACCOUNT, account, asked, created, ROWS, sidOf } from '../support/twilio.ts'
 
 const TOKEN = 'correct-horse-battery-staple'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { DEMO_WEBHOOKS, plantDemo } from './support/demo.ts'
-import { describeDashboard } from './support/suite.ts'
+import { DEMO_WEBHOOKS, plantDemo } from '../support/dashboard/demo.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>"'`
 

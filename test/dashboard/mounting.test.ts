@@ -14,9 +14,9 @@ import { notifierMiddleware } from '../../adapters/http/koa.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { type Dashboard, dashboard } from '../../src/dashboard/index.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
+import { CHROMIUM, sharedBrowser, watch } from '../support/dashboard/browser.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { describeWith } from '../support/left-out.ts'
-import { CHROMIUM, sharedBrowser, watch } from './support/browser.ts'
 
 const require = createRequire(import.meta.url)
 const HTTP = { https: 'allow-loopback' } as const

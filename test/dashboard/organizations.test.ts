@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { assertAccessible } from './support/browser.ts'
-import { describeDashboard } from './support/suite.ts'
+import { assertAccessible } from '../support/dashboard/browser.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 describeDashboard('the pages of operators', {}, (suite) => {
   async function enter(path = ''): Promise<void> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { assertAccessible } from './support/browser.ts'
-import { HOST_KINDS } from './support/host.ts'
-import { signIn } from './support/sign-in.ts'
-import { describeDashboard } from './support/suite.ts'
+import { assertAccessible } from '../support/dashboard/browser.ts'
+import { HOST_KINDS } from '../support/dashboard/host.ts'
+import { signIn } from '../support/dashboard/sign-in.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 describeDashboard('the overview of an organization', { kinds: HOST_KINDS }, (suite) => {
   it('leads a newcomer to the first test message', async () => {

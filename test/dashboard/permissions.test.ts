@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PERMISSIONS, permits } from '../../src/domain/api-key.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
-import { type DashboardHost, startDashboard } from './support/host.ts'
+import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 
 const entries = ROUTES.filter(({ permission }) => permission !== 'public').flatMap((route) =>
   route.paths.filter((path) => path.startsWith('/v1/')).map((path) => ({ route, path })),

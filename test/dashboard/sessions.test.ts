@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
+import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { type DashboardHost, startDashboard } from './support/host.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { assertAccessible } from './support/browser.ts'
-import { signIn } from './support/sign-in.ts'
-import { describeDashboard } from './support/suite.ts'
+import { assertAccessible } from '../support/dashboard/browser.ts'
+import { signIn } from '../support/dashboard/sign-in.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 describeDashboard('the page of suppressions', {}, (suite) => {
   it('suppresses a recipient by hand and lifts it again', async () => {

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { assertAccessible } from './support/browser.ts'
-import { signIn } from './support/sign-in.ts'
-import { describeDashboard } from './support/suite.ts'
+import { assertAccessible } from '../support/dashboard/browser.ts'
+import { signIn } from '../support/dashboard/sign-in.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 describeDashboard('the editor of templates', {}, (suite) => {
   let count = 0

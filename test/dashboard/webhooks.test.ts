@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { assertAccessible } from './support/browser.ts'
-import { signIn } from './support/sign-in.ts'
-import { describeDashboard } from './support/suite.ts'
+import { assertAccessible } from '../support/dashboard/browser.ts'
+import { signIn } from '../support/dashboard/sign-in.ts'
+import { describeDashboard } from '../support/dashboard/suite.ts'
 
 interface Arrived {
   readonly headers: Record<string, string>

@@ -6,7 +6,7 @@ import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { createState, type MemoryState } from '../reference-storage/state.ts'
 import { storageOf } from '../reference-storage/storage-of.ts'
-import { describeBesideReference } from './support/beside-reference.ts'
+import { describeBesideReference } from '../support/beside-reference.ts'
 
 const ORGANIZATIONS = ['org_default', 'org_b', 'org_unknown']
 const KEYS = ['k1', 'k2']

@@ -10,8 +10,8 @@ import { readWebBody } from '../../adapters/http/web-body.ts'
 import type { BodyLimits } from '../../src/http/message.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { faultLogger } from '../support/fault-logger.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
-import { listen } from './support/parity/harness.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
+import { listen } from '../support/parity/harness.ts'
 
 /** What the adapters do in their own ways; that they answer alike is in parity.test.ts. */
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }

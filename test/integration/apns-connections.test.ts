@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../support/eventually.ts'
 import {
   acceptPush,
   apnsProvider,
@@ -11,8 +10,9 @@ import {
   pushContext,
   refusePush,
   sendPush,
-} from './support/apns.ts'
-import { closedPort, tcpReceiver } from './support/receivers.ts'
+} from '../support/apns.ts'
+import { eventually } from '../support/eventually.ts'
+import { closedPort, tcpReceiver } from '../support/receivers.ts'
 
 /** A proxy that can drop everything, as a firewall that has forgotten the connection. */
 async function blackHole(target: number) {

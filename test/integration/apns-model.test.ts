@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { apns } from '../../adapters/channels/apns/send.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
+import { sendContext } from '../support/channel-context.ts'
 import { certificate, http2Server } from '../support/http2-server.ts'
-import { sendContext } from './support/channel-context.ts'
 
 /* Whatever a server does to its connections: what is called certain is certain. */
 

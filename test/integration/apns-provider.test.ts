@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { PushKind } from '../../src/channels/push.ts'
 import type { Message } from '../../src/ports/provider.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
-import { certificate, type Http2Server } from '../support/http2-server.ts'
 import {
   APNS_KEY,
   acceptPush,
@@ -19,7 +18,8 @@ import {
   pushContext,
   refusePush,
   sendPush,
-} from './support/apns.ts'
+} from '../support/apns.ts'
+import { certificate, type Http2Server } from '../support/http2-server.ts'
 
 describe('a request to APNs', () => {
   it('carries the message with its topic, expiry and collapse id', async () => {

@@ -10,8 +10,8 @@ import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { WAIT_MS } from '../support/patience.ts'
 import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
+import { hello, startNotifier, storage } from '../support/queue-notifier.ts'
 import { describeOwnRedis } from '../support/redis.ts'
-import { hello, startNotifier, storage } from './support/queue-notifier.ts'
 
 afterAll(stopSharedPostgres)
 

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { dnsLookup } from '../../src/outgoing/dns-lookup.ts'
 import { guardedHttp } from '../../src/outgoing/guarded-http.ts'
-import { dnsServer } from './support/dns-server.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { dnsServer } from '../support/dns-server.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 const V6 = '2a00:0000:0000:0000:0000:0000:0000:0001'
 

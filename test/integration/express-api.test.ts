@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/http/routes/table.ts'
-import { EXPRESS, type Host, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+import { EXPRESS, type Host, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 
 const mounts = ['/', '/notifications', '/a/b'] as const
 const parsers = ['none', 'before', 'after'] as const

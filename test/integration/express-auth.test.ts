@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf, exchange } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf, exchange } from '../support/http-client.ts'
 
 const OTHER = 'org_other'
 

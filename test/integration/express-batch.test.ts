@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
 
 describe('over HTTP', () => {
   let host: Host

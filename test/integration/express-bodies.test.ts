@@ -3,9 +3,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readNodeBody } from '../../adapters/http/node-body.ts'
 import type { Logger } from '../../src/index.ts'
+import { EXPRESS, type Host, startHost } from '../support/express-host.ts'
 import { faultLogger } from '../support/fault-logger.ts'
-import { EXPRESS, type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf, exchange } from './support/http-client.ts'
+import { type Answer, call, codeOf, exchange } from '../support/http-client.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi' }
 const text = JSON.stringify(mail)

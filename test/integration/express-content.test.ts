@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Grant, Outcome, Permission, Provider } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 
 const SECRET = 'code-739154'
 const code = {

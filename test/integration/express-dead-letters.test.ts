@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { accept, claimOne, ended, note } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 
 let host: Host
 afterEach(() => host.close())

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../src/domain/plans.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, exchange } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, exchange } from '../support/http-client.ts'
 
 /**
  * Hostile input must end in a well-formed answer: never a fault of our side, a hang, a crash or a stored notification

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { UNLIMITED } from '../../src/domain/plans.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
 
 const ORG = 'org_small'
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Plan, perSecondPlans, UNLIMITED } from '../../src/domain/plans.ts'
 import { serviceOf } from '../../src/services/service.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
 
 const ORG = 'org_small'
 const MINUTE = 60_000

@@ -3,8 +3,8 @@ import { silentLogger } from '../../src/defaults/silent-logger.ts'
 import type { Grant } from '../../src/domain/api-key.ts'
 import { UNLIMITED } from '../../src/domain/plans.ts'
 import { newApiKey } from '../../src/services/api-keys/key-format.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 
 const ORG = 'org_acme'
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' }

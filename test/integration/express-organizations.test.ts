@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' } as const
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import type { HostOptions } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
-import type { ReceivedMail } from './support/mail-server.ts'
-import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
+import type { HostOptions } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
+import { type MailingHost, startMailingHost } from '../support/mailing-host.ts'
 
 let host: MailingHost
 afterEach(() => host.close())

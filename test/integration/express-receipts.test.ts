@@ -10,9 +10,9 @@ import {
   type ReceiptRequest,
 } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
 
 const SECRET = 'the key that this provider signs with'
 const signatureOf = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex')

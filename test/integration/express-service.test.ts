@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { organizationKind } from '../../src/domain/organization.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { watchReads } from '../support/record-reads.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
 const OTHER = 'org_other'

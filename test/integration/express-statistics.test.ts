@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/http/routes/table.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Call, call } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Call, call } from '../support/http-client.ts'
 
 let host: Host
 let auth: { authorization: string }

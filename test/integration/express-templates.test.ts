@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/http/routes/table.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Call, call } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Call, call } from '../support/http-client.ts'
 
 let host: Host
 let auth: { authorization: string }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Host, startHost } from './support/express-host.ts'
-import { call } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { call } from '../support/http-client.ts'
 
 const FREE = 'org_free'
 /** Of the plan `free`. */

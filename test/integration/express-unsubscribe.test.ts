@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { NotificationEvent } from '../../src/index.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
-import type { HostOptions } from './support/express-host.ts'
-import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
-import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
+import type { HostOptions } from '../support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
+import { type MailingHost, startMailingHost } from '../support/mailing-host.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const ONE_CLICK = 'List-Unsubscribe=One-Click'

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EndpointEvent } from '../../src/index.ts'
 import { verifyWebhook } from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
-import { httpReceiver, type Receiver } from './support/receivers.ts'
+import { httpReceiver, type Receiver } from '../support/receivers.ts'
 
 let host: Host
 afterEach(() => host.close())

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { call } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { call } from './support/http-client.ts'
 import {
   closedPort,
   httpReceiver,
   type ReceivedRequest,
   type Receiver,
   tcpReceiver,
-} from './support/receivers.ts'
+} from '../support/receivers.ts'
 
 let host: Host
 afterEach(() => host.close())

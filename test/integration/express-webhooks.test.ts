@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 
 let host: Host
 afterEach(() => host.close())

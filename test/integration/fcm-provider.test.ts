@@ -7,6 +7,7 @@ import {
   type ProviderServer,
   providerServer,
 } from '../../src/testing/channel/provider-server.ts'
+import { sendContext } from '../support/channel-context.ts'
 import {
   FCM_PATH,
   FCM_TOKEN,
@@ -18,8 +19,7 @@ import {
   testAccount,
   tokenReply,
 } from '../support/fcm-server.ts'
-import { sendContext } from './support/channel-context.ts'
-import { closedPort } from './support/receivers.ts'
+import { closedPort } from '../support/receivers.ts'
 
 const MESSAGE: Message = { to: FCM_TOKEN, subject: 'Hello', body: 'Grüße 🎉', format: 'text' }
 

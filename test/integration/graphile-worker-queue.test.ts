@@ -19,7 +19,7 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
-import { hello, NEVER_MS, schema, startNotifier, storage } from './support/queue-notifier.ts'
+import { hello, NEVER_MS, schema, startNotifier, storage } from '../support/queue-notifier.ts'
 
 const systemTime = { now: () => Date.now() }
 

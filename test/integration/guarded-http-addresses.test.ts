@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { addressGuard } from '../../src/outgoing/address-guard.ts'
 import { createConnections } from '../../src/outgoing/connections.ts'
 import { exchange } from '../../src/outgoing/exchange.ts'
-import { closedAfterTest, outgoing, request, resolver } from './support/outgoing.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { closedAfterTest, outgoing, request, resolver } from '../support/outgoing.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 describe('the address guard', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { closedAfterTest, outgoing, request, resolver, SOON } from './support/outgoing.ts'
-import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from './support/receivers.ts'
+import { closedAfterTest, outgoing, request, resolver, SOON } from '../support/outgoing.ts'
+import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
 
 describe('a receiver', () => {
   it('with an endless body has its first bytes kept and its connection closed', async () => {

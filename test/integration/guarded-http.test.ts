@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { closedAfterTest, outgoing, request, resolver } from './support/outgoing.ts'
+import { closedAfterTest, outgoing, request, resolver } from '../support/outgoing.ts'
 import {
   certificate,
   forgetfulReceiver,
   httpReceiver,
   httpsReceiver,
   tcpReceiver,
-} from './support/receivers.ts'
+} from '../support/receivers.ts'
 
 describe('an exchange', () => {
   it('sends the body as UTF-8 with its length, and returns status, headers and body', async () => {

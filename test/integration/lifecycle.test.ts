@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runProgram } from '../support/program.ts'
+import { tcpReceiver } from '../support/receivers.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { LifecycleOptions } from './programs/lifecycle.ts'
 import type { StopStartingOptions } from './programs/stop-starting.ts'
-import { tcpReceiver } from './support/receivers.ts'
 
 const directory = temporaryDirectory()
 

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import type { Provider } from '../../src/index.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { call } from './support/http-client.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { call } from '../support/http-client.ts'
 
 let host: Host
 const sockets: Socket[] = []

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorFormat } from '../../src/http/errors.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { call } from '../support/http-client.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { call } from './support/http-client.ts'
 
 const require = createRequire(import.meta.url)
 const directory = temporaryDirectory()

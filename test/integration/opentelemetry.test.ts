@@ -14,8 +14,8 @@ import { createNotifier, type Notifier, type NotifierOptions } from '../../src/i
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { inMemory } from '../support/in-memory.ts'
+import { httpReceiver, type Receiver } from '../support/receivers.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { httpReceiver, type Receiver } from './support/receivers.ts'
 
 const directory = temporaryDirectory()
 let files = 0

@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, call, codeOf } from './support/http-client.ts'
-import type { Case } from './support/parity/case.ts'
-import { CASES } from './support/parity/cases.ts'
-import { HARNESSES } from './support/parity/index.ts'
-import { createWorld, send, type World } from './support/parity/world.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
+import type { Case } from '../support/parity/case.ts'
+import { CASES } from '../support/parity/cases.ts'
+import { HARNESSES } from '../support/parity/index.ts'
+import { createWorld, send, type World } from '../support/parity/world.ts'
 
 /** node:http without any framework, at the root: what all others are held against. */
 const [reference = never()] = HARNESSES

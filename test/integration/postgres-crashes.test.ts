@@ -9,8 +9,8 @@ import { accept, claim, ended, endpoint, idOf, note, notes } from '../../src/tes
 import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
+import { tcpReceiver } from '../support/receivers.ts'
 import { holdsText, tappedPool } from '../support/tapped-pool.ts'
-import { tcpReceiver } from './support/receivers.ts'
 
 const ORGANIZATION = 'org_default'
 const quota = { period: '2026-11', limit: 100_000 }

@@ -12,7 +12,7 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
-import { tcpReceiver } from './support/receivers.ts'
+import { tcpReceiver } from '../support/receivers.ts'
 
 afterAll(stopSharedPostgres)
 

@@ -7,7 +7,7 @@ import { accept, note } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 const server = ownPostgres()
 

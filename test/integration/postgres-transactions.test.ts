@@ -8,7 +8,7 @@ import { type RecordingProvider, recordingProvider } from '../../src/testing/rec
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { WAIT_MS } from '../support/patience.ts'
 import { uniqueSchema } from '../support/postgres.ts'
-import { type Writer, writers } from './support/transaction-handles.ts'
+import { type Writer, writers } from '../support/transaction-handles.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 

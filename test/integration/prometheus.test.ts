@@ -6,7 +6,7 @@ import { createNotifier, type Notifier, type NotifierOptions } from '../../src/i
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
 const LINE = /^([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)*)\})? (\S+)$/

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { FCM_PATH, FCM_TOKEN, testAccount, tokenReply } from '../support/fcm-server.ts'
 import { certificate, http2Server } from '../support/http2-server.ts'
 import { pushClient } from '../support/push-client.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 const APNS_TOKEN = 'ab'.repeat(32)
 const DEAD_TOKEN = 'de'.repeat(32)

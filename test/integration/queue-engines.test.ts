@@ -4,6 +4,7 @@ import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Queue, QueueWorker } from '../../src/ports/queue.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { referenceStorage } from '../reference-storage/index.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -34,7 +35,8 @@ it('a stopped process leaves the refs that an engine still hands over, so that t
     },
     async close() {},
   }
-  const notifier = createNotifier({ channels: { email: recordingProvider() }, queue })
+  const storage = referenceStorage({ now: () => Date.now() })
+  const notifier = createNotifier({ storage, channels: { email: recordingProvider() }, queue })
   notifier.on('error', () => {})
   await notifier.start()
   await notifier.stop({ deadlineMs: 0 })

@@ -1,11 +1,11 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { openPlace, type Place } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { kindOf, RECORDS } from '../support/profile-kind.ts'
 import { type Program, runProgram } from '../support/program.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
-import { openPlace, type Place } from './faults/support/store.ts'
 import type { ChangeRecordsProgram } from './programs/change-records.ts'
-import { kindOf, RECORDS } from './support/profile-kind.ts'
 
 /** Changes per record and process between two steps of a rollout. */
 const CHANGES = 3

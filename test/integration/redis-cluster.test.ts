@@ -5,8 +5,8 @@ import type { LimitCheck } from '../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeOwnRedis, newPrefix, steeredRateLimiter } from '../support/redis.ts'
+import { redisLimiter } from '../support/redis-limiter.ts'
 import { windowCheck } from '../support/window-check.ts'
-import { redisLimiter } from './support/redis-limiter.ts'
 
 const window = windowCheck({ limit: 1_000_000 })
 const slot: LimitCheck = { kind: 'slots', key: 'org_a:s', limit: 5, token: 't', leaseMs: 60_000 }

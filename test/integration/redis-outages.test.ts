@@ -9,8 +9,8 @@ import type { LimitCheck, RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeOwnRedis, newPrefix } from '../support/redis.ts'
+import { redisLimiter } from '../support/redis-limiter.ts'
 import { windowCheck } from '../support/window-check.ts'
-import { redisLimiter } from './support/redis-limiter.ts'
 
 const window = windowCheck({ limit: 1_000_000 })
 const slot: LimitCheck = { kind: 'slots', key: 'org_a:s', limit: 5, token: 't', leaseMs: 60_000 }

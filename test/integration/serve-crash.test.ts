@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { type Program, runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { ServeOptions } from './programs/serve.ts'
-import { type Answer, call, codeOf } from './support/http-client.ts'
 
 const directory = temporaryDirectory()
 

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import { afterAll, expect, it } from 'vitest'
 import { ses } from '../../adapters/channels/ses/send.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
 const hooks = registerHooks({

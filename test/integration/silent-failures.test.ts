@@ -7,7 +7,7 @@ import type { NotifierOptions } from '../../src/options.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { recordingLogger } from '../../src/testing/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { scriptedSmtp } from './support/scripted-smtp.ts'
+import { scriptedSmtp } from '../support/scripted-smtp.ts'
 
 async function started(options: NotifierOptions): Promise<Notifier> {
   const notifier = createNotifier(options)

@@ -2,12 +2,12 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiKeyKind } from '../../src/services/api-keys/kind.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { type Answer, call } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
+import { HARNESSES } from '../support/parity/index.ts'
+import { createWorld, type World } from '../support/parity/world.ts'
 import { watchReads } from '../support/record-reads.ts'
-import { type Host, startHost } from './support/express-host.ts'
-import { type Answer, call } from './support/http-client.ts'
-import { HARNESSES } from './support/parity/index.ts'
-import { createWorld, type World } from './support/parity/world.ts'
 
 const mail = JSON.stringify({ channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi' })
 const newKey = JSON.stringify({ name: 'planted', permission: 'Full Access' })

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
-import { type ScriptedSmtp, scriptedSmtp } from './support/scripted-smtp.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { type ScriptedSmtp, scriptedSmtp } from '../support/scripted-smtp.ts'
 
 /* What one mail leaves to the next on the connection that they share. */
 

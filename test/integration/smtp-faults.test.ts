@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
-import { closedPort } from './support/receivers.ts'
-import { scriptedProvider } from './support/scripted-provider.ts'
-import type { SmtpScript } from './support/scripted-smtp.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { closedPort } from '../support/receivers.ts'
+import { scriptedProvider } from '../support/scripted-provider.ts'
+import type { SmtpScript } from '../support/scripted-smtp.ts'
 
 const smtpProvider = scriptedProvider()
 

@@ -4,9 +4,9 @@ import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { email } from '../../src/channels/built-in.ts'
 import { compileTemplate } from '../../src/domain/template/compile.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
-import { addresses, type MailServer, type ReceivedMail, startMailServer } from './support/mail-server.ts'
-import { httpReceiver } from './support/receivers.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { addresses, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts'
+import { httpReceiver } from '../support/receivers.ts'
 
 let server: MailServer
 let channel: Provider

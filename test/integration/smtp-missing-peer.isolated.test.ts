@@ -4,9 +4,9 @@ import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { perOrganization } from '../../src/services/channels/channel-option.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { eventually } from '../support/eventually.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
 const hooks = registerHooks({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { scriptedProvider } from './support/scripted-provider.ts'
-import type { SmtpMoment } from './support/scripted-smtp.ts'
+import { scriptedProvider } from '../support/scripted-provider.ts'
+import type { SmtpMoment } from '../support/scripted-smtp.ts'
 
 /*
  * The tables of reference "providers" 6.1, spoken by a real server to the real client: so that what is assumed of

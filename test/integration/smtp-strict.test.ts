@@ -4,8 +4,8 @@ import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import type { Message } from '../../src/ports/provider.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
-import { startMailServer } from './support/mail-server.ts'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { startMailServer } from '../support/mail-server.ts'
 
 const SIZE = 20_000
 const bytes = new Uint8Array(Array.from({ length: 256 }, (_, index) => index))

@@ -19,7 +19,7 @@ import {
 } from '../../src/testing/storage/record-fixtures.ts'
 import { createState } from '../reference-storage/state.ts'
 import { storageOf } from '../reference-storage/storage-of.ts'
-import { describeBesideReference } from './support/beside-reference.ts'
+import { describeBesideReference } from '../support/beside-reference.ts'
 
 /** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and records. */
 const ORGANIZATION = 'org_default'

@@ -6,8 +6,8 @@ import { notifierRouter } from '../../adapters/http/express.ts'
 import { type HttpApiOptions, notifierHandler } from '../../adapters/http/node.ts'
 import { NodeHttpRequest } from '../../adapters/http/node-request.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
+import { EXPRESS } from '../support/express-host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { EXPRESS } from './support/express-host.ts'
 
 const directory = temporaryDirectory()
 let sockets = 0

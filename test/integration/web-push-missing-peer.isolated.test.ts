@@ -2,8 +2,8 @@ import { createECDH } from 'node:crypto'
 import { registerHooks } from 'node:module'
 import { afterAll, describe, expect, it } from 'vitest'
 import { webPush } from '../../adapters/channels/web-push/send.ts'
+import { sendContext } from '../support/channel-context.ts'
 import { pushClient } from '../support/push-client.ts'
-import { sendContext } from './support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
 const hooks = registerHooks({

@@ -5,7 +5,7 @@ import { type WebhookOptions, webhook } from '../../adapters/channels/webhook/se
 import { LONGEST_HINT_MS, WEBHOOK_RETRY } from '../../src/domain/retry.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
-import { sendContext } from './support/channel-context.ts'
+import { sendContext } from '../support/channel-context.ts'
 import {
   certificate,
   closedPort,
@@ -14,7 +14,7 @@ import {
   type ReceivedRequest,
   type Receiver,
   tcpReceiver,
-} from './support/receivers.ts'
+} from '../support/receivers.ts'
 
 const secret = webhookSigner().newSecret()
 const development: WebhookOptions = { allow: ['127.0.0.0/8'], allowHttp: true }

@@ -19,7 +19,7 @@ import {
   type WebhookEvent,
 } from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { EXPRESS } from './support/express-host.ts'
+import { EXPRESS } from '../support/express-host.ts'
 
 const require = createRequire(import.meta.url)
 /** Comes without types of its own. */

@@ -7,8 +7,8 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { httpReceiver } from '../../support/receivers.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { httpReceiver } from '../support/receivers.ts'
 
 const directory = temporaryDirectory()
 const MESSAGES = 40

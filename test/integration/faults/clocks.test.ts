@@ -4,12 +4,12 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
+import { answering, drained, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { openPlace, type Place } from './support/store.ts'
-import { answering, drained, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 const HOUR = 3_600_000

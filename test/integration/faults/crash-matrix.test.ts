@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { serviceOf } from '../../../src/services/service.ts'
+import type { Point } from '../../support/faults/points.ts'
+import type { Place } from '../../support/faults/store.ts'
+import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
-import type { Point } from './support/points.ts'
-import type { Place } from './support/store.ts'
-import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [

@@ -7,7 +7,6 @@ import { serviceOf } from '../../../src/services/service.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { referenceStorage } from '../../reference-storage/index.ts'
 import { eventually } from '../../support/eventually.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import {
   type Act,
   accept,
@@ -22,8 +21,9 @@ import {
   report,
   retry,
   statusOf,
-} from './support/model.ts'
-import { type ModelWorld, modelWorld } from './support/model-world.ts'
+} from '../../support/faults/model.ts'
+import { type ModelWorld, modelWorld } from '../../support/faults/model-world.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 type Command = fc.AsyncCommand<Model, ModelWorld>
 

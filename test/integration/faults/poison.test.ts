@@ -4,11 +4,11 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { openPlace } from '../../support/faults/store.ts'
+import { drained } from '../../support/faults/world.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { DeliverOptions } from '../programs/deliver.ts'
-import { openPlace } from './support/store.ts'
-import { drained } from './support/world.ts'
 
 const directory = temporaryDirectory()
 const ATTEMPTS = 3

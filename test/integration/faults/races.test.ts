@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
+import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { RaceOptions } from '../programs/race.ts'
-import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 const PROCESSES = 4

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
+import { openPlace } from '../../support/faults/store.ts'
+import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
+import { type Answer, call } from '../../support/http-client.ts'
 import { type Program, runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { ApiOptions } from '../programs/api.ts'
-import { type Answer, call } from '../support/http-client.ts'
-import { openPlace } from './support/store.ts'
-import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 let databases = 0

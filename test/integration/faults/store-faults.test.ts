@@ -8,9 +8,9 @@ import { createHttpApi } from '../../../src/http/api.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type Answer, call } from '../../support/http-client.ts'
 import { openSqlite } from '../../support/sqlite-handle.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
-import { type Answer, call } from '../support/http-client.ts'
 
 interface Fault {
   begin(handle: DatabaseSync, file: string): void

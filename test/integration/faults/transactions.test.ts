@@ -3,13 +3,13 @@ import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { WAIT_MS } from '../../support/patience.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
 import type { TransactOptions } from '../programs/transact.ts'
-import { openPlace, type Place } from './support/store.ts'
 
 /** A process dies in the middle of its transaction; the next one delivers what there is. */
 async function delivered(place: Place, dies: TransactOptions['dies']): Promise<readonly unknown[]> {

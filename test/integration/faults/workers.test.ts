@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import type { NewNotification } from '../../../src/domain/notification.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
+import { drained } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { type Program, runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { DeliverOptions } from '../programs/deliver.ts'
-import { openPlace, type Place } from './support/store.ts'
-import { drained } from './support/world.ts'
 
 const directory = temporaryDirectory()
 const long = Number(process.env.CARILLON_SOAK_SECONDS ?? 0) > 0

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
+import type { Point } from '../../support/faults/points.ts'
+import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import type { Point } from './support/points.ts'
-import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 let world: FaultWorld

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
-import { httpProvider } from '../faults/support/http-provider.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
+import { httpProvider } from '../../support/faults/http-provider.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface ApiOptions {
   readonly place: Place

@@ -1,7 +1,7 @@
 /** Changes records as a process of one release does, until it is killed. Each line says what has been stored. */
 import { createRecordStores } from '../../../src/services/records/record-stores.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
-import { kindOf, type Profile, RECORDS } from '../support/profile-kind.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
+import { kindOf, type Profile, RECORDS } from '../../support/profile-kind.ts'
 
 export interface ChangeRecordsProgram {
   readonly place: Place

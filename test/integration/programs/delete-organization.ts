@@ -3,7 +3,7 @@
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface DeleteOrganizationProgram {
   readonly place: Place

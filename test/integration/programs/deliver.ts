@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface DeliverOptions {
   /** A SQLite file; or {@link place}. */

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { perMinutePlans, UNLIMITED } from '../../../src/domain/plans.ts'
-import { httpProvider } from '../faults/support/http-provider.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
+import { httpProvider } from '../../support/faults/http-provider.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface RaceOptions {
   readonly place: Place

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { serviceOf } from '../../../src/services/service.ts'
-import { httpProvider } from '../faults/support/http-provider.ts'
+import { httpProvider } from '../../support/faults/http-provider.ts'
 
 export interface SoakOptions {
   readonly database: string

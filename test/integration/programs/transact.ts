@@ -7,7 +7,7 @@ import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import type { Place } from '../faults/support/store.ts'
+import type { Place } from '../../support/faults/store.ts'
 
 export interface TransactOptions {
   readonly place: Place

@@ -7,9 +7,9 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { systemClock } from '../../../src/defaults/system-clock.ts'
 import type { Receipt } from '../../../src/ports/receipts.ts'
 import { serviceOf } from '../../../src/services/service.ts'
-import { httpProvider } from '../faults/support/http-provider.ts'
-import { endingAt, type Point } from '../faults/support/points.ts'
-import { openPlace, type Place } from '../faults/support/store.ts'
+import { httpProvider } from '../../support/faults/http-provider.ts'
+import { endingAt, type Point } from '../../support/faults/points.ts'
+import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface WorkOptions {
   readonly place: Place

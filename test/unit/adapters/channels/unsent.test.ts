@@ -1,11 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { isUnsent } from '../../../../adapters/channels/kit/unsent.ts'
-import {
-  closedPort,
-  httpsReceiver,
-  type Receiver,
-  tcpReceiver,
-} from '../../../integration/support/receivers.ts'
+import { closedPort, httpsReceiver, type Receiver, tcpReceiver } from '../../../support/receivers.ts'
 
 const open: Pick<Receiver, 'close'>[] = []
 afterEach(async () => {
