@@ -95,6 +95,11 @@ export interface MessageText {
    * tracked.
    */
   readonly untracked?: string | undefined
+  /**
+   * Short texts of the application, such as an order number, for the provider's own reports and webhooks. Absent: the
+   * message has none, or the notifier hands none over.
+   */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
 /** The parts of the built-in channels. A part is present only if the message has it. */
