@@ -27,6 +27,7 @@ export type {
   OrganizationLimits,
   PartLinks,
   RecipientFault,
+  StoredParts,
 } from './domain/channel-kind.ts'
 export { defineChannel } from './domain/channel-kind.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './domain/endpoint-health.ts'
@@ -92,6 +93,7 @@ export type {
   BuiltInParts,
   Message,
   MessageText,
+  PartsRefusal,
   Provider,
   SendContext,
 } from './ports/provider.ts'

@@ -66,6 +66,9 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   measure?(text: RenderedText): { readonly segments: number }
 }
 
+/** A message's parts under the name of its channel, as stored. */
+export type StoredParts<Kind extends ChannelKind> = z.output<NonNullable<Kind['parts']>>
+
 /** Why a recipient is refused. */
 export interface RecipientFault {
   /** Default `invalid_recipient`. */

@@ -1,7 +1,8 @@
 import type { EmailParts } from '../channels/email-parts.ts'
 import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
-import type { ChannelKind } from '../domain/channel-kind.ts'
+import type { ChannelKind, StoredParts } from '../domain/channel-kind.ts'
+import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { BodyFormat } from '../domain/notification.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
@@ -42,6 +43,13 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
    */
   accepts?(to: string): boolean
   /**
+   * Why this provider cannot carry the parts of a message to a recipient that it accepts, such as a foreign sender or
+   * media; null: it can. Asked only about messages with parts: at accept, where a message that no provider can carry is
+   * refused with the first provider's reason, and before each attempt, where the others are not chosen. The parts are as
+   * stored, before `renderParts`. MUST return synchronously. Default: null.
+   */
+  refuses?(parts: StoredParts<Kind>, to: string): PartsRefusal | null
+  /**
    * Hands one message to the provider.
    *
    * MUST return an outcome for every answer of the provider; an exception counts as `ambiguous`. MUST NOT retry by
@@ -70,6 +78,16 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
   check?(): Promise<void>
   /** Releases sockets and timers. Called once, after the last `send`. */
   close?(): Promise<void> | void
+}
+
+/** Why a provider cannot carry a message's parts. Shown to the caller: no secrets. */
+export interface PartsRefusal {
+  /** `invalid_sender` for a sender, otherwise usually `invalid_content`. */
+  readonly code: ErrorCode
+  /** What the provider cannot do, and what to do instead. */
+  readonly message: string
+  /** The part at fault, as a path below the channel's name: `from`. Absent: all of them. */
+  readonly field?: string | undefined
 }
 
 /** A rendered message, with the parts of its channel under the channel's name. */

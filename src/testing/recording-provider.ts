@@ -55,6 +55,7 @@ export function recordingProvider(options: RecordingProviderOptions = {}): Recor
     ...COMMON_RULES,
     send: FUNCTION,
     accepts: FUNCTION,
+    refuses: FUNCTION,
     parseReceipts: FUNCTION,
     confirmReceipts: FUNCTION,
     open: FUNCTION,

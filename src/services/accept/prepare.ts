@@ -9,6 +9,7 @@ import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { PartsRefusal } from '../../ports/provider.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { isBlank, renderContent } from '../render.ts'
@@ -48,10 +49,11 @@ export function prepareSend(
 ): NewNotification {
   const channel = channelOf(input, template)
   const kind = how.registry.kinds.of(channel)
-  const { lane } = routeTo(kind, organizationId, input.to, how)
+  const route = routeTo(kind, organizationId, input.to, how)
   assertFormat(kind, input)
   const parts = partsOf(kind, input, how.registry)
   assertParts(kind, parts, how.links)
+  assertCarried(kind, route, input.to, parts, how.registry)
   const content = {
     ...contentOf(kind, input, parts, template, how.compiled, spent),
     ...(parts === undefined ? {} : { parts }),
@@ -68,7 +70,7 @@ export function prepareSend(
     channel,
     to: input.to,
     content,
-    lane,
+    lane: route.lane,
     priority: input.priority ?? 'normal',
     sendAt,
     expiresAt,
@@ -79,22 +81,23 @@ export function prepareSend(
  * A new notification from the pinned content of an old one, to the same recipient, due now, with an equally long
  * lifetime.
  *
- * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`: the rules may
- *   have changed since the first accept
+ * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`, or a provider's
+ *   reason: the rules may have changed since the first accept
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
   if (content.removed === true) throw new NotifierError('content_removed')
   const kind = how.registry.kinds.of(channel)
-  const { lane } = routeTo(kind, organizationId, to, how)
+  const route = routeTo(kind, organizationId, to, how)
   assertParts(kind, content.parts, how.links)
+  assertCarried(kind, route, to, content.parts, how.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
     channel,
     to,
     content,
-    lane,
+    lane: route.lane,
     priority,
     sendAt: null,
     expiresAt: mayTakeMs === null ? null : Math.min(how.clock.now() + mayTakeMs, LATEST_TIME),
@@ -143,6 +146,35 @@ function assertParts(kind: ChannelKind, parts: unknown, links: Links): void {
   if (parts === undefined) return
   assertUnsubscribable(kind, parts, links)
   kind.assertParts?.(parts)
+}
+
+/**
+ * Asks the providers of the recipient whether one can carry the parts.
+ *
+ * @throws NotifierError with the reason of the first that refuses
+ */
+function assertCarried(
+  { name: channel }: ChannelKind,
+  { providers }: Destination,
+  to: string,
+  parts: unknown,
+  registry: ProviderRegistry,
+): void {
+  if (parts === undefined || providers === null) return
+  let refusal: PartsRefusal | null = null
+  for (const provider of providers) {
+    if (!registry.accepts(provider, to)) continue
+    const why = registry.refusalOf(provider, to, parts)
+    if (why === null) return
+    refusal ??= why
+  }
+  // None accepts the recipient any more: the lane decides.
+  if (refusal === null) return
+  const { code, message, field } = refusal
+  throw new NotifierError(code, {
+    message,
+    details: { field: field === undefined ? channel : `${channel}.${field}`, channel },
+  })
 }
 
 function channelOf(input: ParsedSend, template: Template | null): string {

@@ -258,6 +258,8 @@ function assertSameKind(at: string, kind: ChannelKind, plugin: Provider): void {
   throw wrong(`${at}.kind`, `the same kind as the others: two different kinds are named ${kind.name}`)
 }
 
+const HOOKS = ['accepts', 'refuses', 'parseReceipts', 'confirmReceipts', 'open', 'check', 'close'] as const
+
 function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   assertMethods(at, plugin, ['send'])
   if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
@@ -265,7 +267,7 @@ function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   }
   assertSameKind(at, kind, plugin)
   assertLimits(at, plugin)
-  for (const method of ['accepts', 'parseReceipts', 'confirmReceipts', 'open', 'check', 'close'] as const) {
+  for (const method of HOOKS) {
     if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
       throw wrong(`${at}.${method}`, 'a function')
   }

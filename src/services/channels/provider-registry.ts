@@ -5,9 +5,10 @@ import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
 import type { Kinds } from './kinds.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
+import { createProviderJudge, type ProviderJudge } from './provider-judge.ts'
 
 /** The providers of a process, by channel and organization. */
-export interface ProviderRegistry {
+export interface ProviderRegistry extends ProviderJudge {
   /** The configured channels. */
   readonly channels: readonly string[]
   readonly kinds: Kinds
@@ -15,11 +16,6 @@ export interface ProviderRegistry {
   shared(channel: string): ProviderSet | null
   /** The organizations' own providers. Null: the channel has none. */
   own(channel: string): Instances | null
-  /**
-   * Whether a provider reaches a recipient. An `accepts()` that throws or returns no boolean counts as false and is
-   * reported once a minute.
-   */
-  accepts(provider: ConfiguredProvider, to: string): boolean
   /** Loads the data for {@link of}. Undefined: it is loaded. Never rejects. */
   warm(channel: string, organizationId: string): Promise<unknown> | undefined
   /** The destination of an organization's notifications on a channel. Null: the channel is not configured for it. */
@@ -101,34 +97,12 @@ export function createProviderRegistry({
 
   const shared = (channel: string): ProviderSet | null => sources.get(channel)?.shared ?? null
 
-  const report = throttledEach<Error>(onError, () => clock.monotonic())
-
-  function refused(
-    { name, channel, organizationId }: ConfiguredProvider,
-    why: string,
-    cause?: unknown,
-  ): false {
-    const part = `accepts() of the provider "${name}" (${channel})`
-    const message = `The ${part} ${why}, so the recipient counts as refused.`
-    report(`${channel} ${name} ${organizationId}`, new Error(message, { cause }))
-    return false
-  }
+  const judge = createProviderJudge(throttledEach<Error>(onError, () => clock.monotonic()))
 
   return {
     channels: [...sources.keys()],
     kinds,
-    accepts(provider, to) {
-      if (provider.plugin.accepts === undefined) return true
-      try {
-        const answer: unknown = provider.plugin.accepts(to)
-        if (typeof answer === 'boolean') return answer
-        // An unhandled rejection would end the process.
-        Promise.resolve(answer).catch(() => {})
-        return refused(provider, 'must answer true or false, not a promise')
-      } catch (error) {
-        return refused(provider, 'threw', error)
-      }
-    },
+    ...judge,
     shared,
     own: (channel) => own.get(channel) ?? null,
     warm(channel, organizationId) {

@@ -1,9 +1,10 @@
 import { type AttemptContext, type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { NotificationFailure } from '../../domain/notification.ts'
 import { type Outcome, withoutTexts } from '../../domain/outcome.ts'
 import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { ProviderJudge } from '../channels/provider-judge.ts'
 import type { Processor, RunInSlices } from '../processor.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { idempotencyKeyOf } from './attempt-context.ts'
@@ -22,7 +23,7 @@ type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** Dependencies of notification delivery. */
 export interface NotificationDelivery extends Composition {
-  readonly registry: Pick<ProviderRegistry, 'accepts'>
+  readonly registry: ProviderJudge
   readonly attempts: Attempts
   readonly processor: Processor
   /** The provider of a last attempt with an unknown result. Null: no such attempt. */
@@ -257,8 +258,10 @@ export function createNotificationLane(
     try {
       if (isExpired(job)) await endWithout(job, 'expired', EXPIRED)
       else if (reachable.length > 0) await later(job, reachable)
-      else
-        await endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.')
+      else {
+        const { code, message } = unreachable(job)
+        await endWithout(job, code, message)
+      }
     } finally {
       returning -= 1
     }
@@ -274,8 +277,19 @@ export function createNotificationLane(
     }
   }
 
-  const reaches = ({ provider }: ProviderState, { notification }: NotificationJob): boolean =>
-    registry.accepts(provider, notification.to)
+  const reaches = (
+    { provider }: ProviderState,
+    { notification: { to, content } }: NotificationJob,
+  ): boolean => registry.accepts(provider, to) && registry.refusalOf(provider, to, content.parts) === null
+
+  /** Why no provider may be asked. */
+  function unreachable({ notification: { to, content } }: NotificationJob): NotificationFailure {
+    for (const { provider } of states) {
+      const refusal = registry.accepts(provider, to) ? registry.refusalOf(provider, to, content.parts) : null
+      if (refusal !== null) return refusal
+    }
+    return { code: 'invalid_recipient', message: 'No configured provider accepts this recipient any more.' }
+  }
 
   const sum = (count: (state: ProviderState) => number): number =>
     returning >= MOST_RETURNING

@@ -26,7 +26,10 @@ export function describeProvider<Kind extends ChannelKind>(
   }
 }
 
-type Hooks<Kind extends ChannelKind> = Pick<Provider<Kind>, 'accepts' | 'parseReceipts' | 'confirmReceipts'>
+type Hooks<Kind extends ChannelKind> = Pick<
+  Provider<Kind>,
+  'accepts' | 'refuses' | 'parseReceipts' | 'confirmReceipts'
+>
 
 /** An HTTP API with credentials of its own. */
 export interface HttpApi<Kind extends ChannelKind> {
