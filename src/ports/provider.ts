@@ -141,6 +141,8 @@ export interface SendContext {
   readonly idempotencyKey: string
   /** Time of the accept, in epoch milliseconds. */
   readonly createdAt: number
+  /** Milliseconds until the notification expires, from the hand-over. Null: it never expires. */
+  readonly expiresInMs: number | null
   /** Aborts at the timeout of the attempt, or when the notifier stops. */
   readonly signal: AbortSignal
   readonly logger: Logger

@@ -24,6 +24,7 @@ import { certificate, type Http2Server } from '../support/http2-server.ts'
 describe('a request to APNs', () => {
   it('carries the message with its topic, expiry and collapse id', async () => {
     const server = await apnsServer()
+    itIs(CREATED_AT)
     const channel = apnsProvider(server.origin, { aps: { sound: 'default' }, ttlSeconds: 60, priority: 5 })
     const outcome = await sendPush(channel, '7', { push: { data: { order: '42' } } })
 
@@ -117,6 +118,12 @@ describe('a request to APNs', () => {
     for (const { headers } of server.requests) await verified(String(headers.authorization))
   })
 })
+
+/** Stops the clock, without the timers. */
+function itIs(now: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now })
+  onTestFinished(() => void vi.useRealTimers())
+}
 
 /** The package dials port 443 alone: it gets a pool to the test server. */
 async function sendByApns2(server: Http2Server): Promise<void> {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type FcmOptions, fcm } from '../../adapters/channels/fcm/send.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
 import {
@@ -78,6 +78,8 @@ async function fixture(
 
 describe('a message to FCM', () => {
   it('holds text, data, life and what it replaces, in the fields that Google documents', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T12:00:00Z') })
+    onTestFinished(() => void vi.useRealTimers())
     const { server, send } = await fixture(undefined, { ttlSeconds: 60, priority: 'normal' })
     expect(await send({ push: { data: { order: '42' } } })).toEqual({
       kind: 'accepted',

@@ -10,6 +10,7 @@ export function sendContext(more: Partial<SendContext> = {}): SendContext {
     attempt: 1,
     idempotencyKey: 'notif_17637264000000000123456789012',
     createdAt: Date.parse('2026-11-21T12:00:00Z'),
+    expiresInMs: null,
     signal: new AbortController().signal,
     logger: recordingLogger().logger,
     runInSlices: finish,

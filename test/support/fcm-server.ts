@@ -18,20 +18,37 @@ const sendMessageRequest = z.strictObject({
   validateOnly: z.boolean().optional(),
   message: z.strictObject({
     token: z.string(),
-    notification: z.strictObject({ title: z.string().optional(), body: z.string() }).optional(),
+    notification: z
+      .strictObject({ title: z.string().optional(), body: z.string(), image: z.url().optional() })
+      .optional(),
     data: strings.optional(),
     android: z
       .strictObject({
         priority: z.enum(['NORMAL', 'HIGH']).optional(),
         ttl: seconds.optional(),
-        notification: z.strictObject({ tag: z.string() }).optional(),
+        collapse_key: z.string().optional(),
+        notification: z
+          .strictObject({
+            tag: z.string(),
+            sound: z.string().optional(),
+            click_action: z.string().optional(),
+            notification_count: z.int().optional(),
+          })
+          .optional(),
       })
       .optional(),
-    apns: z.strictObject({ headers: strings }).optional(),
+    apns: z
+      .strictObject({
+        headers: strings,
+        payload: z.record(z.string(), z.unknown()).optional(),
+        fcm_options: z.strictObject({ image: z.url() }).optional(),
+      })
+      .optional(),
     webpush: z
       .strictObject({
         headers: strings.optional(),
         notification: z.record(z.string(), z.unknown()).optional(),
+        fcm_options: z.strictObject({ link: z.url({ protocol: /^https$/ }) }).optional(),
       })
       .optional(),
   }),

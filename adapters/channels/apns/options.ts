@@ -29,7 +29,7 @@ export interface ApnsOptions {
    */
   readonly name?: string | undefined
   /**
-   * How long APNs keeps a message for an offline device, in seconds from the accept. 0: try once.
+   * How long APNs keeps a message for an offline device, in seconds. 0: try once. `push.ttlSeconds` replaces it.
    *
    * @default 2_419_200 (four weeks)
    */
@@ -41,14 +41,15 @@ export interface ApnsOptions {
    */
   readonly priority?: 10 | 5 | 1 | undefined
   /**
-   * Additional keys of `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` comes from the message.
+   * Additional keys of `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` comes from the message,
+   * whose own `badge`, `sound`, `category` and `thread` win.
    *
    * @default none
    */
   readonly aps?: Readonly<Record<string, unknown>> | undefined
   /**
    * Collapse id: messages with the same id replace each other on a device. At most 64 bytes. Undefined: show every
-   * message.
+   * message. `push.collapseKey` replaces it.
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */

@@ -3,7 +3,8 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
-import { chosenFor, rejected } from '../kit/push/composing.ts'
+import { chosenFor, present, rejected } from '../kit/push/composing.ts'
+import { apnsExpiration, keptSeconds } from '../kit/push/keeping.ts'
 import { stableUuid } from '../kit/push/stable-uuid.ts'
 import { judgeApns } from './errors.ts'
 import { http2Client } from './http2-client.ts'
@@ -24,7 +25,7 @@ const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
 
 /**
  * Apple Push Notification service with a signing key, over one HTTP/2 connection. A message's `subject` is the title of
- * the alert. `push.data` stands beside `aps` in the payload.
+ * the alert. `push.data`, `push.link` and `push.image` stand beside `aps` in the payload.
  *
  * APNs sends no receipts, so the status ends at `sent`. All attempts of a notification carry the same `apns-id`.
  *
@@ -94,24 +95,19 @@ type Composed =
   | Extract<Outcome, { kind: 'rejected' }>
 
 function compose(options: ResolvedApnsOptions, message: Message<PushKind>, context: SendContext): Composed {
-  const { to, subject, body: text, push } = message
+  const { to, push } = message
   if (!DEVICE_TOKEN.test(to)) {
     return rejected('invalid_device_token', 'recipient', 'The recipient is not an APNs device token.')
   }
   if (Object.keys(push?.data ?? {}).some((key) => ownerOfDataKey(key) === 'APNs')) {
     return rejected('invalid_content', 'message', 'The data key "aps" is reserved by APNs.')
   }
-  const alert = { ...(subject === null ? {} : { title: subject }), body: text }
-  const body = Buffer.from(JSON.stringify({ ...push?.data, aps: { ...options.aps, alert } }))
+  const body = Buffer.from(JSON.stringify(payloadOf(options, message)))
   if (body.length > MAX_PAYLOAD_BYTES) {
     const size = `The payload has ${body.length} bytes; APNs accepts at most ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
-  // Not the idempotency key: the message must also replace its predecessor after a retry.
-  const collapseId =
-    options.collapseId === undefined
-      ? stableUuid(context.notificationId)
-      : chosenFor(message, options.collapseId)
+  const collapseId = collapseIdOf(options, message, context)
   if (collapseId !== undefined && !isCollapseId(collapseId)) {
     return rejected(
       'invalid_content',
@@ -119,15 +115,17 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
       'The option "collapseId" failed, or returned an id that has more than 64 bytes or invalid characters.',
     )
   }
+  const isSilent = push?.silent === true
   return {
     kind: 'composed',
     body,
     headers: {
       'apns-id': stableUuid(context.idempotencyKey),
       'apns-topic': options.topic,
-      'apns-push-type': 'alert',
-      'apns-priority': String(options.priority),
-      'apns-expiration': expiration(options.ttlSeconds, context.createdAt),
+      'apns-push-type': isSilent ? 'background' : 'alert',
+      // APNs refuses other priorities of background messages.
+      'apns-priority': isSilent ? '5' : String(options.priority),
+      'apns-expiration': apnsExpiration(keptSeconds(push, options.ttlSeconds, context.expiresInMs)),
       ...(collapseId === undefined ? {} : { 'apns-collapse-id': collapseId }),
       'content-type': 'application/json',
       'content-length': String(body.length),
@@ -135,9 +133,31 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
   }
 }
 
-/** Unix seconds. 0 means one try without storage. */
-function expiration(ttlSeconds: number, createdAt: number): string {
-  return ttlSeconds === 0 ? '0' : String(Math.floor(createdAt / 1000) + ttlSeconds)
+function payloadOf({ aps }: ResolvedApnsOptions, { subject, body, push = {} }: Message<PushKind>): object {
+  const { data, badge, sound, image, link, category, thread, silent } = push
+  if (silent === true) return { ...data, aps: { 'content-available': 1 } }
+  return {
+    ...data,
+    ...present({ link, image }),
+    aps: {
+      ...aps,
+      ...present({ badge, sound, category, 'thread-id': thread }),
+      // The app's extension loads the image.
+      ...(image === undefined ? {} : { 'mutable-content': 1 }),
+      alert: { ...(subject === null ? {} : { title: subject }), body },
+    },
+  }
+}
+
+/** Not the idempotency key by default: the message must also replace its predecessor after a retry. */
+function collapseIdOf(
+  { collapseId }: ResolvedApnsOptions,
+  message: Message<PushKind>,
+  { notificationId }: SendContext,
+): string | undefined | null {
+  const own = message.push?.collapseKey
+  if (own !== undefined) return own
+  return collapseId === undefined ? stableUuid(notificationId) : chosenFor(message, collapseId)
 }
 
 function isCollapseId(id: string | null): id is string {

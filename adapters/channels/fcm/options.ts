@@ -17,6 +17,7 @@ export interface FcmOptions extends ProviderOptions {
   readonly projectId?: string | undefined
   /**
    * How long FCM keeps a message for an offline device, in seconds. 0: try once.
+   * `push.ttlSeconds` replaces it.
    *
    * @default 2_419_200 (four weeks, the maximum)
    */

@@ -19,6 +19,7 @@ export interface WebPushOptions {
   readonly name?: string | undefined
   /**
    * How long the push service keeps a message for an offline browser, in seconds. 0: try once.
+   * `push.ttlSeconds` replaces it.
    *
    * @default 2_419_200 (four weeks)
    */
@@ -31,7 +32,7 @@ export interface WebPushOptions {
   readonly urgency?: 'very-low' | 'low' | 'normal' | 'high' | undefined
   /**
    * Topic: the newest waiting message with a topic replaces older ones. At most 32 characters of base64url. Undefined:
-   * keep every message.
+   * keep every message. `push.collapseKey` replaces it.
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */

@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto'
 import { type PushKind, push } from '../../../src/channels/push.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
-import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
+import type { Message, PartsRefusal, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { loadPeer } from '../../peer/load-peer.ts'
 import { describeProvider } from '../kit/http/http-provider.ts'
-import { chosenFor, rejected } from '../kit/push/composing.ts'
+import { chosenFor, present, rejected } from '../kit/push/composing.ts'
+import { keptSeconds } from '../kit/push/keeping.ts'
+import { hashedTopic, TOPIC, topicOf } from '../kit/push/topic.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible } from '../kit/unsent.ts'
 import { judgeWebPush } from './errors.ts'
@@ -26,13 +27,26 @@ export interface WebPushPayload {
   readonly id: string
   readonly title: string | null
   readonly body: string
-  /** `push.data` of the send. */
+  /** `push.data` of the send, and the other parts below as the send has them. */
   readonly data?: Readonly<Record<string, string>> | undefined
+  readonly badge?: number | undefined
+  readonly image?: string | undefined
+  readonly link?: string | undefined
+  readonly category?: string | undefined
+  readonly thread?: string | undefined
+  /** `push.collapseKey`: use it as `tag` in place of `id`. */
+  readonly collapseKey?: string | undefined
 }
 
 /** RFC 8291 4: push services accept at least 4096 bytes, of which encryption takes 103. */
 const MAX_PAYLOAD_BYTES = 3_993
-const TOPIC = /^[\w-]{1,32}$/
+
+/** Subscriptions are `userVisibleOnly`: a browser shows a notice of its own for a message that shows nothing. */
+const NO_SILENCE: PartsRefusal = {
+  code: 'invalid_content',
+  message: 'Browsers have no silent messages. Leave out "push.silent", or send it to an app.',
+  field: 'silent',
+}
 
 /** The members in use of the package web-push, which encrypts and signs. The request is our own. */
 interface Encrypter {
@@ -68,6 +82,8 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
       const subscription = parseSubscription(to)
       return subscription !== null && http.refuses(subscription.endpoint) === null
     },
+
+    refuses: ({ silent }) => (silent === true ? NO_SILENCE : null),
 
     async send(message, context) {
       const subscription = parseSubscription(message.to)
@@ -115,16 +131,18 @@ interface Composed {
 }
 
 function compose(
-  { vapid, ttlSeconds, urgency, topic: topicOf }: ResolvedWebPushOptions,
+  options: ResolvedWebPushOptions,
   message: Message<PushKind>,
   context: SendContext,
 ): Composed | Outcome {
-  const { subject, body, push } = message
+  const { subject, body, push = {} } = message
+  if (push.silent === true) return rejected('invalid_content', 'message', NO_SILENCE.message)
+  const { data, badge, image, link, category, thread, collapseKey } = push
   const content: WebPushPayload = {
     id: context.notificationId,
     title: subject,
     body,
-    ...(push?.data === undefined ? {} : { data: push.data }),
+    ...present({ data, badge, image, link, category, thread, collapseKey }),
   }
   const payload = JSON.stringify(content)
   const size = Buffer.byteLength(payload)
@@ -135,8 +153,7 @@ function compose(
       `The message has ${size} bytes; push services accept at most ${MAX_PAYLOAD_BYTES}.`,
     )
   }
-  // Not the idempotency key: the message must also replace its predecessor after a retry.
-  const topic = topicOf === undefined ? ownTopic(context.notificationId) : chosenFor(message, topicOf)
+  const topic = topicFor(options, message, context)
   if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
     return rejected(
       'invalid_content',
@@ -147,13 +164,24 @@ function compose(
   return {
     payload,
     options: {
-      vapidDetails: vapid,
-      TTL: ttlSeconds,
-      urgency,
+      vapidDetails: options.vapid,
+      TTL: keptSeconds(push, options.ttlSeconds, context.expiresInMs),
+      urgency: options.urgency,
       contentEncoding: 'aes128gcm',
       ...(topic === undefined ? {} : { topic }),
     },
   }
+}
+
+/** Not the idempotency key by default: the message must also replace its predecessor after a retry. */
+function topicFor(
+  { topic }: ResolvedWebPushOptions,
+  message: Message<PushKind>,
+  { notificationId }: SendContext,
+): string | undefined | null {
+  const own = message.push?.collapseKey
+  if (own !== undefined) return topicOf(own)
+  return topic === undefined ? hashedTopic(notificationId) : chosenFor(message, topic)
 }
 
 /** @returns null if the subscription's keys are invalid: a point that is not on the curve */
@@ -172,10 +200,6 @@ function encrypt(
   } catch {
     return null
   }
-}
-
-function ownTopic(notificationId: string): string {
-  return createHash('sha256').update(notificationId, 'utf8').digest('base64url').slice(0, 32)
 }
 
 /**

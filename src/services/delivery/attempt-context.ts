@@ -19,13 +19,14 @@ export interface AboutAttempt extends Omit<SendContext, 'signal' | 'runInSlices'
 
 /** The context of an attempt. The signal is created when a provider first reads it. */
 export function createAttemptContext(about: AboutAttempt, stop: Stop): SendContext {
-  const { notificationId, organizationId, attempt, idempotencyKey, createdAt, logger } = about
+  const { notificationId, organizationId, attempt, idempotencyKey, createdAt, expiresInMs, logger } = about
   const context: Omit<SendContext, 'signal'> = {
     notificationId,
     organizationId,
     attempt,
     idempotencyKey,
     createdAt,
+    expiresInMs,
     logger,
     runInSlices: (steps) => about.share(untilStopped(steps, stop)),
   }

@@ -142,6 +142,7 @@ export function createNotificationLane(
       attempt,
       idempotencyKey: idempotencyKeyOf(notification.id, job.earlierAttempts),
       createdAt: notification.createdAt,
+      expiresInMs: finite(leftMs()),
       logger,
       share,
     }
@@ -322,5 +323,7 @@ export function createNotificationLane(
     },
   }
 }
+
+const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -121,6 +121,7 @@ function contextOf(
     attempt: 1,
     idempotencyKey: id,
     createdAt: Date.UTC(2026, 0, 15, 12),
+    expiresInMs: null,
     signal,
     logger,
     runInSlices: (steps) => runInSlices(steps, signal),

@@ -16,6 +16,7 @@ const context = {
   attempt: 1,
   idempotencyKey: 'notif_1',
   createdAt: 0,
+  expiresInMs: null,
   logger: silentLogger(),
   share: finish,
 }

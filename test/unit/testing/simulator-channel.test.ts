@@ -41,6 +41,7 @@ function context(more: Partial<SendContext> = {}): SendContext {
     attempt: 1,
     idempotencyKey: id,
     createdAt: 0,
+    expiresInMs: null,
     signal: new AbortController().signal,
     logger: recordingLogger().logger,
     runInSlices: finish,

@@ -26,3 +26,10 @@ export function chosenFor(
     return null
   }
 }
+
+/** Copies an object without its undefined members. */
+export function present<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<Fields>
+}
