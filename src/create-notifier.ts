@@ -41,6 +41,7 @@ import { createWaits } from './services/notifications/wait-for.ts'
 import type { MultiTenantNotifier, Notifier } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
+import { createConsent, createConsentApi } from './services/preferences/consent.ts'
 import { createProcessor } from './services/processor.ts'
 import { createBackpressure } from './services/receipts/backpressure.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
@@ -125,6 +126,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
+  const consent = createConsent(stores, options)
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   const storedSecret = createStoredSecret(stores)
@@ -311,6 +313,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const waits = createWaits(clock, notifications.get)
   const keys = createApiKeys(stores, ids, organizations, clock)
   const { verify, ...apiKeys } = guard(keys.apiKeys)
+  const consentApi = createConsentApi(consent, stores, organizations, options.kinds)
   const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
     ...guard({ waitFor: waits.waitFor }),
@@ -320,6 +323,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(stores, organizations, options.kinds)),
+    categories: guard(consentApi.categories),
+    preferences: guard(consentApi.preferences),
     limits: { get: guardedLimits.get },
     statistics: guard(createStatistics(storage, organizations, registry, clock)),
     logs: guard(createLogs(storage, organizations)),

@@ -42,7 +42,14 @@ export type {
 } from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'
+export type {
+  CategoryChange,
+  CategoryDefault,
+  CategoryInput,
+  CategorySettings,
+} from './domain/input/category.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
+export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
@@ -66,6 +73,7 @@ export type {
 } from './domain/outcome.ts'
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
+export type { Cells } from './domain/preferences/cells.ts'
 export type {
   AboutNotification,
   AcceptedEvent,
@@ -125,6 +133,7 @@ export type {
   CreatedOperatorKey,
   OperatorKeyRecord,
 } from './services/api-keys/records.ts'
+export type { CategoryRecord } from './services/categories/records.ts'
 export type {
   ChannelOption,
   ChannelOptions,
@@ -169,6 +178,7 @@ export type {
   OrganizationDeletion,
   OrganizationRecord,
 } from './services/organizations/records.ts'
+export type { PreferencesRecord } from './services/preferences/records.ts'
 export type { RenderedMessage } from './services/render.ts'
 export type { FailureGroup, FailureGroups, HourRecord, Statistics } from './services/statistics/records.ts'
 export type {

@@ -3,6 +3,7 @@ import { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.t
 import { silentLogger } from './defaults/silent-logger.ts'
 import { systemClock } from './defaults/system-clock.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
+import type { CategorySettings } from './domain/input/category.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
@@ -14,6 +15,7 @@ import type { Queue } from './ports/queue.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { Telemetry } from './ports/telemetry.ts'
+import { type CodeCategories, resolveCategories } from './services/categories/code-categories.ts'
 import {
   type ChannelOptions,
   type ChannelSources,
@@ -71,6 +73,11 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
    * within ten minutes, for five minutes. False: never.
    */
   readonly overuse?: OverusePolicy | false | undefined
+  /**
+   * Categories of messages by id, which people turn on and off; for all organizations. `default` is the category of
+   * messages without one. Default: only that.
+   */
+  readonly categories?: Readonly<Record<string, CategorySettings>> | undefined
   readonly email?: EmailOptions | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
@@ -152,6 +159,7 @@ export interface ResolvedOptions {
   readonly organizations: 'optional' | 'required'
   readonly sources: ChannelSources
   readonly kinds: Kinds
+  readonly categories: CodeCategories
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** With redaction. */
@@ -214,6 +222,7 @@ export function resolveOptions<Tx>(
     'plans',
     'rateLimiter',
     'overuse',
+    'categories',
     'email',
     'sms',
     'retention',
@@ -269,6 +278,7 @@ export function resolveOptions<Tx>(
     organizations,
     sources,
     kinds: createKinds(new Map([...builtIn, ...configured])),
+    categories: resolveCategories(options.categories),
     publicUrl: publicUrlOf(options.publicUrl),
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),

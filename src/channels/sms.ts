@@ -14,6 +14,7 @@ export function smsKind(options: {
   return {
     name: 'sms',
     ...phoneRecipient(smsNumbers),
+    stops: true,
     // Carriers charge for empty texts too.
     isBlank: ({ body }) => body.trim() === '',
     assertText: ({ body }) => {

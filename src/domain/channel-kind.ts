@@ -35,6 +35,11 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   assertPermitted?(to: string, organization: OrganizationLimits): void
   /** Whether a refused recipient is suppressed as a hard bounce, because it stays invalid. Default: false. */
   readonly suppressesRefused?: boolean | undefined
+  /**
+   * Whether an opt-out stops the whole channel, as STOP does for text messages: the recipient then gets nothing, not even of
+   * a required category. Default false: it counts as an unsubscription.
+   */
+  readonly stops?: boolean | undefined
   /** Where the subject appears, in words: `the title`. Absent: subjects are not sent. */
   readonly subject?: string | undefined
   /** The body may be HTML, with tracking of opens and clicks. Default false. */
@@ -156,6 +161,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   canonical: FUNCTION,
   assertPermitted: FUNCTION,
   suppressesRefused: BOOLEAN,
+  stops: BOOLEAN,
   subject: ofType('string', 'a text such as "the title"'),
   html: BOOLEAN,
   escape: FUNCTION,

@@ -8,6 +8,8 @@ import type { SuppressionReason } from './suppression.ts'
 export interface AttemptContext {
   /** Whether the channel suppresses refused recipients. */
   readonly suppressesRefused: boolean
+  /** The kind says that an opt-out stops the whole channel. Default false. */
+  readonly stops?: boolean | undefined
   /** Number of the attempt, from 1. */
   readonly attempt: number
   /** Number of earlier attempts that met a fault of the provider. */
@@ -111,9 +113,9 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
  */
 function suppressionFor(
   code: ErrorCode,
-  { suppressesRefused }: AttemptContext,
+  { suppressesRefused, stops }: AttemptContext,
 ): SuppressionReason | undefined {
-  if (code === 'unsubscribed') return 'unsubscribe'
+  if (code === 'unsubscribed') return stops ? 'stop' : 'unsubscribe'
   return suppressesRefused && code === 'invalid_recipient' ? 'hard_bounce' : undefined
 }
 

@@ -1,5 +1,7 @@
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
+import type { CategoryChange, CategoryInput } from '../domain/input/category.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
+import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
@@ -8,6 +10,7 @@ import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/inpu
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
+import type { CategoryRecord } from './categories/records.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
 import type { AccountLimits } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
@@ -20,6 +23,7 @@ import type {
   NotificationSummary,
   WaitOptions,
 } from './notifications/records.ts'
+import type { PreferencesRecord } from './preferences/records.ts'
 import { wrong } from './scope.ts'
 import type { FailureGroups, Statistics } from './statistics/records.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
@@ -241,6 +245,36 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
     /** Removes an entry. @throws NotifierError `not_found` */
     remove(recipient: SuppressionTarget): Promise<void>
+  }
+  /** Categories of messages, which people turn on and off: those in code, and the organization's own. */
+  readonly categories: {
+    /** @throws NotifierError `category_already_exists`, `missing_required_field`, `invalid_parameter` */
+    create(category: CategoryInput): Promise<CategoryRecord>
+    /** By id or former id. @throws NotifierError `not_found` */
+    get(id: string): Promise<CategoryRecord>
+    /** All of them: those in code first, then the organization's own, newest first. */
+    list(): Promise<{ readonly items: readonly CategoryRecord[] }>
+    /**
+     * Changes the given fields. A category in code changes in the option `categories` only (`invalid_parameter`).
+     *
+     * @throws NotifierError `not_found`, `invalid_parameter`, `category_already_exists` for a former id of another one
+     */
+    update(id: string, change: CategoryChange): Promise<CategoryRecord>
+    /** Preferences for it stay, for a category with the same id. @throws NotifierError `not_found`, `invalid_parameter` */
+    delete(id: string): Promise<void>
+  }
+  /** What people want to get: stored by the application's id of a person, or by an address on a channel. */
+  readonly preferences: {
+    /** @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`, … */
+    get(who: PreferencesOf): Promise<PreferencesRecord>
+    /**
+     * Changes the given cells; null clears one. Concurrent changes of other cells are kept.
+     *
+     * @throws NotifierError as `get`, and `unknown_category`
+     */
+    change(who: PreferencesOf, changes: PreferencesInput): Promise<PreferencesRecord>
+    /** Replaces all cells. @throws NotifierError as `change` */
+    replace(who: PreferencesOf, preferences: PreferencesInput): Promise<PreferencesRecord>
   }
   readonly limits: {
     /** The plan and its use. @throws NotifierError `not_found` */

@@ -19,6 +19,8 @@ const open = entries.filter(({ route }) => route.permission === 'public')
 const tenants = guarded.filter(({ route }) => route.belongsTo === 'organization')
 const operators = guarded.filter(({ route }) => route.belongsTo === 'operator')
 const ofOne = tenants.filter(({ path }) => path.includes('{'))
+/** The ids of these belong to one organization alone: another one has none of the same record. */
+const OWN_IDS = 'Categories'
 
 let host: Host
 const keys = new Map<string, { authorization: string }>()
@@ -52,6 +54,12 @@ const bodies: Readonly<Record<string, () => object>> = {
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
   addSuppression: () => suppressed,
+  createCategory: () => ({ id: newName(), name: 'News' }),
+  updateCategory: () => ({ name: 'Newsletter' }),
+  changePreferences: () => ({ channels: { email: false } }),
+  replacePreferences: () => ({ channels: { email: false } }),
+  changeOrganizationPreferences: () => ({ channels: { email: null } }),
+  replaceOrganizationPreferences: () => ({}),
   retryDeadLetters: () => ({ filter: {} }),
   createOrganization: () => ({ name: 'New' }),
   updateOrganization: () => ({ name: 'Renamed' }),
@@ -75,6 +83,8 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       return host.notifier.organizations.create({ name: 'One' })
     case 'API keys':
       return tenant.apiKeys.create({ name: 'k', permission: 'Read Only' })
+    case OWN_IDS:
+      return tenant.categories.create({ id: newName(), name: 'News' })
     case 'Webhooks':
       // An organization may have fifty.
       for (const { id } of (await tenant.webhooks.list()).items) await tenant.webhooks.delete(id)
@@ -104,6 +114,7 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
     await host.notifier.organization(organizationId).suppressions.add(suppressed)
     query = `${query === '' ? '?' : `${query}&`}channel=push&to=token`
   }
+  if (path === '/v1/preferences') query = `${query === '' ? '?' : `${query}&`}recipient=ada`
   const body = bodies[route.operation]?.()
   if (route.body !== undefined && body === undefined) throw new Error(`no body for ${route.operation}`)
   const eventId = path.includes('{eventId}') ? await published(id, organizationId) : ''
@@ -192,6 +203,17 @@ it('every operation needs the level of DESIGN.md §4', () => {
     addSuppression: 'Full Access',
     listSuppressions: 'Read Only',
     removeSuppression: 'Full Access',
+    createCategory: 'Full Access',
+    listCategories: 'Read Only',
+    getCategory: 'Read Only',
+    updateCategory: 'Full Access',
+    deleteCategory: 'Full Access',
+    getPreferences: 'Read Only',
+    changePreferences: 'Write',
+    replacePreferences: 'Write',
+    getOrganizationPreferences: 'Read Only',
+    changeOrganizationPreferences: 'Full Access',
+    replaceOrganizationPreferences: 'Full Access',
     createOrganization: 'Full Access',
     listOrganizations: 'Read Only',
     getOrganization: 'Read Only',
@@ -294,10 +316,11 @@ describe.each(operators.filter(({ path }) => path.includes('{')))(
 describe.each(ofOne)('$route.method $path', ({ route, path }) => {
   it("of another organization's resource is refused, and leaves it as it was", async () => {
     const { id } = await resource(route, OWN)
+    const expected = route.tag === OWN_IDS ? [404, 'not_found'] : [403, 'organization_mismatch']
     const foreign = await attempt(route, path, { organizationId: OTHER, id })
-    expect(outcome(foreign)).toEqual([403, 'organization_mismatch'])
+    expect(outcome(foreign)).toEqual(expected)
     const operator = await attempt(route, path, { id, naming: OTHER })
-    expect(outcome(operator)).toEqual([403, 'organization_mismatch'])
+    expect(outcome(operator)).toEqual(expected)
     expect(outcome(await attempt(route, path, { id }))).toEqual([route.status, undefined])
   })
 

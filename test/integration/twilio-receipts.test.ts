@@ -220,7 +220,7 @@ describe('a report', () => {
   })
 
   it('of an opt-out suppresses the recipient, and no other failure does', async () => {
-    const suppress = { reason: 'unsubscribe' }
+    const suppress = { reason: 'stop' }
     for (const ErrorCode of ['21610', '30630']) {
       expect(await parse(report('undelivered', { ErrorCode }))).toMatchObject([{ suppress }])
     }
@@ -238,7 +238,7 @@ describe('an incoming message', () => {
     expect(parsed.answer).toEqual({ contentType: 'text/xml', body: '<Response/>' })
     return parsed.receipts
   }
-  const stopped = [{ dedupeKey: `${SID}|incoming`, suppress: { address: from, reason: 'unsubscribe' } }]
+  const stopped = [{ dedupeKey: `${SID}|incoming`, suppress: { address: from, reason: 'stop' } }]
   const started = [{ dedupeKey: `${SID}|incoming`, unsuppress: { address: from } }]
 
   it.each(['STOP', 'stop', ' Stop\n', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE'])(

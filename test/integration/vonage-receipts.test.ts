@@ -301,7 +301,7 @@ describe('a report', () => {
   })
 
   it('of an opt-out suppresses the recipient, and no other failure does', async () => {
-    const suppress = { reason: 'unsubscribe' }
+    const suppress = { reason: 'stop' }
     expect(await parse(dlr('rejected', '9'))).toMatchObject([{ suppress }])
     const fields = { message_uuid: 'a', to: '4915112345678', status: 'rejected', error: { title: '1240' } }
     expect(await parse(fields)).toMatchObject([{ suppress }])
@@ -381,7 +381,7 @@ describe('an incoming message', () => {
   it('opts out and in by its keyword alone', async () => {
     for (const fields of formats('Stop'))
       expect(await parse(fields)).toEqual([
-        { dedupeKey: 'in-1|incoming', suppress: { address, reason: 'unsubscribe' } },
+        { dedupeKey: 'in-1|incoming', suppress: { address, reason: 'stop' } },
       ])
     for (const fields of formats('START'))
       expect(await parse(fields)).toEqual([{ dedupeKey: 'in-1|incoming', unsuppress: { address } }])

@@ -67,6 +67,7 @@ export const telegramChannel: TelegramKind = {
   recipient: 'a Telegram chat id such as 123456789 or -1001234567890, or an @name',
   checkRecipient: (to) => (isChatId(to) || USER_NAME.test(to) ? null : {}),
   canonical: (to) => to.toLowerCase(),
+  stops: true,
   parts: telegramParts,
   isBlank: ({ body }) => body.trim() === '',
   assertText({ body }) {

@@ -46,7 +46,7 @@ function receiptOf(key: string, change: unknown): Receipt | null {
   if (address === undefined || member(chat, 'type') !== 'private') return null
   switch (member(member(change, 'new_chat_member'), 'status')) {
     case 'kicked':
-      return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+      return { dedupeKey: key, suppress: { address, reason: 'stop' } }
     case 'member':
       return { dedupeKey: key, unsuppress: { address } }
     default:

@@ -105,7 +105,7 @@ function incoming(read: Read, scheme: string): Receipt | null {
   const named = read('OptOutType')?.toLowerCase()
   const meaning = named === undefined ? optOutOf(read('Body') ?? '') : named
   const key = dedupeKey(read('MessageSid'), 'incoming')
-  if (meaning === 'stop') return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+  if (meaning === 'stop') return { dedupeKey: key, suppress: { address, reason: 'stop' } }
   if (meaning === 'start') return { dedupeKey: key, unsuppress: { address } }
   return null
 }
@@ -138,7 +138,7 @@ function status(read: Read, url: string): Receipt | null {
           message: read('ErrorMessage')?.slice(0, 500),
           providerCode: providerCode ?? state,
         },
-        ...(code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
+        ...(code === 'unsubscribed' ? { suppress: { reason: 'stop' as const } } : {}),
       }
     }
     default:

@@ -99,7 +99,7 @@ function status(fields: Fields): Receipt | null {
     dedupeKey: dedupeKey(providerMessageId, state, fields['err-code']),
     notificationId,
     fact: { type, providerMessageId, ...reason, occurredAt: occurredAt(fields) },
-    ...(reason.code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
+    ...(reason.code === 'unsubscribed' ? { suppress: { reason: 'stop' as const } } : {}),
   }
 }
 
@@ -132,7 +132,7 @@ function incoming(fields: Fields): Receipt | null {
   const key = dedupeKey(fields.messageId ?? fields.message_uuid, 'incoming')
   switch (optOutOf(fields.text ?? '')) {
     case 'stop':
-      return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+      return { dedupeKey: key, suppress: { address, reason: 'stop' } }
     case 'start':
       return { dedupeKey: key, unsuppress: { address } }
     case null:

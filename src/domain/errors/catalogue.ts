@@ -93,6 +93,11 @@ const ROWS = {
     'The template does not exist.',
     'Check its name or id; a deleted template cannot be used.',
   ],
+  unknown_category: [
+    422,
+    'The category does not exist.',
+    'Use the id of a category, or declare it in the option "categories".',
+  ],
   notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
   not_found: [404, 'Nothing exists at this address.', 'Check the path and the id in it.'],
   method_not_allowed: [
@@ -104,6 +109,11 @@ const ROWS = {
     409,
     'A template with this name exists.',
     'Choose another name, or update the existing template.',
+  ],
+  category_already_exists: [
+    409,
+    'A category has this id or former id.',
+    'Choose another id, or change the existing category.',
   ],
   version_conflict: [
     409,

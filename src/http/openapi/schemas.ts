@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { categoryChange, categoryInput } from '../../domain/input/category.ts'
 import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
+import { preferencesInput } from '../../domain/input/preferences.ts'
 import { retryInput } from '../../domain/input/retry.ts'
 import { type SendSchema, sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
@@ -14,6 +16,7 @@ import {
 } from '../../domain/input/webhook-endpoint.ts'
 import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
+import { categoryList, categoryRecord } from '../schemas/category.ts'
 import { deleted, failure, notificationStatus } from '../schemas/common.ts'
 import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
 import { logEntry, logList } from '../schemas/log.ts'
@@ -28,6 +31,7 @@ import {
   validatedSend,
 } from '../schemas/notification.ts'
 import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
+import { preferencesRecord } from '../schemas/preferences.ts'
 import { healthStatus } from '../schemas/service.ts'
 import { operations, statistics } from '../schemas/statistics.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
@@ -65,6 +69,9 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['SecretRotationRequest', secretRotation],
   ['RedeliverRequest', redeliverInput],
   ['SuppressionRequest', suppressionInput],
+  ['CategoryRequest', categoryInput],
+  ['CategoryChange', categoryChange],
+  ['PreferencesRequest', preferencesInput],
   ['RetryRequest', retryInput],
   ['OrganizationRequest', organizationInput],
   ['OrganizationChange', organizationChange],
@@ -108,6 +115,9 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['Operations', operations],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
+  ['Category', categoryRecord],
+  ['CategoryList', categoryList],
+  ['Preferences', preferencesRecord],
   ['Organization', organizationRecord],
   ['OrganizationList', organizationList],
   ['OrganizationDeletion', organizationDeletion],

@@ -19,6 +19,8 @@ export const TAGS = {
   'API keys': 'API keys and their permissions.',
   Webhooks: 'Endpoints that receive events.',
   Suppressions: 'Recipients that get no messages.',
+  Categories: 'Categories of messages, which people turn on and off.',
+  Preferences: 'What people want to get.',
   Organizations: 'Tenants, managed with operator keys.',
   Receipts: 'Reports of providers.',
   Pages: 'Targets of signed links in messages.',

@@ -1,10 +1,12 @@
 import { accountRoutes } from './account.ts'
 import { apiKeyRoutes } from './api-keys.ts'
+import { categoryRoutes } from './categories.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
 import { organizationRoutes } from './organizations.ts'
 import { pageRoutes } from './pages.ts'
+import { preferenceRoutes } from './preferences.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
@@ -24,6 +26,8 @@ export const ROUTES: readonly Route[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...suppressionRoutes,
+  ...categoryRoutes,
+  ...preferenceRoutes,
   ...organizationRoutes,
   ...receiptRoutes,
   ...pageRoutes,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { channel, NO_INSTANT } from '../../domain/input/fields.ts'
+import { MAX_RECIPIENT_ID } from '../../domain/input/preferences.ts'
 import { errorCode } from '../../domain/input/retry.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
@@ -106,6 +107,20 @@ export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
 export const suppressionTargetQuery: z.ZodType<SuppressionTarget> = z.object({
   channel: channel,
   to: recipient.describe('The recipient, percent-encoded: the plus sign of a phone number is `%2B`.'),
+})
+
+/** Query of `/v1/preferences`. */
+export const preferencesQuery: z.ZodType<{
+  recipient?: string | undefined
+  channel?: string | undefined
+  to?: string | undefined
+}> = z.object({
+  recipient: line
+    .max(MAX_RECIPIENT_ID)
+    .optional()
+    .describe("The application's id of a person, as `recipient` in a send."),
+  channel: channel.optional().describe('With `to`, instead of `recipient`.'),
+  to: recipient.optional().describe('An address, percent-encoded: the plus sign of a phone number is `%2B`.'),
 })
 
 // Validated before the split, so that an error names the parameter and not one of its parts.

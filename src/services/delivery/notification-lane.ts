@@ -169,6 +169,7 @@ export function createNotificationLane(
     return decide(outcome, {
       ...about,
       suppressesRefused: provider.kind.suppressesRefused === true,
+      stops: provider.kind.stops === true,
       outages: job.outages,
       earlierAttempts: job.earlierAttempts,
       provider: provider.name,

@@ -193,7 +193,7 @@ function consentOf(
     return [suppressing(kind, organizationId, suppress.address, why)]
   }
   if (unsuppress === undefined) return null
-  return [optingIn(kind, organizationId, unsuppress.address)]
+  return optingIn(kind, organizationId, unsuppress.address)
 }
 
 function named({ channel, name }: ConfiguredProvider): {

@@ -59,14 +59,19 @@ export function suppressing(
   }
 }
 
-/** Removes an opt-out, and no entry with another reason: an opt-in does not reverse a bounce or complaint. */
+/** Removes opt-outs, and no entry with another reason: an opt-in does not reverse a bounce or complaint. */
 export function optingIn(
   kind: ChannelKind,
   organizationId: string,
   to: string,
-): RecordRemoval<SuppressionValue> {
+): readonly RecordRemoval<SuppressionValue>[] {
   const id = suppressionId(kind, organizationId, to)
-  return { kind: suppressionKind, do: 'remove', id, only: { reason: 'unsubscribe' } }
+  return (['stop', 'unsubscribe'] as const).map((reason) => ({
+    kind: suppressionKind,
+    do: 'remove',
+    id,
+    only: { reason },
+  }))
 }
 
 /** The entries that follow from facts: hard bounces, complaints and opt-outs. */

@@ -54,7 +54,7 @@ describe('decide', () => {
 
   it.each<[ErrorCode, FaultScope, string, string | undefined]>([
     ['unsubscribed', 'recipient', 'email', 'unsubscribe'],
-    ['unsubscribed', 'recipient', 'sms', 'unsubscribe'],
+    ['unsubscribed', 'recipient', 'sms', 'stop'],
     ['unsubscribed', 'recipient', 'push', 'unsubscribe'],
     ['invalid_recipient', 'recipient', 'email', 'hard_bounce'],
     ['invalid_recipient', 'recipient', 'sms', undefined],
@@ -68,7 +68,11 @@ describe('decide', () => {
   ])('suppresses after %s (%s) by %s: %s', (code, scope, channel, suppress) => {
     const { facts } = decide(
       { kind: 'rejected', code, scope },
-      { ...context, suppressesRefused: kindOf(channel).suppressesRefused === true },
+      {
+        ...context,
+        suppressesRefused: kindOf(channel).suppressesRefused === true,
+        stops: kindOf(channel).stops === true,
+      },
     )
     expect(facts.map((fact) => fact.suppress)).toEqual([suppress])
   })

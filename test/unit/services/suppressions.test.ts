@@ -70,6 +70,7 @@ describe('suppressions', () => {
     ['complaint', 'blocked_recipient'],
     ['manual', 'blocked_recipient'],
     ['unsubscribe', 'unsubscribed'],
+    ['stop', 'unsubscribed'],
   ] as const)('for the reason %s refuse with %s, until they are removed', async (reason, code) => {
     const free = { ...UNLIMITED, notificationsPerHour: 2, notificationsPerMonth: 2 }
     const { notifier } = await start({ plans: { free } })

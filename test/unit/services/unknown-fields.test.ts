@@ -114,6 +114,24 @@ const grouped: Groups = {
     list: [(n, slip) => n.suppressions.list(slip)],
     remove: [(n, slip) => n.suppressions.remove({ channel: 'email', to: mail.to, ...slip })],
   },
+  categories: {
+    create: [(n, slip) => n.categories.create({ id: 'a', name: 'A', ...slip })],
+    get: [],
+    list: [],
+    update: [(n, slip) => n.categories.update('a', slip)],
+    delete: [],
+  },
+  preferences: {
+    get: [(n, slip) => n.preferences.get({ recipient: 'a', ...slip })],
+    change: [
+      (n, slip) => n.preferences.change({ recipient: 'a', ...slip }, {}),
+      (n, slip) => n.preferences.change({ recipient: 'a' }, slip),
+    ],
+    replace: [
+      (n, slip) => n.preferences.replace({ recipient: 'a', ...slip }, {}),
+      (n, slip) => n.preferences.replace({ recipient: 'a' }, slip),
+    ],
+  },
   statistics: { get: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
   limits: { get: [] },

@@ -116,7 +116,7 @@ describe('updates', () => {
   it('tell who has blocked the bot, and who has unblocked it', async () => {
     expect(await read(change('kicked'))).toEqual({
       kind: 'receipts',
-      receipts: [{ dedupeKey: 'update|7', suppress: { address: '42', reason: 'unsubscribe' } }],
+      receipts: [{ dedupeKey: 'update|7', suppress: { address: '42', reason: 'stop' } }],
     })
     expect(await read(change('member'))).toEqual({
       kind: 'receipts',

@@ -1,0 +1,37 @@
+import type { Cells } from './cells.ts'
+
+/** A category of messages, such as `marketing` or `security`, which people turn on and off. */
+export interface Category {
+  /** Stable: 1 to 64 lower-case letters, digits and hyphens. */
+  readonly id: string
+  /** For people. */
+  readonly name: string
+  /** For people. Null: none. */
+  readonly description: string | null
+  /** True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP. */
+  readonly required: boolean
+  /** Whether its messages go without a preference, by channel. */
+  readonly default: Cells
+  /** Value of the header `List-Id` of its mails, without angle brackets. Null: none. */
+  readonly listId: string | null
+  /** Sender of its mails. Null: that of the provider. */
+  readonly from: string | null
+  /** Earlier ids, which still name it. */
+  readonly formerIds: readonly string[]
+}
+
+/** The id of the category of messages without one. */
+export const DEFAULT_CATEGORY = 'default'
+
+/** Most categories in code, and most stored ones of an organization. */
+export const MOST_CATEGORIES = 100
+
+export const CATEGORY_ID: RegExp = /^[a-z0-9-]{1,64}$/
+
+/** By id and by former ids; an id outranks a former one. */
+export function indexCategories(categories: readonly Category[]): ReadonlyMap<string, Category> {
+  const formers = categories.flatMap((category) =>
+    category.formerIds.map((id): [string, Category] => [id, category]),
+  )
+  return new Map([...formers, ...categories.map((category): [string, Category] => [category.id, category])])
+}

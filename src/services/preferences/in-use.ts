@@ -1,0 +1,52 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import { preferenceKind } from './kind.ts'
+
+/** Which organizations have preferences, so that the messages of others cost no look-up. */
+export interface PreferencesInUse {
+  /** Whether preferences are stored. At once while that is known. Of other processes it notices within a second. */
+  of(organizationId: string): boolean | Promise<boolean>
+  /** Called before the first preference is stored here. */
+  mark(organizationId: string): void
+}
+
+/** How long the first preference that another process stores may go unnoticed. */
+const FRESH_MS = 1_000
+const MOST_KNOWN = 100_000
+
+export function createPreferencesInUse(
+  stores: RecordStores,
+  clock: Pick<Clock, 'monotonic'>,
+): PreferencesInUse {
+  const store = stores.of(preferenceKind)
+  /** When "none" must be asked again. Infinite: there are some. */
+  const known = new Map<string, number>()
+  const asking = new Map<string, Promise<boolean>>()
+
+  async function ask(organizationId: string): Promise<boolean> {
+    const asked = clock.monotonic()
+    const { items } = await store.list({ organizationId }, { limit: 1, offset: 0 })
+    const some = items.length > 0
+    if (known.get(organizationId) === Number.POSITIVE_INFINITY) return true
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(organizationId, some ? Number.POSITIVE_INFINITY : asked + FRESH_MS)
+    return some
+  }
+
+  return {
+    of(organizationId) {
+      const until = known.get(organizationId)
+      if (until === Number.POSITIVE_INFINITY) return true
+      if (until !== undefined && until > clock.monotonic()) return false
+      const others = asking.get(organizationId)
+      if (others !== undefined) return others
+      const answer = ask(organizationId).finally(() => asking.delete(organizationId))
+      asking.set(organizationId, answer)
+      return answer
+    },
+    mark(organizationId) {
+      if (known.size >= MOST_KNOWN) known.clear()
+      known.set(organizationId, Number.POSITIVE_INFINITY)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { NO_PREFERENCES, type Preferences } from '../../domain/preferences/preferences.ts'
+import type { RecordRemoval, StoredRecord } from '../../ports/storage/records.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import type { PreferencesInUse } from './in-use.ts'
+import { type PreferenceOwner, type PreferenceValue, preferenceKind } from './kind.ts'
+
+/** Stored preferences. */
+export interface PreferenceBook {
+  /** In order, in one query. Null: none. */
+  read(owners: readonly PreferenceOwner[]): Promise<(StoredRecord<PreferenceValue> | null)[]>
+  /**
+   * Changes preferences. Concurrent changes follow each other, so that none is lost.
+   *
+   * @param decide returns the new preferences of the current ones; called again after a concurrent change
+   * @param also written in the same commit
+   * @throws NotifierError `not_found` if the organization does not exist
+   */
+  update(
+    owner: PreferenceOwner,
+    decide: (before: Preferences) => Preferences,
+    also?: readonly RecordRemoval[],
+  ): Promise<StoredRecord<PreferenceValue>>
+}
+
+export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInUse): PreferenceBook {
+  const store = stores.of(preferenceKind)
+
+  async function insert(
+    { organizationId, id, by }: PreferenceOwner,
+    decide: (before: Preferences) => Preferences,
+    also: readonly RecordRemoval[],
+  ): Promise<StoredRecord<PreferenceValue> | 'taken'> {
+    const value = { ...decide(NO_PREFERENCES), by, updatedAt: null }
+    return store.insert({ id, organizationId, value }, also)
+  }
+
+  return {
+    read: (owners) => store.findAll(owners.map(({ id }) => ({ id }))),
+    async update(owner, decide, also = []) {
+      // First: a message that is judged from now on must look.
+      inUse.mark(owner.organizationId)
+      for (;;) {
+        const changed = await store.change(
+          owner.id,
+          ({ value, readAt }) => ({ ...value, ...decide(value), updatedAt: readAt }),
+          () => also,
+        )
+        if (typeof changed !== 'string') return changed
+        const inserted = await insert(owner, decide, also)
+        if (inserted !== 'taken') return inserted
+      }
+    },
+  }
+}
