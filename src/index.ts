@@ -39,6 +39,7 @@ export type {
   NotificationEvent,
   NotificationEventData,
   NotificationFailedEvent,
+  NotificationSkippedEvent,
 } from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'

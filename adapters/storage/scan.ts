@@ -1,4 +1,5 @@
 import { decodeCursor } from '../../src/domain/cursor.ts'
+import type { LabelFilter } from '../../src/domain/labels.ts'
 import type { LogFilter } from '../../src/ports/storage/logs.ts'
 import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
 import type { PageRequest } from '../../src/ports/storage/page.ts'
@@ -9,16 +10,61 @@ import type { PageRequest } from '../../src/ports/storage/page.ts'
  */
 export const MAX_SCANNED = 2_000
 
+/**
+ * Most notifications whose log entries a page gathers and sorts. With more of them, it walks the log: then a match is
+ * never far away.
+ */
+export const MAX_GATHERED = 500
+
+/** The label whose index a list walks: the one with the fewest rows to expect. */
+export type LabelWalk = 'groupId' | 'metadata' | 'recipient' | 'category'
+
+/** Null: a filter without labels. */
+export function labelWalk(filter: LabelFilter): LabelWalk | null {
+  if (filter.groupId !== undefined) return 'groupId'
+  if (pairsOf(filter).length > 0) return 'metadata'
+  if (filter.recipient !== undefined) return 'recipient'
+  return filter.category === undefined ? null : 'category'
+}
+
+export type Pair = readonly [name: string, value: string]
+
+/** The pairs of metadata to match. A walk by metadata walks the first one. */
+export function pairsOf({ metadata }: LabelFilter): readonly Pair[] {
+  return metadata === undefined ? [] : Object.entries(metadata)
+}
+
+/** The index that a list of notifications walks. */
+export type Walk = LabelWalk | 'ids' | 'failed' | 'time'
+
+export function walkFor(filter: NotificationFilter): Walk {
+  if (filter.ids !== undefined) return 'ids'
+  return labelWalk(filter) ?? (filter.status === 'failed' ? 'failed' : 'time')
+}
+
+/** Number of conditions on labels. */
+function countLabels(filter: LabelFilter): number {
+  const { recipient, category, groupId } = filter
+  return pairsOf(filter).length + countGiven([recipient, category, groupId])
+}
+
+function countGiven(values: readonly unknown[]): number {
+  return values.filter((value) => value !== undefined).length
+}
+
 /** True: a list of notifications must skip rows of the index that it walks. */
-export function skipsRows({ status, ids, ...filter }: NotificationFilter): boolean {
-  const { channel, to, templateId, code, provider } = filter
-  const others = [channel, to, templateId, code, provider]
-  return ids === undefined && ((status ?? 'failed') !== 'failed' || others.some((one) => one !== undefined))
+export function skipsRows(filter: NotificationFilter): boolean {
+  const walk = walkFor(filter)
+  if (walk === 'ids') return false
+  const { channel, to, templateId, code, provider, status } = filter
+  const others = [channel, to, templateId, code, provider, walk === 'failed' ? undefined : status]
+  return countLabels(filter) + countGiven(others) > (labelWalk(filter) === null ? 0 : 1)
 }
 
 /** The same for the delivery log. */
-export function skipsEntries({ channel, status, notificationId }: LogFilter): boolean {
-  return notificationId === undefined && (channel !== undefined || status !== undefined)
+export function skipsEntries(filter: LogFilter): boolean {
+  const { channel, status, notificationId } = filter
+  return notificationId === undefined && countLabels(filter) + countGiven([channel, status]) > 0
 }
 
 /** True: only notifications with a job have this status. */

@@ -12,6 +12,7 @@ const TONES: Readonly<Record<Status, Tone>> = {
   clicked: 'good',
   failed: 'bad',
   cancelled: 'plain',
+  skipped: 'plain',
 }
 
 /** Where a notification stands. One that waits after a failed attempt is told from one that has not begun. */

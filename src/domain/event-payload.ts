@@ -1,9 +1,10 @@
 import type { EventType, Fact } from './facts.ts'
+import { type Labels, type NonNullLabels, presentLabels } from './labels.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { failureOf, type RecordedEvent } from './record-facts.ts'
 
-/** The data of every event about a notification. */
-export interface NotificationEventData {
+/** The data of every event about a notification. Labels that it does not have are absent. */
+export interface NotificationEventData extends Partial<NonNullLabels> {
   /** The notification's id. */
   readonly id: string
   readonly channel: string
@@ -28,17 +29,28 @@ export interface NotificationFailedEvent {
   }
 }
 
+/** A notification was not sent, because a preference or a missing address forbids it. */
+export interface NotificationSkippedEvent {
+  readonly event: 'notification.skipped'
+  readonly data: NotificationEventData & {
+    readonly error: Pick<NotificationFailure, 'code' | 'message'>
+    /** The preference that decided. Absent: none did. */
+    readonly decidedBy?: string
+  }
+}
+
 /** The body of a webhook event. */
 export type NotificationEvent =
   | NotificationFailedEvent
+  | NotificationSkippedEvent
   | {
-      readonly event: Exclude<EventType, 'notification.failed'>
+      readonly event: Exclude<EventType, 'notification.failed' | 'notification.skipped'>
       readonly data: NotificationEventData & { readonly error?: never }
     }
 
 /** The public form of a published event. @param at time of recording in epoch milliseconds */
 export function eventPayload(
-  notification: {
+  notification: Labels & {
     readonly id: string
     readonly organizationId: string
     readonly channel: string
@@ -56,10 +68,25 @@ export function eventPayload(
     timestamp: textOf(at),
     sequence,
     organizationId: notification.organizationId,
+    ...presentLabels(notification),
   }
-  return eventType === 'notification.failed'
-    ? { event: eventType, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
-    : { event: eventType, data }
+  switch (eventType) {
+    case 'notification.failed':
+      return { event: eventType, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
+    case 'notification.skipped':
+      return { event: eventType, data: { ...data, ...skipOf(fact) } }
+    default:
+      return { event: eventType, data }
+  }
+}
+
+function skipOf({
+  code,
+  message,
+  decidedBy,
+}: Fact): Pick<NotificationSkippedEvent['data'], 'error' | 'decidedBy'> {
+  const error = failureOf({ code, message })
+  return decidedBy === undefined ? { error } : { error, decidedBy }
 }
 
 /** All events of a commit share one time. */

@@ -19,6 +19,7 @@ export type FactType =
   | 'attempt_ambiguous'
   | 'failed'
   | 'cancelled'
+  | 'skipped'
   | 'retried'
   | 'reported'
 
@@ -49,10 +50,17 @@ export interface Fact {
   /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Logged; changes no status. */
   readonly machine?: boolean | undefined
   /**
-   * The reason to suppress the recipient in the commit that records the fact. Only for hard bounces, complaints and
-   * opt-outs.
+   * The reason to suppress `address`, or else the recipient, in the commit that records the fact. Only for hard bounces,
+   * complaints and opt-outs.
    */
   readonly suppress?: SuppressionReason | undefined
+  /**
+   * The address that a report is about, if it may not be the notification's `to`: of a copy of a mail. Recorded as
+   * `reported` if it is another one, because the status is that of the message to `to`.
+   */
+  readonly address?: string | undefined
+  /** Of `skipped`: the preference that decided, a short text such as `recipient_category`. */
+  readonly decidedBy?: string | undefined
 }
 
 /** Types of events that are published to webhook endpoints and emitted to listeners. */
@@ -66,6 +74,7 @@ export const EVENT_TYPES = [
   'notification.cancelled',
   'notification.complained',
   'notification.unsubscribed',
+  'notification.skipped',
 ] as const
 
 /** Types of webhook events, the five default ones first. */
@@ -89,6 +98,7 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   attempt_ambiguous: null,
   failed: 'notification.failed',
   cancelled: 'notification.cancelled',
+  skipped: 'notification.skipped',
   retried: null,
   reported: null,
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors/catalogue.ts'
+import type { GivenLabels, Labels } from './labels.ts'
 
 /** Public status values. */
 export const STATUSES = [
@@ -10,6 +11,7 @@ export const STATUSES = [
   'clicked',
   'failed',
   'cancelled',
+  'skipped',
 ] as const
 
 /** The status of a notification: a fold over its facts, see `status.ts`. */
@@ -62,16 +64,18 @@ type PinnedText =
       readonly format?: BodyFormat
     }
 
-/** Why a notification failed. */
+/** Why a notification failed or was skipped. */
 export interface NotificationFailure {
   readonly code: ErrorCode
   readonly message: string
   /** The provider's own code or text, unchanged. Absent: none, or a sensitive message. */
   readonly providerCode?: string | undefined
+  /** Of a skipped one: the preference that decided, such as `recipient_category`. Absent: none did. */
+  readonly decidedBy?: string | undefined
 }
 
 /** A notification as stored. Times are epoch milliseconds. */
-export interface Notification {
+export interface Notification extends Labels {
   /** `notif_<digits>`, sortable by time. */
   readonly id: string
   readonly organizationId: string
@@ -87,7 +91,10 @@ export interface Notification {
   readonly provider: string | null
   /** That provider's id for the message. Null: not accepted. */
   readonly providerMessageId: string | null
-  /** Reason for the failure; while `queued` for another attempt, the failure of the last one. Otherwise null. */
+  /**
+   * Reason for the failure, or why it was skipped; while `queued` for another attempt, the failure of the last one.
+   * Otherwise null.
+   */
   readonly error: NotificationFailure | null
   readonly createdAt: number
   /** Id of the notification that this one resends. Null: none. */
@@ -95,7 +102,7 @@ export interface Notification {
 }
 
 /** A notification to store; the storage adds its time as `createdAt`. */
-export interface NewNotification {
+export interface NewNotification extends GivenLabels {
   readonly id: string
   readonly channel: string
   readonly to: string
@@ -114,4 +121,6 @@ export interface NewNotification {
    * at most 600 visible ASCII characters and spaces. Opaque to the storage, which returns it with every claim.
    */
   readonly trace?: string | undefined
+  /** False: the monthly quota does not count it, because it will be skipped. Default: it counts. */
+  readonly counted?: false | undefined
 }

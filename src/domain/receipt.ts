@@ -13,10 +13,10 @@ export interface Receipt {
    * A fact about a message; `providerMessageId` finds the notification without `notificationId`. The `provider` is
    * added. Absent for a report about a recipient alone (a STOP reply).
    */
-  readonly fact?: Omit<Fact, 'provider' | 'suppress'> | undefined
+  readonly fact?: Omit<Fact, 'provider' | 'suppress' | 'decidedBy'> | undefined
   /**
-   * Suppresses the recipient. Only for hard bounces, complaints and opt-outs. With a fact it applies to the recipient
-   * of that message, and `address` is ignored; otherwise `address` is required.
+   * Suppresses the recipient. Only for hard bounces, complaints and opt-outs. With a fact it applies to the fact's
+   * `address`, or else to the recipient of that message, and `address` here is ignored; otherwise it is required.
    */
   readonly suppress?:
     | { readonly reason: SuppressionReason; readonly address?: string | undefined }
@@ -67,7 +67,7 @@ export function soundReceipt(value: unknown): Receipt | null {
   }
 }
 
-function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
+function soundFact(value: unknown): NonNullable<Receipt['fact']> {
   const fact = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   const { type, machine } = fact
   const { code, providerCode } = soundCodes(fact)
@@ -79,6 +79,7 @@ function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
     ...known('providerCode', providerCode),
     ...known('occurredAt', timeOf(fact.occurredAt)),
     ...known('machine', machine === true ? true : undefined),
+    ...known('address', addressIn(fact)),
   }
 }
 

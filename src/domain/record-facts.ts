@@ -32,24 +32,36 @@ const FAILED = bit('notification.failed')
 
 /**
  * Adds facts to a notification. Every storage calls this function under a lock, so that status, sequence and published
- * events are the same everywhere.
+ * events are the same everywhere. The facts to store are those of the returned events.
  *
  * @param origin `engine` for facts of attempts, `receipt` for reports of providers
+ * @param to the notification's address: a report about another address changes no status
  */
 export function recordFacts(
   state: FactState,
   facts: readonly Fact[],
   origin: 'engine' | 'receipt',
+  to: string,
 ): { readonly state: FactState; readonly events: readonly RecordedEvent[] } {
   let current = state
   const events: RecordedEvent[] = []
-  for (const fact of facts) {
+  for (const given of facts) {
+    const fact = origin === 'receipt' ? asReported(given, to) : given
     const { next, eventType } = recordFact(current, fact, origin)
     current = next
     events.push({ fact, sequence: next.sequence, status: next.status, eventType })
   }
   return { state: current, events }
 }
+
+/** A report about a copy is only logged; `suppress` still concerns its address. */
+function asReported(fact: Fact, to: string): Fact {
+  const { address } = fact
+  if (address === undefined || plain(address) === plain(to)) return fact
+  return { ...fact, type: 'reported' }
+}
+
+const plain = (address: string): string => address.trim().toLowerCase()
 
 function recordFact(
   state: FactState,
@@ -100,17 +112,23 @@ function errorAfter(
     const stays = hadFailed && (!decided || code === undefined) ? before.error : null
     return stays ?? failureOf(fact)
   }
+  if (status === 'skipped') return type === 'skipped' && decided ? failureOf(fact) : before.error
   if (status !== 'queued') return null
   const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && unasked !== true
   if (tried) return failureOf(fact)
   return hadFailed ? null : before.error
 }
 
-/** The failure of a fact; a provider may report one without a known code. */
+/** The failure of a fact, or why it was skipped; a provider may report one without a known code. */
 export function failureOf({
   code = 'provider_error',
   message = ERRORS[code].message,
   providerCode,
-}: Pick<Fact, 'code' | 'message' | 'providerCode'>): NotificationFailure {
-  return { code, message, ...(providerCode === undefined ? {} : { providerCode }) }
+  decidedBy,
+}: Pick<Fact, 'code' | 'message' | 'providerCode' | 'decidedBy'>): NotificationFailure {
+  return { code, message, ...known('providerCode', providerCode), ...known('decidedBy', decidedBy) }
+}
+
+function known(name: 'providerCode' | 'decidedBy', text: string | undefined): Partial<NotificationFailure> {
+  return text === undefined ? {} : { [name]: text }
 }

@@ -8,8 +8,8 @@ import type { NotificationStatus } from './notification.ts'
  * the facts, and a repeated fact changes nothing.
  *
  * It has two levels. Within one hand-over the internal rank decides: a bounce after acceptance outranks `delivered`.
- * Across hand-overs the best public status wins. The service's own decisions (cancelled, given up) rank below any
- * provider's acceptance. A retry opens a new round, in which own facts and failed hand-overs of earlier rounds no
+ * Across hand-overs the best public status wins. The service's own decisions (cancelled, skipped, given up) rank below
+ * any provider's acceptance. A retry opens a new round, in which own facts and failed hand-overs of earlier rounds no
  * longer count.
  */
 export interface Fold {
@@ -25,7 +25,7 @@ export interface Fold {
 /** The state of one hand-over: `[rank, round]`. */
 export type Handover = readonly [rank: number, round: number]
 
-const OWN = { scheduled: 0, queued: 10, cancelled: 25, failed: 35 } as const
+const OWN = { scheduled: 0, queued: 10, cancelled: 25, skipped: 27, failed: 35 } as const
 const HANDOVER: Partial<Record<FactType, number>> = {
   sent: 30,
   deferred: 30,
@@ -50,6 +50,7 @@ const ORDER: Readonly<Record<NotificationStatus, number>> = {
   scheduled: 0,
   queued: 0,
   cancelled: 0,
+  skipped: 0,
   failed: 1,
   sent: 2,
   delivered: 3,
@@ -122,6 +123,8 @@ function ownRank(fact: Fact, round: number): number {
   switch (fact.type) {
     case 'cancelled':
       return round * ROUND + OWN.cancelled
+    case 'skipped':
+      return round * ROUND + OWN.skipped
     case 'failed':
       return round * ROUND + OWN.failed
     case 'retried':
@@ -152,6 +155,7 @@ export function statusOf(fold: Fold): NotificationStatus {
   if (failedRound >= round) return 'failed'
   const own = fold.own % ROUND
   if (own >= OWN.failed) return 'failed'
+  if (own >= OWN.skipped) return 'skipped'
   if (own >= OWN.cancelled) return 'cancelled'
   return own >= OWN.queued ? 'queued' : 'scheduled'
 }

@@ -13,6 +13,7 @@ const EVENTS: OptionNames<NotifierEvents> = {
   'notification.cancelled': true,
   'notification.complained': true,
   'notification.unsubscribed': true,
+  'notification.skipped': true,
   'attempt.started': true,
   'attempt.failed': true,
   'provider.paused': true,

@@ -15,6 +15,7 @@ import { followingWriteChecks } from './storage/following-writes.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
 import { instanceChecks } from './storage/instances.ts'
+import { labelChecks } from './storage/labels.ts'
 import { leaseChecks } from './storage/leases.ts'
 import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
@@ -26,6 +27,7 @@ import { recordChecks, recordRaceChecks } from './storage/records.ts'
 import { retentionChecks } from './storage/retention.ts'
 import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
+import { skipChecks } from './storage/skips.ts'
 import { statisticsChecks } from './storage/statistics.ts'
 import { traceChecks } from './storage/traces.ts'
 import { transactionChecks } from './storage/transactions.ts'
@@ -55,6 +57,8 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   followingWriteChecks(check)
   notificationChecks(check)
   logChecks(check)
+  labelChecks(check)
+  skipChecks(check)
   recordChecks(check)
   recordRaceChecks(check)
   recordListChecks(check)

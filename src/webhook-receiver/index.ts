@@ -4,6 +4,7 @@ export type {
   NotificationEvent,
   NotificationEventData,
   NotificationFailedEvent,
+  NotificationSkippedEvent,
 } from '../domain/event-payload.ts'
 export type { WebhookDelivery, WebhookEvent, WebhookTestEvent } from './event.ts'
 export type { ExpressReceiver } from './express.ts'

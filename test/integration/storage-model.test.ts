@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/domain/facts.ts'
+import type { GivenLabels, LabelFilter } from '../../src/domain/labels.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -13,15 +14,26 @@ import { describeBesideReference } from '../support/beside-reference.ts'
 const LANES = ['email/a', 'email/b']
 const ORGANIZATIONS = ['org_default', 'org_b']
 const LEASE_MS = 1_000
+const LABELS: readonly LabelFilter[] = [
+  { metadata: { a: '1' } },
+  { metadata: { b: '2', a: '1' }, recipient: undefined },
+  { recipient: 'r' },
+]
 
 type Step =
-  | { readonly do: 'accept'; readonly organization: number; readonly high: boolean; readonly inMs: number }
+  | {
+      readonly do: 'accept'
+      readonly organization: number
+      readonly high: boolean
+      readonly inMs: number
+      readonly labels: GivenLabels
+    }
   | { readonly do: 'claim' | 'recover' }
   | { readonly do: 'start' | 'release' | 'renew'; readonly pick: number }
   | {
       readonly do: 'settle'
       readonly pick: number
-      readonly how: 'sent' | 'failed' | 'retry' | 'outage' | 'deliver' | 'gone'
+      readonly how: 'sent' | 'failed' | 'skipped' | 'retry' | 'outage' | 'deliver' | 'gone'
     }
   | { readonly do: 'cancel'; readonly pick: number }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
@@ -37,6 +49,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       organization: fc.nat({ max: 1 }),
       high: fc.boolean(),
       inMs: fc.constantFrom(0, 0, 700),
+      labels: fc.constantFrom<GivenLabels>(
+        {},
+        { metadata: { a: '1', b: '2' } },
+        { recipient: 'r', groupId: 'g' },
+      ),
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
@@ -52,6 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         'sent' as const,
         'sent' as const,
         'failed' as const,
+        'skipped' as const,
         'retry' as const,
         'outage' as const,
         'deliver' as const,
@@ -114,7 +132,8 @@ async function take(
     case 'accept': {
       world.ids.push(fresh.id)
       const sendAt = one.inMs === 0 ? null : now + one.inMs
-      const notification = { ...fresh, sendAt, priority: one.high ? ('high' as const) : ('normal' as const) }
+      const priority = one.high ? ('high' as const) : ('normal' as const)
+      const notification = { ...fresh, ...one.labels, sendAt, priority }
       const organizationId = ORGANIZATIONS[one.organization] ?? ''
       return storage.accept([{ organizationId, notifications: [notification] }])
     }
@@ -132,7 +151,8 @@ async function take(
     case 'renew': {
       const job = at(world.claimed, one.pick)
       if (job === undefined) return null
-      if (one.do === 'start') return storage.startAttempts([{ ...job, provider: 'smtp' }])
+      const to = one.pick % 5 === 0 ? { to: `${one.pick}@example.com` } : {}
+      if (one.do === 'start') return storage.startAttempts([{ ...job, provider: 'smtp', ...to }])
       return one.do === 'renew' ? storage.renew([job], LEASE_MS) : storage.release([job])
     }
     case 'settle': {
@@ -153,6 +173,7 @@ async function take(
         sent: [sent],
         deliver: [sent, { ...sent, type: 'delivered' as const }],
         failed: [{ type: 'failed' as const, code: 'mailbox_full' as const }],
+        skipped: [{ type: 'skipped' as const, code: 'unsubscribed' as const, decidedBy: 'recipient' }],
         gone: [{ type: 'failed' as const, code: 'expired' as const }],
         retry: [{ type: 'attempt_failed' as const, code: 'provider_error' as const }],
         outage: [{ type: 'attempt_failed' as const, code: 'provider_unavailable' as const }],
@@ -200,6 +221,14 @@ async function observe({ harness: { storage, secondDoor }, ids }: World): Promis
     lists: await Promise.all(
       ORGANIZATIONS.map((organizationId) => storage.notifications.list({ organizationId }, page())),
     ).then((lists) => lists.map(({ items }) => items.map(({ id }) => id))),
+    labelled: await Promise.all(
+      LABELS.map((labels) =>
+        storage.notifications.list({ organizationId: 'org_default', ...labels }, page()),
+      ),
+    ).then((lists) => lists.map(({ items }) => items.map(({ id }) => id))),
+    labelledLog: await Promise.all(
+      LABELS.map((labels) => storage.logs.list({ organizationId: 'org_default', ...labels }, page())),
+    ).then((lists) => lists.map(({ items }) => items.map(({ id }) => id).sort())),
     endpoints: await Promise.all(['wh_1', 'wh_2'].map((id) => storage.webhookEndpoints.get(id))),
     log: await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page()),
   }
@@ -231,7 +260,7 @@ function memoryHarness(now: () => number): StorageHarness {
 async function begin(harness: StorageHarness): Promise<World> {
   const { storage } = harness
   await organization(storage, 'org_b')
-  const events = ['notification.sent', 'notification.failed', 'notification.opened'] as const
+  const events = ['notification.sent', 'notification.failed', 'notification.skipped'] as const
   for (const [id, organizationId] of [
     ['wh_1', 'org_default'],
     ['wh_2', 'org_b'],

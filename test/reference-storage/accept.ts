@@ -1,3 +1,4 @@
+import { admittedOf, countedOf } from '../../src/domain/admit.ts'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
 import { initialFold } from '../../src/domain/status.ts'
@@ -23,12 +24,12 @@ export function acceptRequest(state: MemoryState, request: AcceptRequest): Accep
   const usage = quota === undefined ? '' : keyOf(organizationId, quota.period)
   const used = state.usage.get(usage) ?? 0
   const left = quota === undefined ? notifications.length : Math.max(0, quota.limit - used)
-  const admitted = notifications.slice(0, left)
+  const admitted = notifications.slice(0, admittedOf(notifications, left))
   const problem = problemOf(state, organizationId, admitted)
   if (problem !== undefined) return { kind: 'failed', error: problem }
 
   for (const notification of admitted) store(state, organizationId, notification, createdAt)
-  if (quota !== undefined) state.usage.set(usage, used + admitted.length)
+  if (quota !== undefined) state.usage.set(usage, used + countedOf(admitted, admitted.length))
   const refused = admitted.length === 0 && notifications.length > 0
   if (idempotency !== undefined && !refused) {
     const { operation, key, fingerprint, result, ttlMs } = idempotency
@@ -85,7 +86,7 @@ function store(
   notification: NewNotification,
   createdAt: number,
 ): void {
-  const { sendAt } = notification
+  const { sendAt, metadata = null, recipient = null, category = null, groupId = null } = notification
   const status = sendAt !== null && sendAt > createdAt ? 'scheduled' : 'queued'
   const accept = { sequence: 1, type: status, status, at: createdAt, fact: null } as const
   const stored: StoredNotification = {
@@ -93,6 +94,11 @@ function store(
     number: nextNumber(state),
     organizationId,
     createdAt,
+    // Callers do not share it.
+    metadata: structuredClone(metadata),
+    recipient,
+    category,
+    groupId,
     ...storedContent(notification.content),
     facts: {
       status,

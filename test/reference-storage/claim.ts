@@ -11,7 +11,7 @@ import type {
   LeaseRef,
   StartRef,
 } from '../../src/ports/storage/claim.ts'
-import { addFacts } from './facts.ts'
+import { addFacts, labelsOf } from './facts.ts'
 import {
   extend,
   lease,
@@ -89,16 +89,8 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
     waitedMs: Math.max(0, now - job.dueAt),
   }
   if (job.subject.kind === 'notification') {
-    const {
-      id,
-      channel,
-      to,
-      content,
-      attachments,
-      createdAt,
-      expiresAt,
-      trace = null,
-    } = job.subject.notification
+    const { notification } = job.subject
+    const { id, channel, to, content, attachments, createdAt, expiresAt, trace = null } = notification
     return {
       ...about,
       kind: 'notification',
@@ -110,6 +102,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
         createdAt,
         expiresInMs: expiresAt === null ? null : expiresAt - now,
         trace,
+        ...labelsOf(notification),
       },
     }
   }
@@ -185,6 +178,7 @@ export function startAttempt(state: MemoryState, ref: StartRef): boolean {
   const job = underLease(state, ref)
   if (job === undefined || job.leaseUntil <= state.now()) return false
   start(job, ref.provider)
+  if (ref.to !== undefined && job.subject.kind === 'notification') job.subject.notification.to = ref.to
   return true
 }
 

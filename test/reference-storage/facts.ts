@@ -5,6 +5,7 @@ import {
 } from '../../src/domain/endpoint-health.ts'
 import { eventId, eventPayload, type NotificationEvent } from '../../src/domain/event-payload.ts'
 import type { Fact } from '../../src/domain/facts.ts'
+import type { Labels } from '../../src/domain/labels.ts'
 import { recordFacts } from '../../src/domain/record-facts.ts'
 import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
@@ -34,7 +35,7 @@ export function addFacts(
   origin: 'engine' | 'receipt',
 ): NotificationEvent[] {
   const at = state.now()
-  const recorded = recordFacts(notification.facts, facts, origin)
+  const recorded = recordFacts(notification.facts, facts, origin, notification.to)
   const recordedFacts = recorded.events.map(({ fact }) => fact)
   followWrites(state, state.follow(notification, recordedFacts))
   notification.facts = recorded.state
@@ -52,6 +53,11 @@ export function addFacts(
     publish(state, event, notification.trace ?? null)
   }
   return published
+}
+
+/** The labels alone. */
+export function labelsOf({ metadata, recipient, category, groupId }: Labels): Labels {
+  return { metadata: structuredClone(metadata), recipient, category, groupId }
 }
 
 export function logEntry(state: MemoryState, notification: StoredNotification, entry: TimelineEntry): void {

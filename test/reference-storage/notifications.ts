@@ -1,3 +1,4 @@
+import { matchesLabels } from '../../src/domain/labels.ts'
 import type { Notification, NotificationContent } from '../../src/domain/notification.ts'
 import { wholeContent } from '../../src/domain/stored-content.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../src/ports/storage/logs.ts'
@@ -9,7 +10,7 @@ import type {
 } from '../../src/ports/storage/notifications.ts'
 import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
-import { addFacts } from './facts.ts'
+import { addFacts, labelsOf } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
 import { retry } from './retry.ts'
@@ -79,7 +80,17 @@ function toNotification(stored: StoredNotification, attachments: string | null):
   const content = wholeContent({ content: stored.content, attachments })
   const identity = { id, organizationId, channel, to, status, content, priority }
   const resendOf = stored.resendOf ?? null
-  return { ...identity, sendAt, expiresAt, provider, providerMessageId, error, createdAt, resendOf }
+  return {
+    ...identity,
+    ...labelsOf(stored),
+    sendAt,
+    expiresAt,
+    provider,
+    providerMessageId,
+    error,
+    createdAt,
+    resendOf,
+  }
 }
 
 function matches(row: StoredNotification, filter: NotificationFilter): boolean {
@@ -93,7 +104,8 @@ function matches(row: StoredNotification, filter: NotificationFilter): boolean {
     (until === undefined || row.createdAt < until) &&
     (code === undefined || row.facts.error?.code === code) &&
     (provider === undefined || row.facts.provider === provider) &&
-    (ids === undefined || ids.includes(row.id))
+    (ids === undefined || ids.includes(row.id)) &&
+    matchesLabels(row, filter)
   )
 }
 
@@ -105,7 +117,8 @@ function logged(notification: StoredNotification, entry: TimelineEntry, filter: 
   return (
     (filter.channel === undefined || notification.channel === filter.channel) &&
     (filter.status === undefined || entry.status === filter.status) &&
-    (filter.notificationId === undefined || notification.id === filter.notificationId)
+    (filter.notificationId === undefined || notification.id === filter.notificationId) &&
+    matchesLabels(notification, filter)
   )
 }
 
@@ -117,6 +130,7 @@ function toLogEntry(notification: StoredNotification, entry: TimelineEntry): Log
     channel: notification.channel,
     to: notification.to,
     template: templateOf(notification)?.name ?? null,
+    ...labelsOf(notification),
   }
 }
 

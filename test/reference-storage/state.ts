@@ -1,4 +1,5 @@
 import type { EndpointHealth, WebhookEventType } from '../../src/domain/endpoint-health.ts'
+import type { Labels } from '../../src/domain/labels.ts'
 import type { NewNotification, NotificationContent } from '../../src/domain/notification.ts'
 import type { FactState } from '../../src/domain/record-facts.ts'
 import { storedContent } from '../../src/domain/stored-content.ts'
@@ -32,7 +33,8 @@ export interface StoredRow {
 export type RecordTable = Map<string, StoredRow>
 
 /** A notification with the results of its facts. `content` is JSON, so that callers do not share it. */
-export interface StoredNotification extends Omit<NewNotification, 'content'> {
+export interface StoredNotification extends Omit<NewNotification, 'content' | 'to' | keyof Labels>, Labels {
+  to: string
   /** Sequence of the accepts. */
   readonly number: number
   readonly organizationId: string

@@ -27,6 +27,10 @@ export function job(jobId: string, lane = 'email'): ClaimedJob {
       createdAt: 0,
       expiresInMs: null,
       trace: null,
+      metadata: null,
+      recipient: null,
+      category: null,
+      groupId: null,
     },
   }
 }

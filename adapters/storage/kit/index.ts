@@ -1,3 +1,4 @@
+export { admittedOf, countedOf } from '../../../src/domain/admit.ts'
 export { beginningLanes } from '../../../src/domain/beginning-lanes.ts'
 export { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
 export {
@@ -21,8 +22,10 @@ export {
   type NotificationEvent,
   type NotificationEventData,
   type NotificationFailedEvent,
+  type NotificationSkippedEvent,
 } from '../../../src/domain/event-payload.ts'
 export { COUNTED_AS, type EventType, type Fact, type FactType } from '../../../src/domain/facts.ts'
+export { type GivenLabels, type LabelFilter, type Labels, matchesLabels } from '../../../src/domain/labels.ts'
 export { LONGEST_LEASE_MS } from '../../../src/domain/lease.ts'
 export { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 export type {
@@ -145,6 +148,7 @@ export {
 } from '../rows/counts.ts'
 export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'
 export { type FailureRow, toFailure } from '../rows/failure.ts'
+export { type LabelColumns, labelColumns, toLabels } from '../rows/labels.ts'
 export { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 export {
   type AcceptRow,

@@ -1,9 +1,11 @@
 import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { toLabels } from '../rows/labels.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting, removeJobs } from './deliveries.ts'
+import { unpacked } from './labels.ts'
 import { jobNumber, type Leases } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
@@ -59,6 +61,8 @@ interface ClaimedRow {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly traceText: string | null
+  /** See {@link unpacked}. */
+  readonly labelsText: string | null
 }
 
 type History = readonly [attempts: number, outages: number, earlierAttempts: number, recovered: boolean]
@@ -221,7 +225,8 @@ function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common):
     const channel = kindName as string
     const expiresInMs = expiresAt === null ? null : expiresAt - now
     const content = wholeContent({ content: contentText, attachments: attachments.get(jobSubject) ?? null })
-    const notification = { id: jobSubject, channel, to, content, createdAt, expiresInMs, trace }
+    const labels = toLabels(unpacked(row.labelsText))
+    const notification = { id: jobSubject, channel, to, content, createdAt, expiresInMs, trace, ...labels }
     return { ...about, kind: 'notification', notification }
   }
   const endpoint = endpoints.get(row.jobLane)

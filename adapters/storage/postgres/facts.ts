@@ -2,6 +2,7 @@ import { eventPayload, type NotificationEvent } from '../../../src/domain/event-
 import type { Fact } from '../../../src/domain/facts.ts'
 import { recordFacts } from '../../../src/domain/record-facts.ts'
 import type { FollowingWrite } from '../../../src/ports/storage/records.ts'
+import { toLabels } from '../rows/labels.ts'
 import type { Transaction } from './connection.ts'
 import { type PublishedEvent, publish, published } from './deliveries.ts'
 import { followWrites } from './follow.ts'
@@ -54,9 +55,10 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   ): NotificationEvent[] {
     if (facts.length === 0) return []
     const { row } = standing
-    const { state, events } = recordFacts(standing.state, facts, origin)
+    const { state, events } = recordFacts(standing.state, facts, origin, row.recipient)
     const own: NotificationEvent[] = []
-    const about = { id: row.id, organizationId: row.organization, channel: row.channel, to: row.recipient }
+    const { id, organization: organizationId, channel, recipient: to } = row
+    const about = { id, organizationId, channel, to, ...toLabels(row) }
     for (const { fact, sequence, status, eventType } of events) {
       recorded.push({ standing, sequence, status, fact: JSON.stringify(fact) })
       noteHandover(row.id, fact)

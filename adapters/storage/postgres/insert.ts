@@ -1,5 +1,7 @@
+import { hasLabels } from '../../../src/domain/labels.ts'
 import type { NewNotification } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
+import { labelColumns } from '../rows/labels.ts'
 import type { Runner } from './connection.ts'
 import type { MadeDue } from './due-jobs.ts'
 import { once, unlessEmpty, type Value } from './values.ts'
@@ -8,9 +10,12 @@ const INSERT = `
   SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_1($1::bigint,
     $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
-    $17::text[], $18::text[], $19::bigint[], $20::bigint[])`
+    $17::text[], $18::text[], $19::bigint[], $20::bigint[],
+    $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[])`
 
 const NO_DRAW = [null, null, null, null] as const
+
+const NO_LABELS = [null, null, null, null, null, null, null] as const
 
 /** A notification to store, with its organization. */
 export interface Admitted {
@@ -33,7 +38,12 @@ export async function insertNotifications(
   made: MadeDue,
   draw: readonly Value[] | null = null,
 ): Promise<number | null> {
-  const values = [...valuesOf(time, admitted), made.refs !== null, ...(draw ?? NO_DRAW)]
+  const values = [
+    ...valuesOf(time, admitted),
+    made.refs !== null,
+    ...(draw ?? NO_DRAW),
+    ...labelsOf(admitted),
+  ]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
   addMade(made, row, admitted)
@@ -59,6 +69,30 @@ function valuesOf(time: number | null, admitted: readonly Admitted[]): readonly 
     stored.map(({ content }) => content),
     unlessEmpty(stored.map(({ attachments }) => attachments)),
   ]
+}
+
+/** Columns of labels, then of pairs of metadata. */
+function labelsOf(admitted: readonly Admitted[]): readonly Value[] {
+  if (!admitted.some(({ notification }) => hasLabels(notification))) return NO_LABELS
+  const columns = admitted.map(({ notification }) => labelColumns(notification))
+  const pairs = admitted.flatMap(({ notification }) => pairsOf(notification))
+  return [
+    unlessEmpty(columns.map((labels) => labels.person)),
+    unlessEmpty(columns.map((labels) => labels.category)),
+    unlessEmpty(columns.map((labels) => labels.group_id)),
+    unlessEmpty(columns.map((labels) => labels.metadata)),
+    unlessEmpty(pairs.map(({ id }) => id)),
+    unlessEmpty(pairs.map(({ name }) => name)),
+    unlessEmpty(pairs.map(({ value }) => value)),
+  ]
+}
+
+/** Rows of the index of metadata. */
+export function pairsOf({
+  id,
+  metadata,
+}: NewNotification): { readonly id: string; readonly name: string; readonly value: string }[] {
+  return Object.entries(metadata ?? {}).map(([name, value]) => ({ id, name, value }))
 }
 
 interface InsertedRow {
@@ -95,6 +129,7 @@ export function rowOf(
     template_name: template?.name ?? null,
     resend_of: notification.resendOf ?? null,
     trace: notification.trace ?? null,
+    ...(hasLabels(notification) ? labelColumns(notification) : {}),
     ...storedContent(notification.content),
   }
 }

@@ -12,7 +12,7 @@ import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { dataError, unusable } from './errors.ts'
 import { recordHash } from './idempotency.ts'
-import { rowOf } from './insert.ts'
+import { pairsOf, rowOf } from './insert.ts'
 import { literal, quoted } from './literals.ts'
 import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
@@ -100,11 +100,24 @@ function textOf(
     period: quota?.period,
     limit: quota?.limit,
     record,
+    needed: quota === undefined ? undefined : neededOf(notifications),
     notifications: notifications.map(rowOf),
+    pairs: notifications.some(({ metadata }) => metadata !== undefined && metadata !== null)
+      ? notifications.flatMap(pairsOf)
+      : undefined,
   }
   return JSON.stringify(request, (_, value) =>
     typeof value === 'string' ? wellFormed(toStored(value)) : value,
   )
+}
+
+/** For each notification, how many up to it the quota counts. */
+function neededOf(notifications: AcceptRequest['notifications']): number[] {
+  let needed = 0
+  return notifications.map(({ counted }) => {
+    if (counted !== false) needed += 1
+    return needed
+  })
 }
 
 /** Replaces lone surrogates, as UTF-8 encoding does: JSON can escape them, but PostgreSQL refuses them. */

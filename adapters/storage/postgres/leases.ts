@@ -1,7 +1,7 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
-import { type Connection, NOW } from './connection.ts'
+import { type Connection, NOW, type Runner } from './connection.ts'
 import { addDue, type JobRow } from './due-jobs.ts'
-import { once } from './values.ts'
+import { once, type Value } from './values.ts'
 
 /** Locks rows in the order of ids, so that sets cannot deadlock. */
 const LOCKED = `
@@ -11,6 +11,18 @@ const LOCKED = `
 /** Returns the jobs whose attempt has not begun: see migrations/0001-initial/start.ts. */
 const START =
   'SELECT o_job AS id, o_token AS token FROM carillon.start_1($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
+
+/** Before the jobs: every transaction that locks both starts with the notifications. */
+const LOCK_NOTIFICATIONS = `
+  SELECT n.id FROM carillon.notifications AS n
+  WHERE n.id = ANY (ARRAY(SELECT subject FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND id % 2 = 0))
+  ORDER BY n.id FOR NO KEY UPDATE`
+
+const SET_RECIPIENTS = `
+  UPDATE carillon.notifications AS n SET recipient = given.recipient
+  FROM (SELECT j.subject, g.recipient FROM unnest($1::bigint[], $2::text[]) AS g (id, recipient)
+    JOIN carillon.jobs AS j ON j.id = g.id AND j.id % 2 = 0) AS given
+  WHERE n.id = given.subject`
 
 /** Without waiting for the disk: a renewal lost to a power failure only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"
@@ -53,16 +65,33 @@ export function createLeases(connection: Connection): Leases {
     return found
   }
 
-  async function startAttempts(refs: readonly StartRef[]): Promise<boolean[]> {
-    const asked = known(refs)
-    if (asked.size === 0) return refs.map(() => false)
-    const given = [...asked.values()]
-    const refused = await connection.rows<LeaseRow>(START, [
+  function startOf(given: readonly Known<StartRef>[]): readonly Value[] {
+    return [
       connection.time(),
       given.map(({ number }) => number),
       once(given.map(({ ref }) => ref.token)),
       once(given.map(({ ref }) => ref.provider)),
-    ])
+    ]
+  }
+
+  /** Replaces recipients, too. */
+  async function startAt(tx: Runner, given: readonly Known<StartRef>[]): Promise<LeaseRow[]> {
+    const moved = given.filter(({ ref }) => ref.to !== undefined)
+    await tx.rows(LOCK_NOTIFICATIONS, [moved.map(({ number }) => number)])
+    const refused = await tx.rows<LeaseRow>(START, startOf(given))
+    const lost = new Set(refused.map(({ id }) => id))
+    const begun = moved.filter(({ number }) => !lost.has(number))
+    await tx.rows(SET_RECIPIENTS, [begun.map(({ number }) => number), begun.map(({ ref }) => ref.to ?? null)])
+    return refused
+  }
+
+  async function startAttempts(refs: readonly StartRef[]): Promise<boolean[]> {
+    const asked = known(refs)
+    if (asked.size === 0) return refs.map(() => false)
+    const given = [...asked.values()]
+    const refused = given.some(({ ref }) => ref.to !== undefined)
+      ? await connection.transaction((tx) => startAt(tx, given))
+      : await connection.rows<LeaseRow>(START, startOf(given))
     const lost = new Set(refused.map(({ id, token }) => `${id} ${token}`))
     return refs.map((ref) => asked.has(keyOf(ref)) && !lost.has(keyOf(ref)))
   }

@@ -3,24 +3,27 @@ import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/stor
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
-import { MAX_SCANNED, skipsEntries } from '../scan.ts'
+import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection, Runner } from './connection.ts'
+import { LABEL_COLUMNS, labelConditions, labelIndex } from './labels.ts'
 import { inOrder } from './page.ts'
 import { ACCEPTED } from './rows.ts'
 import type { Value } from './values.ts'
 
+/** Columns of the notification `n` that an entry shows. */
+const SHOWN = `n.id, n.channel, n.recipient, n.template_name AS template, ${LABEL_COLUMNS}`
+
 /** All entries but accepts. OFFSET 0 keeps the planner from hashing all notifications. */
 const eventsOf = (table: string): string => `
-  SELECT e.seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, n.template_name AS template
+  SELECT e.seq, e.sequence, e.at, e.status, e.fact, ${SHOWN}
   FROM ${table} AS e
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = e.notification OFFSET 0) AS n`
 
 /** Accept entries, derived from the notifications. */
 const ACCEPTS = `
-  SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
-    n.id, n.channel, n.recipient, n.template_name AS template
-  FROM carillon.notifications AS n`
+  SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact, ${SHOWN}
+  FROM`
 
 const COUNT = `
   SELECT 'accepted' AS name, count(*) AS notifications, count(*) AS entries FROM
@@ -38,10 +41,12 @@ export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
       if (!skipsEntries(filter)) return read(connection, filter, page)
+      const among = await gather(connection, filter)
+      if (among !== undefined) return read(connection, filter, page, { among })
       return inOrder(connection, async (tx) => {
         const { sql, values } = beyondStatement(filter, page)
         const [row] = await tx.rows<Pick<LogRow, 'at' | 'seq' | 'sequence'>>(sql, values)
-        return read(tx, filter, page, row && [row.at, row.seq, row.sequence])
+        return read(tx, filter, page, { beyond: row && [row.at, row.seq, row.sequence] })
       })
     },
     async count({ organizationId, from, until }, most) {
@@ -52,15 +57,37 @@ export function createLogs(connection: Connection): LogRepository {
   }
 }
 
+/** What a page of the log reads. */
+interface Reading {
+  /** Sort key of the first unread entry. */
+  readonly beyond?: readonly number[] | undefined
+  /** Ids of the notifications to read, if they are few: nothing else is read. */
+  readonly among?: readonly string[] | undefined
+}
+
 async function read(
   runner: Runner,
   filter: LogFilter,
   page: PageRequest,
-  beyond?: readonly number[],
+  reading: Reading = {},
 ): Promise<Page<LogEntry>> {
-  const { sql, values } = listStatement(filter, page, beyond)
+  const { sql, values } = listStatement(filter, page, reading)
   const rows = await runner.rows<LogRow>(sql, values)
-  return toPage(rows, page, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry, beyond)
+  return toPage(rows, page, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry, reading.beyond)
+}
+
+/** The notifications that the walk of a label finds, if they are few. Undefined: many, or no label. */
+async function gather(runner: Runner, filter: LogFilter): Promise<readonly string[] | undefined> {
+  const walk = labelWalk(filter)
+  if (walk === null) return undefined
+  const values: Value[] = []
+  const parameter = (value: Value): string => `$${values.push(value)}`
+  const { t, table, id, conditions } = labelIndex(filter, walk, parameter)
+  const sql = `
+    SELECT ${id} AS id FROM carillon.${table} AS ${t} WHERE ${conditions.join(' AND ')}
+    LIMIT ${parameter(MAX_GATHERED + 1)}`
+  const found = await runner.rows<{ id: string }>(sql, values)
+  return found.length > MAX_GATHERED ? undefined : found.map((row) => row.id)
 }
 
 /** Conditions for the sort keys that bound a page. */
@@ -110,10 +137,11 @@ function beyondStatement(
 }
 
 function listStatement(
-  { organizationId, channel, status, notificationId }: LogFilter,
+  filter: LogFilter,
   page: PageRequest,
-  beyond: readonly number[] | undefined,
+  { beyond, among }: Reading,
 ): { readonly sql: string; readonly values: readonly Value[] } {
+  const { organizationId, channel, status, notificationId } = filter
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
   const organization = parameter(organizationId)
@@ -127,12 +155,17 @@ function listStatement(
     accepts.push(wanted)
   }
   let source = eventsOf('carillon.events')
-  if (notificationId !== undefined) {
-    const wanted = parameter(notificationId)
-    // Reads the events of one notification first, whatever the statistics suggest; otherwise a plan may gather all
+  let acceptsOf = 'carillon.notifications'
+  const labels = labelConditions(filter, null, parameter)
+  events.push(...labels)
+  accepts.push(...labels)
+  const ids = notificationId === undefined ? among : [notificationId]
+  if (ids !== undefined) {
+    const wanted = `ANY (${parameter(ids)}::text[])`
+    // Reads the events of these notifications first, whatever the statistics suggest; otherwise a plan may gather all
     // events of the organization.
     source = eventsOf(`(SELECT * FROM carillon.events WHERE notification = ${wanted} OFFSET 0)`)
-    accepts.push(`n.id = ${wanted}`)
+    acceptsOf = `(SELECT * FROM carillon.notifications WHERE id = ${wanted} OFFSET 0)`
   }
   if (status !== undefined) {
     const wanted = parameter(status)
@@ -144,7 +177,7 @@ function listStatement(
       SELECT * FROM (
         (${source} WHERE ${events.join(' AND ')} ORDER BY e.at DESC, e.seq DESC, e.sequence DESC LIMIT ${most})
         UNION ALL
-        (${ACCEPTS} WHERE ${accepts.join(' AND ')} ORDER BY n.created_at DESC, n.seq DESC LIMIT ${most})
+        (${ACCEPTS} ${acceptsOf} AS n WHERE ${accepts.join(' AND ')} ORDER BY n.created_at DESC, n.seq DESC LIMIT ${most})
       ) AS entries
       ORDER BY at DESC, seq DESC, sequence DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
     values,

@@ -16,10 +16,11 @@ import {
   toTimeline,
   type WholeRow,
 } from '../rows/notification.ts'
-import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
+import { hasJob, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import { type Connection, NOW, type Runner, type Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
+import { labelConditions, labelIndex } from './labels.ts'
 import { inOrder } from './page.ts'
 import { createRetry } from './retry.ts'
 import { ACCEPTED } from './rows.ts'
@@ -41,6 +42,11 @@ const from = (notifications: string): string => `FROM ${notifications} AS n ${WI
 const fromFailed = (states: string): string => `
   FROM ${states} AS s
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = s.notification OFFSET 0) AS n`
+
+/** Walks the index of metadata. */
+const FROM_METADATA = `
+  FROM carillon.metadata AS m
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = m.notification OFFSET 0) AS n ${WITH_STATE}`
 
 /** Walks the jobs; even ids belong to notifications. */
 const FROM_JOBS = `
@@ -96,12 +102,15 @@ export function createNotifications(connection: Connection): NotificationReposit
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {
-      if (!skipsRows(filter)) return read(connection, filter, page)
-      return inOrder(connection, async (tx) =>
-        hasJob(filter.status) && (await areJobsFew(tx))
-          ? read(tx, filter, page, { jobs: true })
-          : read(tx, filter, page, { beyond: await findBeyond(tx, filter, page) }),
-      )
+      const label = labelWalk(filter)
+      const skips = skipsRows(filter)
+      if (!skips && label === null) return read(connection, filter, page)
+      return inOrder(connection, async (tx) => {
+        if (!skips) return read(tx, filter, page)
+        if (label === null && hasJob(filter.status) && (await areJobsFew(tx)))
+          return read(tx, filter, page, { jobs: true })
+        return read(tx, filter, page, { beyond: await findBeyond(tx, filter, page) })
+      })
     },
     failures: (span, page) => failures(connection, span, page),
     waiting: createWaiting(connection),
@@ -172,19 +181,25 @@ async function findBeyond(
   return row && [row.created_at, row.seq]
 }
 
+type Table = 'metadata' | 'states' | 'notifications'
+
 /** The index that a list walks, and the conditions it covers. The SQL is fixed; all values are parameters. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]) {
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
-  const failed = filter.status === 'failed'
-  const t = failed ? 's' : 'n'
-  const conditions = [`${t}.organization = ${parameter(filter.organizationId)}`]
+  const label = filter.ids === undefined ? labelWalk(filter) : null
+  const failed = label === null && filter.status === 'failed'
+  const index = label === null ? null : labelIndex(filter, label, parameter)
+  const t = index?.t ?? (failed ? 's' : 'n')
+  const conditions = [...(index?.conditions ?? [`${t}.organization = ${parameter(filter.organizationId)}`])]
   if (failed) conditions.push("s.status = 'failed'")
   const { above, below } = pageBounds(filter, page, beyond)
   const key = (parts: readonly number[]): string => `(${parts.map((part) => parameter(part)).join(', ')})`
   if (above !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) > ${key(above)}`)
   if (below !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) < ${key(below)}`)
-  return { t, failed, table: failed ? 'states' : 'notifications', conditions, parameter, values }
+  const own: Table = failed ? 'states' : 'notifications'
+  const table: Table = index?.table ?? own
+  return { t, label, failed, table, conditions, parameter, values }
 }
 
 function listStatement(
@@ -192,7 +207,7 @@ function listStatement(
   page: PageRequest,
   { jobs = false, beyond }: Look,
 ): { readonly sql: string; readonly values: readonly Value[] } {
-  const { t, failed, conditions: used, parameter, values } = walkOf(filter, page, beyond)
+  const { t, label, failed, table, conditions: used, parameter, values } = walkOf(filter, page, beyond)
   const conditions = [
     ['n.channel =', filter.channel],
     [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
@@ -203,6 +218,7 @@ function listStatement(
   for (const [condition, value] of conditions) {
     if (value !== undefined) used.push(`${condition} ${parameter(value)}`)
   }
+  used.push(...labelConditions(filter, label, parameter))
   // Compared as text with the code first: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates.
   const { code, ids } = filter
   if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
@@ -212,11 +228,12 @@ function listStatement(
       ? table
       : `(SELECT * FROM ${table} WHERE ${id} = ANY (${parameter(ids)}::text[]) OFFSET 0)`
   if (jobs) used.push(`j.organization = ${parameter(filter.organizationId)} AND j.id % 2 = 0`)
-  const source = failed
-    ? fromFailed(named('carillon.states', 'notification'))
-    : jobs
-      ? FROM_JOBS
-      : from(named('carillon.notifications', 'id'))
+  const sources: Readonly<Record<Table, () => string>> = {
+    metadata: () => FROM_METADATA,
+    states: () => fromFailed(named('carillon.states', 'notification')),
+    notifications: () => (jobs ? FROM_JOBS : from(named('carillon.notifications', 'id'))),
+  }
+  const source = sources[table]()
   return {
     sql: `
       SELECT ${COLUMNS} ${source} WHERE ${used.join(' AND ')}

@@ -6,6 +6,7 @@ import { nowOf } from './now.ts'
 /** Partitioned tables: prefix of their keys, and fill factor. */
 const TABLES = [
   { table: 'notifications', prefix: 'notif_', fillfactor: 100 },
+  { table: 'metadata', prefix: 'notif_', fillfactor: 100 },
   { table: 'states', prefix: 'notif_', fillfactor: 80 },
   { table: 'events', prefix: 'notif_', fillfactor: 100 },
   { table: 'handovers', prefix: 'notif_', fillfactor: 100 },

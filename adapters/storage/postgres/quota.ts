@@ -1,3 +1,4 @@
+import { admittedOf, countedOf } from '../../../src/domain/admit.ts'
 import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { Value } from './values.ts'
@@ -125,13 +126,15 @@ function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
   const places = new Map<string, number>()
   for (const request of requests) {
     const { organizationId, notifications, quota } = request
-    if (quota === undefined) continue
+    const counted = countedOf(notifications, notifications.length)
+    // Without any that count, everything is admitted.
+    if (quota === undefined || counted < Math.min(1, notifications.length)) continue
     const place = places.get(keyOf(request)) ?? places.size
     places.set(keyOf(request), place)
     columns.organizations[place] = organizationId
     columns.periods[place] = quota.period
     columns.limits[place] = Math.min(columns.limits[place] ?? quota.limit, quota.limit)
-    columns.counts[place] = (columns.counts[place] ?? 0) + notifications.length
+    columns.counts[place] = (columns.counts[place] ?? 0) + counted
   }
   return columns
 }
@@ -152,15 +155,16 @@ async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): P
     admits(request) {
       const { notifications, quota } = request
       if (quota === undefined) return notifications.length
-      return Math.min(notifications.length, Math.max(0, quota.limit - (used.get(keyOf(request)) ?? 0)))
+      return admittedOf(notifications, Math.max(0, quota.limit - (used.get(keyOf(request)) ?? 0)))
     },
     count(request, admitted) {
-      const { organizationId, quota } = request
-      if (quota === undefined || admitted === 0) return
+      const { organizationId, notifications, quota } = request
+      const added = countedOf(notifications, admitted)
+      if (quota === undefined || added === 0) return
       const key = keyOf(request)
-      used.set(key, (used.get(key) ?? 0) + admitted)
+      used.set(key, (used.get(key) ?? 0) + added)
       const before = counted.get(key)?.used ?? 0
-      counted.set(key, { organization: organizationId, period: quota.period, used: before + admitted })
+      counted.set(key, { organization: organizationId, period: quota.period, used: before + added })
     },
     async write() {
       if (counted.size === 0) return

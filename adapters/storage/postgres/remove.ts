@@ -38,6 +38,18 @@ const DELETE_HANDOVERS = `
   USING unnest($1::text[], $2::text[], $3::text[]) AS s (provider, message_id, notification)
   WHERE h.provider = s.provider AND h.message_id = s.message_id AND h.notification = s.notification`
 
+/** By the whole key: there is no index by notification. The id chooses the partition. */
+const DELETE_METADATA = `
+  DELETE FROM carillon.metadata AS m
+  USING unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[])
+    AS g (organization, name, value, created_at, seq, notification)
+  WHERE m.organization = g.organization AND m.name = g.name AND m.value = g.value
+    AND m.created_at = g.created_at AND m.seq = g.seq AND m.notification = g.notification`
+
+const SELECT_METADATA = `
+  SELECT n.id, n.organization, n.created_at, n.seq, n.metadata FROM carillon.notifications AS n
+  WHERE n.id = ANY ($1::text[]) AND n.metadata IS NOT NULL`
+
 const OF_NOTIFICATIONS = [
   'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.states WHERE notification = ANY ($1::text[])',
@@ -62,10 +74,11 @@ export async function removeDeliveries(tx: Transaction, found: readonly Delivery
   return (await tx.rows(DELETE_DELIVERIES, named)).length
 }
 
-/** Removes notifications with their events and hand-overs. */
+/** Removes notifications with their events, hand-overs and metadata. */
 export async function removeNotifications(tx: Transaction, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await removeHandovers(tx, ids)
+  await removeMetadata(tx, ids)
   for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [ids])
 }
 
@@ -82,5 +95,33 @@ async function removeHandovers(tx: Transaction, over: readonly string[]): Promis
     sent.map(({ provider }) => provider),
     sent.map(({ providerMessageId }) => providerMessageId),
     sent.map(({ notification }) => notification),
+  ])
+}
+
+interface LabelledRow {
+  readonly id: string
+  readonly organization: string
+  readonly created_at: number
+  readonly seq: number
+  readonly metadata: string
+}
+
+async function removeMetadata(tx: Transaction, ids: readonly string[]): Promise<void> {
+  const rows = await tx.rows<LabelledRow>(SELECT_METADATA, [ids])
+  const pairs = rows.flatMap((row) =>
+    Object.entries(JSON.parse(row.metadata) as Readonly<Record<string, string>>).map(([name, value]) => ({
+      ...row,
+      name,
+      value,
+    })),
+  )
+  if (pairs.length === 0) return
+  await tx.rows(DELETE_METADATA, [
+    pairs.map(({ organization }) => organization),
+    pairs.map(({ name }) => name),
+    pairs.map(({ value }) => value),
+    pairs.map((row) => row.created_at),
+    pairs.map(({ seq }) => seq),
+    pairs.map(({ id }) => id),
   ])
 }

@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+import { matchesLabels } from '../../../src/domain/labels.ts'
 import { createRetryPlan } from '../../../src/domain/retry-plan.ts'
 import { REMOVED } from '../../../src/domain/sensitive.ts'
 import type {
@@ -7,9 +8,12 @@ import type {
   RetryAnswer,
   RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
+import { toLabels } from '../rows/labels.ts'
+import { type LabelWalk, labelWalk } from '../scan.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addRefs } from './due-jobs.ts'
 import { createLedger } from './facts.ts'
+import { labelIndex } from './labels.ts'
 import { FACT_COLUMNS, type FactRow, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 
@@ -18,12 +22,25 @@ const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id,
 
 /** The bound applies before the filter, so a step takes a short time even if few rows match. */
 const lookAt = (states: string): string => `
-  SELECT ${COLUMNS}
+  SELECT ${COLUMNS}, true AS dead
   FROM ${states} AS s JOIN carillon.notifications AS n ON n.id = s.notification
   WHERE s.organization = $1 AND s.status = 'failed' AND s.created_at >= $2 AND s.created_at < $3
     AND (s.created_at, s.seq) > ($4, $5)
     AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * s.seq)
   ORDER BY s.created_at, s.seq LIMIT $6`
+
+/**
+ * Walks what a label marks, dead or not: a dead one may be far away in the index of failed ones.
+ *
+ * @param marked selects id, `created_at` and `seq`
+ */
+const lookAtMarked = (marked: string): string => `
+  SELECT ${COLUMNS}, coalesce(s.status = 'failed', false)
+    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq) AS dead
+  FROM (${marked}) AS marked
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = marked.id OFFSET 0) AS n
+  LEFT JOIN LATERAL (SELECT status FROM carillon.states WHERE notification = marked.id OFFSET 0) AS s ON true
+  ORDER BY marked.created_at, marked.seq`
 
 /** Reads named rows first, whatever the statistics suggest; otherwise a plan scans all rows of the organization. */
 const NAMED = '(SELECT * FROM carillon.states WHERE notification = ANY ($7::text[]) OFFSET 0)'
@@ -53,6 +70,7 @@ interface DeadRow extends FactRow {
   readonly expires_at: number | null
   readonly template_id: string | null
   readonly removed: boolean
+  readonly dead: boolean
 }
 
 interface Retried {
@@ -71,14 +89,15 @@ async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswe
   const { filter, most, dryRun } = request
   const plan = createRetryPlan(request, tx.now)
   const rows = await look(tx, request)
+  const deadRows = rows.filter(({ dead }) => dead)
   const standings = await lockNotifications(
     tx,
-    rows.map(({ id }) => id),
+    deadRows.map(({ id }) => id),
   )
-  const found = await tx.rows<{ subject: string }>(FIND_JOBS, [rows.map(({ seq }) => 2 * seq)])
+  const found = await tx.rows<{ subject: string }>(FIND_JOBS, [deadRows.map(({ seq }) => 2 * seq)])
   const queued = new Set(found.map(({ subject }) => subject))
   const taken: Retried[] = []
-  for (const row of rows) {
+  for (const row of deadRows) {
     const standing = standings.get(row.id)
     const dead = standing?.state.status === 'failed' && !queued.has(row.id)
     if (standing === undefined || !dead || !matches(row, standing, filter)) continue
@@ -100,8 +119,29 @@ function look(tx: Transaction, { filter, most, after }: RetryRequest): Promise<D
   const { organizationId, ids, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const values: Value[] = [organizationId, Math.ceil(from), Math.ceil(until), afterTime, afterSeq, most]
+  const walk = ids === undefined ? labelWalk(filter) : null
+  if (walk !== null) return lookMarked(tx, filter, walk, values)
   if (ids === undefined) return tx.rows<DeadRow>(lookAt('carillon.states'), values)
   return tx.rows<DeadRow>(lookAt(NAMED), [...values, ids])
+}
+
+/** @param bounds from, until, the key after which to continue, and the most rows */
+function lookMarked(
+  tx: Transaction,
+  filter: RetryRequest['filter'],
+  walk: LabelWalk,
+  [, from, until, afterTime, afterSeq, most]: readonly Value[],
+): Promise<DeadRow[]> {
+  const values: Value[] = []
+  const parameter = (value: Value = null): string => `$${values.push(value)}`
+  const { t, table, id, conditions } = labelIndex(filter, walk, parameter)
+  const marked = `
+    SELECT ${id} AS id, ${t}.created_at, ${t}.seq FROM carillon.${table} AS ${t}
+    WHERE ${conditions.join(' AND ')} AND ${t}.created_at >= ${parameter(from)}::bigint
+      AND ${t}.created_at < ${parameter(until)}::bigint
+      AND (${t}.created_at, ${t}.seq) > (${parameter(afterTime)}::bigint, ${parameter(afterSeq)}::bigint)
+    ORDER BY ${t}.created_at, ${t}.seq LIMIT ${parameter(most)}`
+  return tx.rows<DeadRow>(lookAtMarked(marked), values)
 }
 
 async function retryAll(tx: Transaction, taken: readonly Retried[]): Promise<void> {
@@ -132,12 +172,10 @@ async function retryAll(tx: Transaction, taken: readonly Retried[]): Promise<voi
   )
 }
 
-function matches(
-  row: DeadRow,
-  { state }: Standing,
-  { channel, to, templateId, code, provider }: NotificationFilter,
-): boolean {
+function matches(row: DeadRow, { state }: Standing, filter: NotificationFilter): boolean {
+  const { channel, to, templateId, code, provider } = filter
   return (
+    matchesLabels(toLabels(row), filter) &&
     (channel === undefined || row.channel === channel) &&
     (to === undefined || row.recipient === to) &&
     (templateId === undefined || row.template_id === templateId) &&

@@ -1,11 +1,13 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+import type { LabelColumns } from '../rows/labels.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
 import type { JobRow } from './due-jobs.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
+import { unpacked } from './labels.ts'
 import { jobNumber } from './leases.ts'
 import { lockForContents, setContents } from './set-contents.ts'
 import { type FactRow, type StateRow, toStanding } from './states.ts'
@@ -18,7 +20,7 @@ const takeJobs = (taken: string): string => `
 /** The same for notifications, with the rows that facts need. */
 const takeNotifications = (taken: string): string => `
   SELECT o_job AS job, o_token AS token, o_job / 2 AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
-    o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace, o_status AS status,
+    o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace, o_labels AS labels, o_status AS status,
     o_sequence AS sequence, o_published AS published, o_fold AS fold, o_provider AS provider,
     o_provider_message_id AS provider_message_id, o_error AS error
   FROM carillon.take_notifications_1(${taken})`
@@ -50,10 +52,12 @@ type Opened = readonly [
   exist?: readonly { readonly unmatched: boolean; readonly endpoints: boolean }[],
 ]
 
-type TakenNotification = FactRow &
+type TakenNotification = Omit<FactRow, keyof LabelColumns> &
   (StateRow | { readonly [Column in keyof StateRow]: null }) & {
     readonly job: number
     readonly token: number
+    /** See {@link unpacked}. */
+    readonly labels: string | null
   }
 
 interface TakenJob {
@@ -171,7 +175,7 @@ async function settleNotifications(
     opened.unmatched,
   )
   for (const { settlement, row } of held) {
-    const standing = toStanding(row, row.status === null ? null : row)
+    const standing = toStanding({ ...row, ...unpacked(row.labels) }, row.status === null ? null : row)
     const events = ledger.add(standing, settlement.facts, 'engine')
     const late: Fact[] = unmatched(row.organization, settlement.facts)
     events.push(...ledger.add(standing, late, 'receipt'))

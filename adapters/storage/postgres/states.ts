@@ -1,11 +1,13 @@
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { FactState } from '../../../src/domain/record-facts.ts'
 import { toFactState } from '../rows/facts.ts'
+import type { LabelColumns } from '../rows/labels.ts'
 import type { Runner } from './connection.ts'
+import { LABEL_COLUMNS } from './labels.ts'
 
 /** Notification columns that facts need. Never the content. */
-export const FACT_COLUMNS =
-  'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace'
+export const FACT_COLUMNS: string = `n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace,
+  ${LABEL_COLUMNS}`
 
 /**
  * Locks for adding facts, taken in this order and by id. A transaction that holds the job (settlement, recovery) needs
@@ -24,7 +26,7 @@ const SELECT_STATES = `
   FROM carillon.states AS s WHERE s.notification = ANY ($1::text[])`
 
 /** The notification of a fact. */
-export interface FactRow {
+export interface FactRow extends LabelColumns {
   readonly seq: number
   readonly id: string
   readonly organization: string

@@ -1,8 +1,9 @@
 import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimedNotification } from '../../../src/ports/storage/claim.ts'
+import { type LabelColumns, toLabels } from './labels.ts'
 
 /** The columns of a notification that its delivery needs. Times are epoch milliseconds. */
-export interface ClaimedRow {
+export interface ClaimedRow extends LabelColumns {
   readonly id: string
   readonly channel: string
   readonly recipient: string
@@ -25,5 +26,6 @@ export function toClaimedNotification(row: ClaimedRow, now: number): ClaimedNoti
     createdAt: row.created_at,
     expiresInMs: row.expires_at === null ? null : row.expires_at - now,
     trace: row.trace,
+    ...toLabels(row),
   }
 }

@@ -1,9 +1,10 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { LogEntry } from '../../../src/ports/storage/logs.ts'
+import { type LabelColumns, toLabels } from './labels.ts'
 
 /** An event, or an accept, with the columns of its notification that the delivery log shows. */
-export interface LogRow {
+export interface LogRow extends LabelColumns {
   readonly seq: number
   readonly sequence: number
   /** Epoch milliseconds. */
@@ -33,5 +34,6 @@ export function toLogEntry(row: LogRow): LogEntry {
     status: row.status,
     at: row.at,
     fact,
+    ...toLabels(row),
   }
 }

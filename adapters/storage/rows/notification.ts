@@ -2,6 +2,7 @@ import type { Fact } from '../../../src/domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
 import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { TimelineEntry } from '../../../src/ports/storage/notifications.ts'
+import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
 export interface AcceptRow {
@@ -10,7 +11,7 @@ export interface AcceptRow {
 }
 
 /** A notification with its content and state. Times are epoch milliseconds. */
-export interface WholeRow extends AcceptRow {
+export interface WholeRow extends AcceptRow, LabelColumns {
   readonly seq: number
   readonly id: string
   readonly organization: string
@@ -63,6 +64,7 @@ export function toNotification(row: WholeRow): Notification {
     error: row.error === null ? null : JSON.parse(row.error),
     createdAt: row.created_at,
     resendOf: row.resend_of,
+    ...toLabels(row),
   }
 }
 

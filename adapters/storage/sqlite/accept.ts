@@ -1,7 +1,10 @@
+import { admittedOf, countedOf } from '../../../src/domain/admit.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { hasLabels } from '../../../src/domain/labels.ts'
 import type { NewNotification } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../../src/ports/storage/accept.ts'
+import { labelColumns } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
@@ -18,6 +21,12 @@ const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq
 const SET_ATTACHMENTS = 'UPDATE carillon_notifications SET attachments = ? WHERE seq = ?'
 
 const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
+
+const SET_LABELS = `
+  UPDATE carillon_notifications SET metadata = ?, person = ?, category = ?, group_id = ? WHERE seq = ?`
+
+const INSERT_METADATA = `
+  INSERT INTO carillon_metadata (organization, name, value, created_at, notification) VALUES (?, ?, ?, ?, ?)`
 
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
@@ -47,10 +56,21 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const setResendOf = connection.statement(SET_RESEND_OF)
   const setAttachments = connection.statement(SET_ATTACHMENTS)
   const setTrace = connection.statement(SET_TRACE)
+  const setLabels = connection.statement(SET_LABELS)
+  const insertMetadata = connection.statement(INSERT_METADATA)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
   const addUsed = connection.statement(ADD_USED)
+
+  function label(seq: number, organizationId: string, notification: NewNotification, now: number): void {
+    if (!hasLabels(notification)) return
+    const { metadata, person, category, group_id } = labelColumns(notification)
+    setLabels().run(metadata, person, category, group_id, seq)
+    for (const [name, value] of Object.entries(notification.metadata ?? {})) {
+      insertMetadata().run(organizationId, name, value, now, seq)
+    }
+  }
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
     const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
@@ -70,6 +90,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
+    label(seq, organizationId, notification, now)
     const waits = sendAt !== null && sendAt > now
     const job = notificationJob(seq)
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
@@ -90,7 +111,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     let admitted = notifications.length
     if (quota !== undefined) {
       const used = selectUsed().get(organizationId, quota.period)?.used ?? 0
-      admitted = Math.min(admitted, Math.max(0, quota.limit - used))
+      admitted = admittedOf(notifications, Math.max(0, quota.limit - used))
     }
     return { kind: 'accepted', admitted, createdAt: now }
   }
@@ -103,7 +124,8 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       left -= 1
       store(organizationId, notification, now)
     }
-    if (quota !== undefined && admitted > 0) addUsed().run(organizationId, quota.period, admitted)
+    const counted = quota === undefined ? 0 : countedOf(notifications, admitted)
+    if (quota !== undefined && counted > 0) addUsed().run(organizationId, quota.period, counted)
     const refused = admitted === 0 && notifications.length > 0
     if (request.idempotency !== undefined && !refused) {
       idempotency.insert(organizationId, request.idempotency, admitted, now)

@@ -7,7 +7,7 @@ import { isEventJob, subjectOf } from './jobs.ts'
 import type { JobRow } from './round-robin.ts'
 
 const SELECT_NOTIFICATION = `
-  SELECT id, channel, recipient, content, created_at, expires_at, trace, attachments
+  SELECT id, channel, recipient, content, created_at, expires_at, trace, person, category, group_id, metadata, attachments
   FROM carillon_notifications WHERE seq = ?`
 
 const SELECT_DELIVERY = 'SELECT event_id, event_type, payload, trace FROM carillon_deliveries WHERE id = ?'

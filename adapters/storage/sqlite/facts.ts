@@ -2,6 +2,7 @@ import { eventPayload, type NotificationEvent } from '../../../src/domain/event-
 import type { Fact } from '../../../src/domain/facts.ts'
 import { recordFacts } from '../../../src/domain/record-facts.ts'
 import { factColumns, toFactState } from '../rows/facts.ts'
+import { toLabels } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import type { Publisher } from './deliveries.ts'
 import type { SqliteRecords } from './records.ts'
@@ -15,7 +16,8 @@ export const FROM_NOTIFICATIONS: string = `FROM carillon_notifications AS n ${WI
 
 /** Columns of a notification `n` and its newest event that facts need. Never the content. */
 export const FACT_COLUMNS: string =
-  'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace, e.status, ' +
+  'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace, ' +
+  'n.person, n.category, n.group_id, n.metadata, e.status, ' +
   'coalesce(e.sequence, 1) AS sequence, coalesce(e.published, 0) AS published, e.fold, e.provider, ' +
   'e.provider_message_id, e.error'
 
@@ -53,9 +55,9 @@ export function createAddFacts(connection: Connection, records: SqliteRecords): 
   return function addFacts(row, facts, origin, publisher) {
     if (facts.length === 0) return []
     const { seq, id, organization, channel, recipient } = row
-    const about = { id, organizationId: organization, channel, to: recipient }
+    const about = { id, organizationId: organization, channel, to: recipient, ...toLabels(row) }
     const hadFailed = row.status === 'failed'
-    const { state, events } = recordFacts(toFactState(row, row), facts, origin)
+    const { state, events } = recordFacts(toFactState(row, row), facts, origin, recipient)
     Object.assign(row, factColumns(state))
     const published: NotificationEvent[] = []
     for (const { fact, sequence, status, eventType } of events) {

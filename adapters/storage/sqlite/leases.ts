@@ -1,9 +1,12 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
+import { isEventJob, subjectOf } from './jobs.ts'
 
 const START = `
   UPDATE carillon_jobs SET attempts = attempts + 1, provider = ?
   WHERE id = ? AND state = 2 AND token = ? AND lease_until > ?`
+
+const SET_RECIPIENT = 'UPDATE carillon_notifications SET recipient = ? WHERE seq = ?'
 
 const RENEW = 'UPDATE carillon_jobs SET lease_until = ? WHERE id = ? AND state = 2 AND token = ?'
 
@@ -23,15 +26,19 @@ export interface Leases {
 /** The operations on leases, one commit per set. */
 export function createLeases(connection: Connection): Leases {
   const start = connection.statement(START)
+  const setRecipient = connection.statement(SET_RECIPIENT)
   const renew = connection.statement(RENEW)
   const release = connection.statement(RELEASE)
   return {
     startAttempts(refs) {
       return connection.durably(() => {
         const now = connection.now()
-        return refs.map(
-          ({ provider, jobId, token }) => start().changes(provider, Number(jobId), token, now) === 1,
-        )
+        return refs.map(({ provider, jobId, token, to }) => {
+          const job = Number(jobId)
+          const begun = start().changes(provider, job, token, now) === 1
+          if (begun && to !== undefined && !isEventJob(job)) setRecipient().run(to, subjectOf(job))
+          return begun
+        })
       })
     },
     renew(refs, leaseMs) {

@@ -3,16 +3,18 @@ import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/stor
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type CountedRow, countedAs, toLogCounts } from '../rows/counts.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
-import { MAX_SCANNED, skipsEntries } from '../scan.ts'
+import { labelWalk, MAX_GATHERED, MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
-import type { SqliteValue } from './driver.ts'
+import { type Condition, indexOf, labelConditions } from './walk.ts'
 
-const TEMPLATE = `json_extract(n.content, '$.template.name') AS template`
+/** Columns of the notification `n` that an entry shows. */
+const SHOWN = `n.id, n.channel, n.recipient, json_extract(n.content, '$.template.name') AS template,
+    n.person, n.category, n.group_id, n.metadata`
 
 /** All entries but accepts. */
 const EVENTS = `
-  SELECT e.notification AS seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, ${TEMPLATE}
+  SELECT e.notification AS seq, e.sequence, e.at, e.status, e.fact, ${SHOWN}
   FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification`
 
 const EVENTS_ORDER = 'ORDER BY e.at DESC, e.notification DESC, e.sequence DESC'
@@ -21,8 +23,7 @@ const ACCEPTED = `CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queu
 
 /** Accept entries, derived from the notifications. */
 const ACCEPTS = `
-  SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
-    n.id, n.channel, n.recipient, ${TEMPLATE}
+  SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact, ${SHOWN}
   FROM carillon_notifications AS n`
 
 const ACCEPTS_ORDER = 'ORDER BY n.created_at DESC, n.seq DESC'
@@ -43,8 +44,6 @@ const EVENTS_BEYOND = `
 const ACCEPTS_BEYOND = `
   SELECT n.created_at AS at, n.seq, 1 AS sequence FROM carillon_notifications AS n`
 
-type Condition = readonly [sql: string, ...values: (SqliteValue | undefined)[]]
-
 /** Sort key of an entry: time, `seq` of the notification, `sequence`. */
 type Key = Pick<LogRow, 'at' | 'seq' | 'sequence'>
 
@@ -52,11 +51,19 @@ const keyOf = ({ at, seq, sequence }: Key): number[] => [at, seq, sequence]
 
 const newestFirst = (a: Key, b: Key): number => b.at - a.at || b.seq - a.seq || b.sequence - a.sequence
 
+/** What a page of the log reads. */
+interface Reading {
+  /** Sort key of the first unread entry. */
+  readonly beyond?: readonly number[] | undefined
+  /** `seq` of the notifications to read, if they are few: nothing else is read. */
+  readonly among?: readonly number[] | undefined
+}
+
 /** Conditions covered by the indexes of both lists: the organization, and the sort keys that bound a page. */
 function within(
   { organizationId, notificationId }: LogFilter,
   page: PageRequest,
-  beyond?: readonly number[],
+  { beyond, among }: Reading = {},
 ) {
   const bounds: Condition[] = [
     ...(page.cursor === undefined
@@ -68,11 +75,19 @@ function within(
     [`${organization} = ?`, organizationId],
     ...bounds.map<Condition>(([bound, ...values]) => [`${key} ${bound}`, ...values]),
   ]
-  // The plus sign makes the planner use the events of one notification.
-  const ofEvents = notificationId === undefined ? 'e.organization' : '+e.organization'
+  // The plus sign makes the planner use the events of these notifications.
+  const walked = notificationId === undefined && among === undefined ? '' : '+'
+  const ofAccepts = among === undefined ? 'n.organization' : '+n.organization'
+  const seqs = among && JSON.stringify(among)
   return {
-    events: on(ofEvents, '(e.at, e.notification, e.sequence)'),
-    accepts: on('n.organization', '(n.created_at, n.seq, 1)'),
+    events: [
+      ...on(`${walked}e.organization`, '(e.at, e.notification, e.sequence)'),
+      ['e.notification IN (SELECT value FROM json_each(?))', seqs] satisfies Condition,
+    ],
+    accepts: [
+      ...on(ofAccepts, '(n.created_at, n.seq, 1)'),
+      ['n.seq IN (SELECT value FROM json_each(?))', seqs] satisfies Condition,
+    ],
   }
 }
 
@@ -109,14 +124,29 @@ export function createLogs(connection: Connection): LogRepository {
     return first && keyOf(first)
   }
 
+  /** The notifications that the walk of a label finds, if they are few. Undefined: many, or no label. */
+  function gather(filter: LogFilter): readonly number[] | undefined {
+    const walk = filter.notificationId === undefined ? labelWalk(filter) : null
+    if (walk === null) return undefined
+    const { table, key, conditions } = indexOf({ ...filter, status: undefined }, walk)
+    const found = select<{ seq: number }>(
+      [`SELECT ${key[1]} AS seq FROM ${table}`, ''],
+      conditions,
+      MAX_GATHERED + 1,
+    )
+    return found.length > MAX_GATHERED ? undefined : found.map(({ seq }) => seq)
+  }
+
   function list(filter: LogFilter, page: PageRequest): Page<LogEntry> {
     const { channel, status, notificationId } = filter
-    const beyond = findBeyond(filter, page)
-    const bounds = within(filter, page, beyond)
+    const among = gather(filter)
+    const beyond = among === undefined ? findBeyond(filter, page) : undefined
+    const bounds = within(filter, page, { beyond, among })
     const most = page.offset + page.limit + 1
     const shared: Condition[] = [
       ['n.channel = ?', channel],
       ['n.id = ?', notificationId],
+      ...labelConditions(filter),
     ]
     const events: Condition[] = [...bounds.events, ...shared, ['e.status = ?', status]]
     const accepts: Condition[] = [...bounds.accepts, ...shared, [`${ACCEPTED} = ?`, status]]

@@ -10,7 +10,7 @@ import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
-import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
+import { hasJob, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -21,6 +21,7 @@ import { createRetry } from './retry.ts'
 import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
 import { createWaiting } from './waiting.ts'
+import { type Condition, labelConditions, type WalkedIndex, walkedIndex } from './walk.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
@@ -43,8 +44,6 @@ const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 /** Walks the jobs; even ids belong to notifications. The planner keeps the order of a cross join. */
 const FROM_JOBS = `
   FROM carillon_jobs AS j CROSS JOIN carillon_notifications AS n ON n.seq = j.id / 2 ${WITH_NEWEST_EVENT}`
-
-const NEWEST_FIRST = 'ORDER BY n.created_at DESC, n.seq DESC'
 
 const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LIMIT ?)'
 
@@ -82,7 +81,11 @@ export function createNotifications(
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
     if (!skipsRows(filter)) return {}
-    if (hasJob(filter.status) && (countJobs().get(MAX_SCANNED + 1)?.jobs ?? 0) <= MAX_SCANNED)
+    if (
+      walkFor(filter) === 'time' &&
+      hasJob(filter.status) &&
+      (countJobs().get(MAX_SCANNED + 1)?.jobs ?? 0) <= MAX_SCANNED
+    )
       return { jobs: true }
     const { sql, values } = beyondStatement(filter, page)
     const row = connection
@@ -101,8 +104,8 @@ export function createNotifications(
   }
 
   function failures(span: FailureSpan, page: PageRequest): Page<Failure> {
-    const head = `n.created_at, n.seq, n.channel, e.provider, e.error ${FROM_NOTIFICATIONS}`
     const walk = walkOf({ ...span, status: 'failed' }, page)
+    const head = `n.created_at, n.seq, n.channel, e.provider, e.error FROM ${walk.from} ${WITH_NEWEST_EVENT}`
     const { sql, values } = selectOf(head, walk, page.limit + 1, page.offset)
     const rows = connection
       .statement<FailureRow>(sql)()
@@ -157,30 +160,37 @@ interface Select {
   readonly values: SqliteValue[]
 }
 
-type Condition = [condition: string, ...values: (SqliteValue | undefined)[]]
-
 /** The SQL is fixed; all values are parameters. */
-function selectOf(head: string, conditions: readonly Condition[], limit: number, offset: number): Select {
+function selectOf(
+  head: string,
+  { conditions, key }: Pick<WalkedIndex, 'conditions' | 'key'>,
+  limit: number,
+  offset: number,
+): Select {
   const used = conditions.filter(([, ...values]) => !values.includes(undefined))
   const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
   return {
     sql: `
       SELECT ${head} WHERE ${used.map(([condition]) => condition).join(' AND ')}
-      ${NEWEST_FIRST} LIMIT ? OFFSET ?`,
+      ${newestFirst(key)} LIMIT ? OFFSET ?`,
     values: [...values, limit, offset],
   }
 }
 
 function beyondStatement(filter: NotificationFilter, page: PageRequest): Select {
-  const head = 'n.created_at, n.seq FROM carillon_notifications AS n'
-  return selectOf(head, walkOf(filter, page), 1, MAX_SCANNED + page.offset)
+  const walk = walkOf(filter, page)
+  const [time, seq] = walk.key
+  const head = `${time} AS created_at, ${seq} AS seq FROM ${walk.table}`
+  return selectOf(head, walk, 1, MAX_SCANNED + page.offset)
 }
 
 function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, beyond }: Look): Select {
+  const walk = walkOf(filter, page, beyond)
   const conditions: Condition[] = [
-    ...walkOf(filter, page, beyond),
+    ...walk.conditions,
     ['n.channel = ?', filter.channel],
-    [`${STATUS} = ?`, filter.status === 'failed' ? undefined : filter.status],
+    // A walk of failed ones covers it.
+    [`${STATUS} = ?`, walkFor(filter) === 'failed' ? undefined : filter.status],
     ['n.recipient = ?', filter.to],
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
@@ -188,25 +198,29 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     // the events of all organizations.
     [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
+    ...labelConditions(filter, walkFor(filter)),
   ]
+  const { key } = walk
+  const [limit, offset] = [page.limit + 1, page.offset]
   if (jobs !== true)
-    return selectOf(`${COLUMNS} ${FROM_NOTIFICATIONS}`, conditions, page.limit + 1, page.offset)
+    return selectOf(`${COLUMNS} FROM ${walk.from} ${WITH_NEWEST_EVENT}`, { conditions, key }, limit, offset)
   conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
-  const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, conditions, page.limit + 1, page.offset)
+  const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, { conditions, key }, limit, offset)
   // Sorts without the contents, which may be large, and then reads only those of the page.
-  return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${NEWEST_FIRST}`, values }
+  const sorted = newestFirst(key)
+  return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${sorted}`, values }
 }
 
-/** Conditions covered by the index that a list walks. */
-function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): Condition[] {
-  const { organizationId, status, ids } = filter
+const newestFirst = ([time, seq]: WalkedIndex['key']): string => `ORDER BY ${time} DESC, ${seq} DESC`
+
+/** The index that a list walks, with the bounds of the page. */
+function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): WalkedIndex {
+  const index = walkedIndex(filter)
   const { above, below } = pageBounds(filter, page, beyond)
-  return [
-    // The plus sign makes the planner use the index on ids.
-    [`${ids === undefined ? '' : '+'}n.organization = ?`, organizationId],
-    // The condition of the index of failed notifications.
-    ...(status === 'failed' ? [['n.failed = 1'] satisfies Condition] : []),
-    ...(above === undefined ? [] : [['(n.created_at, n.seq) > (?, ?)', ...above] satisfies Condition]),
-    ...(below === undefined ? [] : [['(n.created_at, n.seq) < (?, ?)', ...below] satisfies Condition]),
+  const key = `(${index.key.join(', ')})`
+  const bounds: Condition[] = [
+    ...(above === undefined ? [] : [[`${key} > (?, ?)`, ...above] satisfies Condition]),
+    ...(below === undefined ? [] : [[`${key} < (?, ?)`, ...below] satisfies Condition]),
   ]
+  return { ...index, conditions: [...index.conditions, ...bounds] }
 }

@@ -21,6 +21,15 @@ const OF_DELIVERIES = [
   'DELETE FROM carillon_deliveries WHERE id IN (SELECT value FROM json_each(?))',
 ]
 
+const SELECT_METADATA = `
+  SELECT seq, organization, created_at, metadata FROM carillon_notifications
+  WHERE seq IN (SELECT value FROM json_each(?)) AND metadata IS NOT NULL`
+
+/** By the whole key: there is no index by notification. */
+const DELETE_METADATA = `
+  DELETE FROM carillon_metadata
+  WHERE organization = ? AND name = ? AND value = ? AND created_at = ? AND notification = ?`
+
 const OF_NOTIFICATIONS = [
   'DELETE FROM carillon_jobs WHERE id IN (SELECT 2 * value FROM json_each(?))',
   `DELETE FROM carillon_handovers WHERE (provider, message_id, notification) IN
@@ -37,6 +46,13 @@ export interface RemovedRow {
   readonly digits: string
 }
 
+interface LabelledRow {
+  readonly seq: number
+  readonly organization: string
+  readonly created_at: number
+  readonly metadata: string
+}
+
 export interface Remove {
   /** Removes notifications with all related rows. Returns the number of their deliveries. */
   notifications(rows: readonly RemovedRow[]): number
@@ -47,10 +63,21 @@ export interface Remove {
 export function createRemove(connection: Connection): Remove {
   const selectDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
   const ofDeliveries = OF_DELIVERIES.map((sql) => connection.statement(sql))
+  const selectMetadata = connection.statement<LabelledRow>(SELECT_METADATA)
+  const deleteMetadata = connection.statement(DELETE_METADATA)
   const ofNotifications = OF_NOTIFICATIONS.map((sql) => connection.statement(sql))
 
   function deliveries(ids: readonly number[]): void {
     run(ofDeliveries, ids)
+  }
+
+  function metadata(rows: readonly RemovedRow[]): void {
+    for (const row of selectMetadata().all(JSON.stringify(rows.map(({ seq }) => seq)))) {
+      const pairs: Readonly<Record<string, string>> = JSON.parse(row.metadata)
+      for (const [name, value] of Object.entries(pairs)) {
+        deleteMetadata().run(row.organization, name, value, row.created_at, row.seq)
+      }
+    }
   }
 
   return {
@@ -59,6 +86,7 @@ export function createRemove(connection: Connection): Remove {
       if (rows.length === 0) return 0
       const found = selectDeliveries().all(JSON.stringify(rows.map(({ digits }) => digits)))
       deliveries(found.map(({ id }) => id))
+      metadata(rows)
       run(
         ofNotifications,
         rows.map(({ seq }) => seq),

@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+import { matchesLabels } from '../../../src/domain/labels.ts'
 import type { NotificationFailure } from '../../../src/domain/notification.ts'
 import { createRetryPlan } from '../../../src/domain/retry-plan.ts'
 import { REMOVED } from '../../../src/domain/sensitive.ts'
@@ -7,22 +8,27 @@ import type {
   RetryAnswer,
   RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
+import { toLabels } from '../rows/labels.ts'
+import { labelWalk } from '../scan.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
+import { indexOf } from './walk.ts'
+
+const NO_JOB = 'NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)'
 
 /** The bound applies before the filter, so a step takes a short time even if few rows match. */
 const LOOK = `
-  AND n.failed = 1 AND (n.created_at, n.seq) > (?, ?) AND n.created_at < ?
-  AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
+  AND n.failed = 1 AND (n.created_at, n.seq) > (?, ?) AND n.created_at < ? AND ${NO_JOB}
   ORDER BY n.created_at, n.seq LIMIT ?`
 
 /** Reads the content only if a template is asked for, or if it is as short as removed content. */
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
   CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template,
-  octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed`
+  octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed,
+  n.failed = 1 AND ${NO_JOB} AS dead`
 
 const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.organization = ? ${LOOK}`
 
@@ -43,6 +49,7 @@ interface DeadRow extends NotificationRow {
   readonly expires_at: number | null
   readonly template: string | null
   readonly removed: 0 | 1
+  readonly dead: 0 | 1
 }
 
 /** Retries one step of an organization's dead letters. */
@@ -64,6 +71,20 @@ export function createRetry(
     const withTemplate = templateId === undefined ? 0 : 1
     // One extra row shows that there are more.
     const rest = [organizationId, afterTime, afterSeq, until, most + 1] as const
+    const walk = ids === undefined ? labelWalk(filter) : null
+    if (walk !== null) {
+      // Walks what the label marks, dead or not: a dead one may be far away in the index of failed ones.
+      const { from: source, key, conditions } = indexOf(filter, walk)
+      const [time, seq] = key
+      const sql = `SELECT ${COLUMNS} FROM ${source} ${WITH_NEWEST_EVENT}
+        WHERE ${conditions.map(([condition]) => condition).join(' AND ')}
+          AND (${time}, ${seq}) > (?, ?) AND ${time} < ? ORDER BY ${time}, ${seq} LIMIT ?`
+      const given = conditions.flatMap(([, ...values]) => values.map((value) => value ?? null))
+      const [, ...bounds] = rest
+      return connection
+        .statement<DeadRow>(sql)()
+        .all(withTemplate, ...given, ...bounds)
+    }
     return ids === undefined
       ? lookAtAll().all(withTemplate, ...rest)
       : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
@@ -102,8 +123,11 @@ export function createRetry(
     request.dryRun === true ? connection.read(() => retry(request)) : connection.durably(() => retry(request))
 }
 
-function matches(row: DeadRow, { channel, to, templateId, code, provider }: NotificationFilter): boolean {
+function matches(row: DeadRow, filter: NotificationFilter): boolean {
+  const { channel, to, templateId, code, provider } = filter
   return (
+    row.dead === 1 &&
+    matchesLabels(toLabels(row), filter) &&
     (channel === undefined || row.channel === channel) &&
     (to === undefined || row.recipient === to) &&
     (templateId === undefined || row.template === templateId) &&

@@ -1,7 +1,8 @@
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
+import type { LabelColumns } from '../rows/labels.ts'
 
 /** A stored notification without its content. */
-export interface NotificationRow {
+export interface NotificationRow extends LabelColumns {
   readonly seq: number
   readonly id: string
   readonly organization: string

@@ -24,6 +24,8 @@ export interface Failure {
   readonly code: string
   readonly message: string
   readonly providerCode?: string
+  /** Of a skipped one: the preference that decided. */
+  readonly decidedBy?: string
 }
 
 export interface Entry {

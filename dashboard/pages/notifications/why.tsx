@@ -33,6 +33,12 @@ export function Why({ of: notification }: { readonly of: Notification }) {
           <p>{said.sentHint}</p>
         </Note>
       )
+    case 'skipped':
+      return (
+        <Note icon="close" title={said.skipped}>
+          {error === null ? null : <Reason of={error} />}
+        </Note>
+      )
     case 'cancelled':
       return <Note icon="close" title={said.cancelled} />
     default:
@@ -87,7 +93,7 @@ function Note({
   )
 }
 
-function Reason({ of: { code, message, providerCode } }: { readonly of: Failure }) {
+function Reason({ of: { code, message, providerCode, decidedBy } }: { readonly of: Failure }) {
   const advice = adviceFor(code)
   const failures = hrefOf(inOrganization('/notifications'), { status: 'failed', code })
   return (
@@ -98,6 +104,11 @@ function Reason({ of: { code, message, providerCode } }: { readonly of: Failure 
       {providerCode === undefined ? null : (
         <p class="long">
           {said.providerSaid}: <code>{providerCode}</code>
+        </p>
+      )}
+      {decidedBy === undefined ? null : (
+        <p>
+          {said.decidedBy}: <code>{decidedBy}</code>
         </p>
       )}
       {advice === null ? null : (

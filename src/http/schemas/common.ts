@@ -8,11 +8,15 @@ export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES
 /** ISO 8601 UTC. */
 export const timestamp: z.ZodType<string> = z.iso.datetime()
 
-/** Why a notification failed. */
+/** Why a notification failed or was skipped. */
 export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({
   code: z.string(),
   message: z.string(),
   providerCode: z.string().optional().describe("The provider's own code. Absent: none."),
+  decidedBy: z
+    .string()
+    .optional()
+    .describe('Of a skipped one: the preference that decided. Absent: none did.'),
 })
 
 /** Code and message in an entry of a history or log. */

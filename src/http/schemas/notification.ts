@@ -64,7 +64,9 @@ const summaryFields = {
   provider: z.string().nullable(),
   error: failure
     .nullable()
-    .describe('Cause of the failure, or of the last failed attempt while another one is due.'),
+    .describe(
+      'Why it failed or was skipped, or the cause of the last failed attempt while another one is due.',
+    ),
   createdAt: timestamp,
   resendOf: z.string().nullable().describe('Id of the original of a resend.'),
 }

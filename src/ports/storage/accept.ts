@@ -9,7 +9,7 @@ export interface AcceptRequest {
   /** In the order of sending, without the rejected items of a batch. */
   readonly notifications: readonly NewNotification[]
   readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
-  /** The monthly quota. Absent: unlimited and not counted. */
+  /** The monthly quota; `NewNotification.counted` leaves one out. Absent: unlimited and not counted. */
   readonly quota?: { readonly period: string; readonly limit: number } | undefined
 }
 
@@ -38,7 +38,10 @@ export interface IdempotencyRecord {
 export type AcceptAnswer =
   | {
       readonly kind: 'accepted'
-      /** The first `admitted` notifications are stored; the quota refused the others. */
+      /**
+       * The first `admitted` notifications are stored: the longest prefix whose counted ones fit the quota. It refused
+       * the others.
+       */
       readonly admitted: number
       /** The storage's time of the commit: `createdAt` of every notification in it. */
       readonly createdAt: number

@@ -1,3 +1,4 @@
+import type { Labels } from '../../domain/labels.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
@@ -50,6 +51,8 @@ export interface LeaseRef {
 /** A lease with the provider of the attempt. */
 export interface StartRef extends LeaseRef {
   readonly provider: string
+  /** Replaces the notification's `to` in the same commit, if the attempt begins. Absent: it stays. */
+  readonly to?: string | undefined
 }
 
 interface JobState extends LeaseRef {
@@ -80,7 +83,7 @@ export type ClaimedJob =
   | (JobState & { readonly kind: 'notification'; readonly notification: ClaimedNotification })
   | (JobState & { readonly kind: 'event'; readonly delivery: ClaimedDelivery })
 
-export interface ClaimedNotification {
+export interface ClaimedNotification extends Labels {
   readonly id: string
   readonly channel: string
   readonly to: string

@@ -1,3 +1,4 @@
+import type { LabelFilter, Labels } from '../../domain/labels.ts'
 import type { NotificationStatus } from '../../domain/notification.ts'
 import type { TimelineEntry } from './notifications.ts'
 import type { Page, PageRequest } from './page.ts'
@@ -33,7 +34,7 @@ export interface LogCounts {
   readonly exact: boolean
 }
 
-export interface LogFilter {
+export interface LogFilter extends LabelFilter {
   readonly organizationId: string
   readonly channel?: string | undefined
   /** Public status after the event. */
@@ -42,7 +43,7 @@ export interface LogFilter {
 }
 
 /** One event of a notification in the delivery log. */
-export interface LogEntry extends TimelineEntry {
+export interface LogEntry extends TimelineEntry, Labels {
   /** `log_<digits>_<sequence>`. */
   readonly id: string
   readonly notificationId: string

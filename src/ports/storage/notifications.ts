@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
+import type { LabelFilter } from '../../domain/labels.ts'
 import type { Notification, NotificationContent, NotificationStatus } from '../../domain/notification.ts'
 import type { Page, PageRequest } from './page.ts'
 
@@ -44,7 +45,7 @@ export interface NotificationRepository {
   retry(request: RetryRequest): Promise<RetryAnswer>
 }
 
-export interface NotificationFilter {
+export interface NotificationFilter extends LabelFilter {
   readonly organizationId: string
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
@@ -54,7 +55,7 @@ export interface NotificationFilter {
   readonly from?: number | undefined
   /** Accepted before this time, in epoch milliseconds. */
   readonly until?: number | undefined
-  /** `error.code` of a failed notification. */
+  /** `error.code` of a failed or skipped notification. */
   readonly code?: ErrorCode | undefined
   /** Instance id, as in `Notification.provider`. */
   readonly provider?: string | undefined

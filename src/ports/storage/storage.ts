@@ -1,4 +1,5 @@
 import type { Fact } from '../../domain/facts.ts'
+import type { Labels } from '../../domain/labels.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { JobRef, TransactionalQueue } from '../queue.ts'
 import type {
@@ -37,7 +38,7 @@ export interface StorageStart {
  * bounce. Pure and quick: it runs in the transaction that records them, and its writes are part of it.
  */
 export type Follow = (
-  about: { readonly organizationId: string; readonly channel: string; readonly to: string },
+  about: Labels & { readonly organizationId: string; readonly channel: string; readonly to: string },
   facts: readonly Fact[],
 ) => readonly FollowingWrite[]
 

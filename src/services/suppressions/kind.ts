@@ -77,9 +77,9 @@ export function optingIn(
 /** The entries that follow from facts: hard bounces, complaints and opt-outs. */
 export function suppressionsOf(kinds: Kinds): Follow {
   return ({ organizationId, channel, to }, facts) =>
-    facts.flatMap(({ suppress: reason, provider }) =>
+    facts.flatMap(({ suppress: reason, provider, address = to }) =>
       reason === undefined
         ? []
-        : [suppressing(kinds.of(channel), organizationId, to, { reason, source: provider ?? null })],
+        : [suppressing(kinds.of(channel), organizationId, address, { reason, source: provider ?? null })],
     )
 }

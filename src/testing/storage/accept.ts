@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { AcceptRequest } from '../../ports/storage/accept.ts'
-import { accept, claim, countOf, ended, idOf, note, notes, organization, TEN } from './fixtures.ts'
+import { accept, claim, countOf, ended, idOf, NO_LABELS, note, notes, organization, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
 function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
@@ -31,6 +31,7 @@ export function acceptChecks(check: Check): void {
     const { lane, ...stored } = notification
     assert.deepEqual(await storage.notifications.get(notification.id), {
       ...stored,
+      ...NO_LABELS,
       organizationId: DEFAULT_ORGANIZATION,
       resendOf: null,
       status: 'queued',

@@ -11,6 +11,7 @@ import {
   idOf,
   LANE,
   LEASE_MS,
+  NO_LABELS,
   note,
   notes,
   start,
@@ -42,7 +43,16 @@ export function claimChecks(check: Check): void {
       earlierAttempts: 0,
       recovered: false,
       waitedMs: job.waitedMs,
-      notification: { id, channel, to, content, createdAt: answer.createdAt, expiresInMs: null, trace: null },
+      notification: {
+        id,
+        channel,
+        to,
+        content,
+        createdAt: answer.createdAt,
+        expiresInMs: null,
+        trace: null,
+        ...NO_LABELS,
+      },
     })
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Fact } from '../../domain/facts.ts'
+import type { Labels } from '../../domain/labels.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { DEFAULT_ORGANIZATION, type OrganizationValue, organizationKind } from '../../domain/organization.ts'
 import { NO_TRACKING } from '../../domain/track-html.ts'
@@ -12,6 +13,9 @@ import type { NewWebhookEndpoint, WebhookEndpoint } from '../../ports/storage/we
 export const LANE = 'email/smtp'
 export const LEASE_MS = 60_000
 export const TEN: readonly number[] = Array.from({ length: 10 }, (_, index) => index)
+
+/** Of a notification that was stored without any. */
+export const NO_LABELS: Labels = { metadata: null, recipient: null, category: null, groupId: null }
 
 let count = 0
 

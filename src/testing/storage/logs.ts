@@ -4,7 +4,19 @@ import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { LogEntry, LogFilter } from '../../ports/storage/logs.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { accept, claim, deliver, ended, note, notes, organization, page, readAll, sent } from './fixtures.ts'
+import {
+  accept,
+  claim,
+  deliver,
+  ended,
+  NO_LABELS,
+  note,
+  notes,
+  organization,
+  page,
+  readAll,
+  sent,
+} from './fixtures.ts'
 import type { Check } from './harness.ts'
 
 async function log(
@@ -49,7 +61,7 @@ export function logChecks(check: Check): void {
     await deliver(storage, [fact])
     const [newest, oldest, ...others] = await log(storage)
     assert.deepEqual(others, [])
-    const about = { notificationId: id, channel: 'push', to: 'token', template: 'welcome' }
+    const about = { notificationId: id, channel: 'push', to: 'token', template: 'welcome', ...NO_LABELS }
     const digits = id.slice('notif_'.length)
     assert.deepEqual(newest, {
       ...about,

@@ -58,10 +58,10 @@ export function recipientId(
   return `${organizationId}\n${channel}\n${to}`
 }
 
-/** A fact that suppresses keeps its recipient; one of a click removes a recipient of the reason `manual`. */
+/** A fact that suppresses keeps its address, or else the recipient; one of a click removes a recipient of the reason `manual`. */
 export const follow: Follow = ({ organizationId, channel, to }, facts) => {
-  const id = recipientId(to, organizationId, channel)
-  return facts.flatMap(({ type, suppress, provider = null }): FollowingWrite[] => {
+  return facts.flatMap(({ type, suppress, provider = null, address = to }): FollowingWrite[] => {
+    const id = recipientId(address, organizationId, channel)
     if (type === 'clicked') return [removal(otherKind, id, { reason: 'manual' })]
     return suppress === undefined ? [] : [keeping(id, organizationId, { reason: suppress, source: provider })]
   })

@@ -13,8 +13,9 @@ export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnsw
 
   const period = keyOf(organizationId, quota?.period)
   const used = state.usage.get(period) ?? 0
-  const stored = notifications.slice(0, quota === undefined ? Infinity : Math.max(0, quota.limit - used))
-  const admitted = stored.length
+  const left = quota === undefined ? Infinity : Math.max(0, quota.limit - used)
+  const admitted = kit.admittedOf(notifications, left)
+  const stored = notifications.slice(0, admitted)
   // Checks first: then everything is stored, or nothing.
   requireOpen(state, organizationId)
   const ids = new Set(stored.map(({ id }) => id))
@@ -22,7 +23,7 @@ export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnsw
     throw new kit.NotifierError('already_exists')
   }
   for (const notification of stored) store(state, organizationId, notification)
-  if (quota !== undefined) state.usage.set(period, used + admitted)
+  if (quota !== undefined) state.usage.set(period, used + kit.countedOf(notifications, admitted))
   if (idempotency !== undefined && (admitted > 0 || notifications.length === 0)) {
     const { operation, key, fingerprint, result, ttlMs } = idempotency
     const record = { fingerprint, result, admitted, createdAt }
@@ -45,7 +46,7 @@ function store(state: State, organization: string, notification: kit.NewNotifica
     ...{ seq: state.next(), id, organization, channel, recipient: to, ...kit.storedContent(content), high },
     ...{ created_at, send_at: sendAt, expires_at: expiresAt, resend_of: resendOf ?? null },
     ...{ trace: trace ?? null, status: null, sequence: 1, published: 0, fold: null },
-    ...{ provider: null, provider_message_id: null, error: null },
+    ...{ provider: null, provider_message_id: null, error: null, ...kit.labelColumns(notification) },
   }
   state.notifications.set(id, subject)
   const dueAt = Math.max(created_at, sendAt ?? created_at)
@@ -59,10 +60,10 @@ function store(state: State, organization: string, notification: kit.NewNotifica
  */
 export function addFacts(state: State, row: NotificationRow, facts: Facts, receipts: Facts = []) {
   const { id, channel, recipient: to, organization: organizationId } = row
-  const about = { id, organizationId, channel, to }
+  const about = { id, organizationId, channel, to, ...kit.toLabels(row) }
   const at = state.now()
-  const own = kit.recordFacts(kit.toFactState(row, row), facts, 'engine')
-  const late = kit.recordFacts(own.state, receipts, 'receipt')
+  const own = kit.recordFacts(kit.toFactState(row, row), facts, 'engine', to)
+  const late = kit.recordFacts(own.state, receipts, 'receipt', to)
   follow(state, state.follow(about, [...facts, ...receipts]))
   Object.assign(row, kit.factColumns(late.state))
   return [...own.events, ...late.events].flatMap(({ fact, sequence, status, eventType }) => {

@@ -116,6 +116,7 @@ export function startAttempt(state: State, ref: kit.StartRef): boolean {
   const job = leasedJob(state, ref)
   if (job === undefined || (job.leaseUntil ?? 0) <= state.now()) return false
   begin(job, ref.provider)
+  if (ref.to !== undefined) Object.assign(job.subject, { recipient: ref.to })
   return true
 }
 

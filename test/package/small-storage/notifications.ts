@@ -48,16 +48,11 @@ export function createNotifications(state: State): kit.NotificationRepository {
       const { step, next } = stepOf(dead, request)
       const plan = kit.createRetryPlan(request, state.now())
       for (const row of step) {
-        const { channel, expires_at: expiresAt, content } = row
+        const { id: jobId, organization: organizationId, high, channel, expires_at: expiresAt, content } = row
         const place = plan.place({ channel, expiresAt, removed: content.startsWith(kit.REMOVED) })
         if (place === null || request.dryRun === true) continue
         const facts = where(state.events, { notification: row }).map(({ fact }): kit.Fact => JSON.parse(fact))
-        const about = {
-          jobId: row.id,
-          organizationId: row.organization,
-          high: row.high === true,
-          subject: row,
-        }
+        const about = { jobId, organizationId, high: high === true, subject: row }
         addFacts(state, row, [{ type: 'retried' }])
         createJob(state, { ...about, ...place }, Math.max(0, ...facts.map(({ attempt = 0 }) => attempt)))
       }
@@ -82,6 +77,7 @@ function matching(state: State, filter: kit.NotificationFilter): NotificationRow
       (templateId === undefined || templateOf(row)?.id === templateId) &&
       (code === undefined || (row.error !== null && JSON.parse(row.error).code === code)) &&
       (ids === undefined || ids.includes(row.id)) &&
+      kit.matchesLabels(kit.toLabels(row), filter) &&
       row.created_at >= from &&
       row.created_at < until,
   )
@@ -120,8 +116,11 @@ export function createLogs(state: State): kit.LogRepository {
   }
 
   return {
-    list: async ({ organizationId, ...filter }, page) =>
-      pageOf(where(entriesOf(organizationId), filter), page, ({ seq, ...entry }) => entry),
+    list: async ({ organizationId: of, channel, status, notificationId, ...labels }, page) => {
+      const entries = where(entriesOf(of), { channel, status, notificationId })
+      const wanted = entries.filter((entry) => kit.matchesLabels(entry, labels))
+      return pageOf(wanted, page, ({ seq, ...entry }) => entry)
+    },
     count: async ({ organizationId, from, until }, most) => {
       const entries = entriesOf(organizationId).filter(({ at }) => at >= from && at < until)
       const facts = entries.flatMap(({ fact, ...entry }) => (fact === null ? [] : { ...entry, ...fact }))

@@ -84,8 +84,7 @@ export function createDeletions(state: State): kit.DeletionRepository {
       if (deleting === 'plain' && countJobs(id) > 0) return { notifications: 0, left: 'jobs' }
       removeDeliveries(state, where(state.deliveries, { organization: id }))
       removeRecords(state, [...where(state.records, { organization: id }), row])
-      for (const each of where(state.endpoints.values(), { organization: id }))
-        state.endpoints.delete(each.id)
+      for (const one of where(state.endpoints.values(), { organization: id })) state.endpoints.delete(one.id)
       for (const key of state.usage.keys()) if (key.startsWith(keyOf(id, ''))) state.usage.delete(key)
       for (const [key, { at, unmatched }] of state.receipts)
         if (unmatched?.organizationId === id) state.receipts.set(key, { at, unmatched: null })

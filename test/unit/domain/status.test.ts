@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fact, FactType } from '../../../src/domain/facts.ts'
-import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
+import { type FactState, recordFacts as recordFactsOf } from '../../../src/domain/record-facts.ts'
 import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
 
 const RECEIPTS = [
@@ -24,7 +24,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.oneof(
     providerMessageId: fc.constantFrom('m1', 'm2', undefined),
   }),
   fc.record({
-    type: fc.constantFrom<FactType>('attempt_failed', 'attempt_ambiguous', 'failed', 'cancelled'),
+    type: fc.constantFrom<FactType>('attempt_failed', 'attempt_ambiguous', 'failed', 'cancelled', 'skipped'),
     attempt: fc.integer({ min: 1, max: 3 }),
   }),
 )
@@ -36,6 +36,9 @@ const statusAfter = (...facts: Fact[]) => statusOf(fold(facts))
 const m1 = (type: FactType): Fact => ({ type, provider: 'p', providerMessageId: 'm1' })
 const m2 = (type: FactType): Fact => ({ type, provider: 'p', providerMessageId: 'm2' })
 const own = (type: FactType): Fact => ({ type, attempt: 1 })
+
+const recordFacts = (state: FactState, facts: readonly Fact[], origin: 'engine' | 'receipt') =>
+  recordFactsOf(state, facts, origin, 'ada@example.com')
 
 const accepted = (status: 'queued' | 'scheduled' = 'queued'): FactState => ({
   status,
@@ -146,6 +149,10 @@ describe('the status fold', () => {
     ['a receipt corrects an unknown delivery', [own('failed'), m1('delivered')], 'delivered'],
     ['a complaint changes no status', [m1('delivered'), m1('complained'), m1('unsubscribed')], 'delivered'],
     ['failing wins over cancelled', [own('cancelled'), own('failed')], 'failed'],
+    ['acceptance outranks skipped', [own('skipped'), m1('sent')], 'sent'],
+    ['… told the other way round', [m1('sent'), own('skipped')], 'sent'],
+    ['failing wins over skipped', [own('failed'), own('skipped')], 'failed'],
+    ['skipped ends what waits', [own('attempt_failed'), own('skipped')], 'skipped'],
     ['a failed attempt stays queued', [own('attempt_failed')], 'queued'],
     ['an ambiguous attempt stays queued', [own('attempt_ambiguous')], 'queued'],
   ])('%s', (_name, facts, expected) => {
@@ -286,7 +293,7 @@ describe('recordFacts', () => {
   })
 
   it('announces what changes no status', () => {
-    const types = ['deferred', 'complained', 'unsubscribed', 'cancelled'] as const
+    const types = ['deferred', 'complained', 'unsubscribed', 'cancelled', 'skipped'] as const
     for (const type of types) expect(announcedBy([m1(type)])).toEqual([`notification.${type}`])
   })
 
@@ -307,14 +314,14 @@ describe('recordFacts', () => {
     expect(receipt).toMatchObject({ provider: 'q', providerMessageId: 'x' })
   })
 
-  it('has an error while the status is failed, or queued after a failed attempt, and at no other time', () => {
+  it('has an error while the status is failed or skipped, or queued after a failed attempt, and at no other time', () => {
     fc.assert(
       fc.property(fc.array(anyFact, { maxLength: 12 }), (facts) => {
         const { state } = recordFacts(accepted(), facts, 'receipt')
         const tried = facts.some(({ type }) => type === 'attempt_failed' || type === 'attempt_ambiguous')
         const waits = state.status === 'queued' && tried
         if (!facts.some(({ type }) => type === 'retried'))
-          expect(state.error !== null).toBe(state.status === 'failed' || waits)
+          expect(state.error !== null).toBe(['failed', 'skipped'].includes(state.status) || waits)
       }),
     )
   })

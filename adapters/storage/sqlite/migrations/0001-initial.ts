@@ -22,12 +22,32 @@ CREATE TABLE carillon_notifications (
   failed INTEGER NOT NULL DEFAULT 0,
   resend_of TEXT,
   trace TEXT,
+  person TEXT, -- the application's id of the recipient
+  category TEXT,
+  group_id TEXT,
+  metadata TEXT, -- JSON
   content TEXT NOT NULL, -- JSON
   attachments TEXT -- JSON; null: none
 ) STRICT;
 CREATE INDEX carillon_notifications_by_time ON carillon_notifications (organization, created_at);
 CREATE INDEX carillon_notifications_failed ON carillon_notifications (organization, created_at)
   WHERE failed = 1;
+CREATE INDEX carillon_notifications_of_person ON carillon_notifications (organization, person, created_at)
+  WHERE person IS NOT NULL;
+CREATE INDEX carillon_notifications_of_category ON carillon_notifications (organization, category, created_at)
+  WHERE category IS NOT NULL;
+CREATE INDEX carillon_notifications_of_group ON carillon_notifications (organization, group_id, created_at)
+  WHERE group_id IS NOT NULL;
+
+-- Only of notifications that have metadata: the index for lists by it.
+CREATE TABLE carillon_metadata (
+  organization TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  notification INTEGER NOT NULL,
+  PRIMARY KEY (organization, name, value, created_at, notification)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE carillon_events (
   notification INTEGER NOT NULL,

@@ -28,6 +28,8 @@ DECLARE
   v_notifications constant json := v_request -> 'notifications';
   v_size constant integer := json_array_length(v_notifications);
   v_admitted integer := v_size;
+  v_counted integer := v_size;
+  v_left bigint;
   v_hash bytea;
   v_answer text;
 BEGIN
@@ -46,11 +48,15 @@ BEGIN
   END IF;
 
   IF v_period IS NOT NULL THEN
-    SELECT least(v_size, greatest(0, (v_request ->> 'limit')::bigint
+    SELECT greatest(0, (v_request ->> 'limit')::bigint
       - coalesce((SELECT used FROM carillon.usage WHERE organization = v_organization AND period = v_period), 0)
       - coalesce((SELECT sum(used) FROM carillon.usage_additions
-          WHERE organization = v_organization AND period = v_period), 0)))
-    INTO v_admitted;
+          WHERE organization = v_organization AND period = v_period), 0))
+    INTO v_left;
+    -- For each notification, how many up to it count.
+    SELECT count(*), coalesce(max(needed), 0) INTO v_admitted, v_counted
+    FROM (SELECT g.needed::bigint FROM json_array_elements_text(v_request -> 'needed') AS g (needed)) AS each
+    WHERE needed <= v_left;
   END IF;
 
   IF json_typeof(v_record) = 'object' THEN
@@ -73,28 +79,33 @@ BEGIN
     END IF;
   END IF;
 
-  IF v_period IS NOT NULL AND v_admitted > 0 THEN
-    INSERT INTO carillon.usage_additions (used, organization, period) VALUES (v_admitted, v_organization, v_period);
+  IF v_period IS NOT NULL AND v_counted > 0 THEN
+    INSERT INTO carillon.usage_additions (used, organization, period) VALUES (v_counted, v_organization, v_period);
   END IF;
 
   WITH given AS MATERIALIZED (
     SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM ROWS FROM (
       json_to_recordset(v_notifications) AS (id text, channel text, lane text, recipient text, high boolean,
         send_at bigint, expires_at bigint, template_id text, template_name text, resend_of text, trace text,
-        content text, attachments text)
+        person text, category text, group_id text, metadata text, content text, attachments text)
     ) WITH ORDINALITY AS g (id, channel, lane, recipient, high, send_at, expires_at, template_id, template_name,
-      resend_of, trace, content, attachments, number)
+      resend_of, trace, person, category, group_id, metadata, content, attachments, number)
     ORDER BY g.number LIMIT v_admitted),
   stored AS (
     INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content, attachments)
+      expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments)
     SELECT seq, v_now, id, v_organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content, attachments
+      expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
     FROM given)
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
   SELECT 2 * seq, 2 * seq, CASE WHEN send_at > v_now THEN send_at ELSE v_now END,
     CASE WHEN send_at > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id
   FROM given;
+  IF json_typeof(v_request -> 'pairs') = 'array' THEN
+    -- Finds nothing of those that the quota refused.
+    PERFORM carillon.insert_metadata_1(array_agg(id), array_agg(name), array_agg(value))
+    FROM json_to_recordset(v_request -> 'pairs') AS p (id text, name text, value text);
+  END IF;
 
   RETURN json_build_object('kind', 'accepted', 'admitted', v_admitted, 'createdAt', v_now)::text;
 EXCEPTION

@@ -27,7 +27,8 @@ CREATE FUNCTION carillon.claim_1(
 RETURNS TABLE (
   "summary" text, "jobId" bigint, "jobLane" text, "jobOrganization" text, "dueAt" bigint,
   "historyText" text, "jobSubject" text, "kindName" text,
-  "recipientAddress" text, "contentText" text, "createdAt" bigint, "expiresAt" bigint, "traceText" text
+  "recipientAddress" text, "contentText" text, "createdAt" bigint, "expiresAt" bigint, "traceText" text,
+  "labelsText" text
 )
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
@@ -248,7 +249,9 @@ BEGIN
         CASE WHEN j.attempts > 0 OR j.outages > 0 OR j.recovered
           THEN json_build_array(j.attempts, j.outages, j.earlier_attempts, j.recovered)::text END,
         j.subject, coalesce(n.channel, d.event_type), n.recipient, coalesce(n.content, d.payload), n.created_at,
-        n.expires_at, coalesce(n.trace, d.trace)
+        n.expires_at, coalesce(n.trace, d.trace),
+        CASE WHEN coalesce(n.metadata, n.person, n.category, n.group_id) IS NOT NULL
+          THEN json_build_array(n.metadata, n.person, n.category, n.group_id)::text END
       FROM unnest(v_jobs) WITH ORDINALITY
         AS j (id, lane, organization, due_at, attempts, outages, earlier_attempts, recovered, subject, number)
       LEFT JOIN (SELECT * FROM carillon.notifications

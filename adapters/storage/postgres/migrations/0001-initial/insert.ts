@@ -8,13 +8,29 @@
  * poolers do not support. Planning each time took half of the server's work.
  *
  * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see deletions.ts.
+ * Metadata has a function of its own, whose settings make it find each notification by its id.
  */
 export const insert = `
+CREATE FUNCTION carillon.insert_metadata_1(p_ids text[], p_names text[], p_values text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off
+AS $insert$
+BEGIN
+  INSERT INTO carillon.metadata (organization, name, value, created_at, seq, notification)
+  SELECT n.organization, p.name, p.value, n.created_at, n.seq, n.id
+  FROM unnest(p_ids, p_names, p_values) AS p (id, name, value)
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = p.id OFFSET 0) AS n;
+END
+$insert$;
+
 CREATE FUNCTION carillon.insert_1(
   p_now bigint, p_ids text[], p_organizations text[], p_channels text[], p_lanes text[], p_recipients text[],
   p_highs boolean[], p_send_ats bigint[], p_expire_ats bigint[], p_template_ids text[], p_template_names text[],
   p_resend_ofs text[], p_traces text[], p_contents text[], p_attachments text[], p_published boolean,
   p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
+  p_persons text[], p_categories text[], p_group_ids text[], p_metadata text[],
+  p_pair_ids text[], p_pair_names text[], p_pair_values text[],
   OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET jit = off SET plan_cache_mode = force_generic_plan
@@ -36,17 +52,20 @@ BEGIN
     SELECT nextval('carillon.notification_numbers') AS seq, g.id,
       coalesce(g.organization, p_organizations[1]) AS organization, coalesce(g.channel, p_channels[1]) AS channel,
       coalesce(g.lane, p_lanes[1]) AS lane, g.recipient, coalesce(g.high, p_highs[1]) AS high, g.send_at, g.expires_at,
-      g.template_id, g.template_name, g.resend_of, g.trace, g.content, g.attachments
+      g.template_id, g.template_name, g.resend_of, g.trace, g.person, g.category, g.group_id, g.metadata, g.content,
+      g.attachments
     FROM (SELECT unnest(p_ids) AS id, unnest(p_organizations) AS organization, unnest(p_channels) AS channel,
       unnest(p_lanes) AS lane, unnest(p_recipients) AS recipient, unnest(p_highs) AS high, unnest(p_send_ats) AS send_at,
       unnest(p_expire_ats) AS expires_at, unnest(p_template_ids) AS template_id, unnest(p_template_names) AS template_name,
-      unnest(p_resend_ofs) AS resend_of, unnest(p_traces) AS trace, unnest(p_contents) AS content,
+      unnest(p_resend_ofs) AS resend_of, unnest(p_traces) AS trace, unnest(p_persons) AS person,
+      unnest(p_categories) AS category, unnest(p_group_ids) AS group_id, unnest(p_metadata) AS metadata,
+      unnest(p_contents) AS content,
       unnest(p_attachments) AS attachments) AS g),
   stored AS (
     INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content, attachments)
+      expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments)
     SELECT seq, o_now, id, organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content, attachments
+      expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
     FROM given),
   queued AS (
     INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
@@ -54,6 +73,9 @@ BEGIN
       CASE WHEN send_at > o_now THEN 1 ELSE 0 END, high, lane, organization, id
     FROM given)
   SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
+  IF p_pair_ids IS NOT NULL THEN
+    PERFORM carillon.insert_metadata_1(p_pair_ids, p_pair_names, p_pair_values);
+  END IF;
 END
 $insert$;
 `

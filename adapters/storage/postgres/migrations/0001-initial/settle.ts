@@ -52,7 +52,7 @@ $settle$;
 CREATE FUNCTION carillon.take_notifications_1(
   p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
 RETURNS TABLE (o_job bigint, o_token bigint, o_id text, o_organization text, o_channel text, o_recipient text,
-  o_created_at bigint, o_send_at bigint, o_trace text,
+  o_created_at bigint, o_send_at bigint, o_trace text, o_labels text,
   o_status text, o_sequence integer, o_published integer, o_fold text, o_provider text, o_provider_message_id text,
   o_error text)
 LANGUAGE plpgsql VOLATILE
@@ -76,6 +76,8 @@ BEGIN
   -- partitions from an array, but from two values it can.
   RETURN QUERY
   SELECT taken.job, taken.token, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace,
+    CASE WHEN coalesce(n.metadata, n.person, n.category, n.group_id) IS NOT NULL
+      THEN json_build_array(n.metadata, n.person, n.category, n.group_id)::text END,
     s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM (SELECT unnest(v_jobs) AS job, unnest(v_tokens) AS token, unnest(v_subjects) AS subject) AS taken
   JOIN (SELECT * FROM carillon.notifications WHERE id = ANY (v_subjects) AND id >= v_first AND id <= v_last) AS n

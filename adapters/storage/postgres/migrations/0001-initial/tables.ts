@@ -1,5 +1,5 @@
 /**
- * Immutable and mutable data are separate: `notifications` is never updated, `states` holds the fold, and `jobs` stays
+ * Immutable and mutable data are separate: `notifications` is rarely updated, `states` holds the fold, and `jobs` stays
  * small because finished jobs are deleted. The first event of a notification is derived from its row.
  *
  * Tables that grow without bound are partitioned by the time in the notification's id: see partitions.ts.
@@ -25,10 +25,31 @@ CREATE TABLE carillon.notifications (
   template_name text,
   resend_of text,
   trace text,
+  person text COLLATE "C", -- the application's id of the recipient
+  category text COLLATE "C",
+  group_id text COLLATE "C",
+  metadata text, -- JSON
   content text NOT NULL, -- JSON
   attachments text -- JSON; null: none
 ) PARTITION BY RANGE (id);
 CREATE INDEX notifications_by_time ON carillon.notifications (organization, created_at, seq);
+CREATE INDEX notifications_of_person ON carillon.notifications (organization, person, created_at, seq)
+  WHERE person IS NOT NULL;
+CREATE INDEX notifications_of_category ON carillon.notifications (organization, category, created_at, seq)
+  WHERE category IS NOT NULL;
+CREATE INDEX notifications_of_group ON carillon.notifications (organization, group_id, created_at, seq)
+  WHERE group_id IS NOT NULL;
+
+-- Only of notifications that have metadata: the index for lists by it.
+CREATE TABLE carillon.metadata (
+  created_at bigint NOT NULL, -- this and the next three: copies from the notification
+  seq bigint NOT NULL,
+  notification text COLLATE "C" NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization, name, value, created_at, seq, notification)
+) PARTITION BY RANGE (notification);
 
 CREATE TABLE carillon.states (
   created_at bigint NOT NULL, -- this and the next two: copies from the notification
@@ -81,6 +102,7 @@ CREATE INDEX deliveries_over ON carillon.deliveries (endpoint, created_at, seq) 
 CREATE INDEX deliveries_held ON carillon.deliveries (event_id) WHERE state = 'held';
 
 CREATE TABLE carillon.notifications_default PARTITION OF carillon.notifications DEFAULT;
+CREATE TABLE carillon.metadata_default PARTITION OF carillon.metadata DEFAULT;
 CREATE TABLE carillon.states_default PARTITION OF carillon.states DEFAULT WITH (fillfactor = 80);
 CREATE TABLE carillon.events_default PARTITION OF carillon.events DEFAULT;
 CREATE TABLE carillon.handovers_default PARTITION OF carillon.handovers DEFAULT;

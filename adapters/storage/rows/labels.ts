@@ -1,0 +1,29 @@
+import { type GivenLabels, hasLabels, type Labels } from '../../../src/domain/labels.ts'
+
+/** The columns of a notification's labels. Null: none. */
+export interface LabelColumns {
+  /** JSON. */
+  readonly metadata: string | null
+  readonly person: string | null
+  readonly category: string | null
+  readonly group_id: string | null
+}
+
+/** Reads the labels. */
+export function toLabels({ metadata, person, category, group_id: groupId }: LabelColumns): Labels {
+  return { metadata: metadata === null ? null : JSON.parse(metadata), recipient: person, category, groupId }
+}
+
+const NONE: LabelColumns = { metadata: null, person: null, category: null, group_id: null }
+
+/** The columns to store. */
+export function labelColumns(labels: GivenLabels): LabelColumns {
+  if (!hasLabels(labels)) return NONE
+  const { metadata = null, recipient = null, category = null, groupId = null } = labels
+  return {
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+    person: recipient,
+    category,
+    group_id: groupId,
+  }
+}
