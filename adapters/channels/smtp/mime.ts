@@ -38,6 +38,10 @@ const LONGEST_LINE = 998
 /**
  * Composes a mail. Its content is never interpreted as an address, a file or a URL.
  *
+ * It does what nodemailer's `MailComposer` does, because that encodes each part in one turn. With nodemailer 10.6 on two
+ * busy cores, a file of 7 MiB stops the event loop there for 180 ms, here for 15; a short mail takes 530 µs there, here
+ * 36. The declared size (RFC 1870) would need a second composition there.
+ *
  * @throws Error if an address or a header name is unsafe
  */
 export function* composeMail(content: MailContent, encoders: Encoders): Steps<Mail> {
