@@ -9,8 +9,10 @@ export type {
   EmailContent,
   EmailInput,
   EmailParts,
+  MailAddress,
+  MailAddressInput,
   ShownEmail,
-} from './channels/email-parts.ts'
+} from './channels/email-content.ts'
 export type { PushContent, PushKind } from './channels/push.ts'
 export type { SlackContent, SlackKind } from './channels/slack.ts'
 export type { SmsKind } from './channels/sms.ts'

@@ -1,6 +1,6 @@
 import type { ChannelKind } from '../domain/channel-kind.ts'
 import { type EmailKind, emailKind } from './email.ts'
-import type { EmailInput } from './email-parts.ts'
+import type { EmailInput } from './email-content.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { type PushContent, type PushKind, push } from './push.ts'
 import { type SlackContent, type SlackKind, slack } from './slack.ts'

@@ -33,6 +33,8 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   canonical?(to: string): string
   /** Checks that an organization may send to the recipient. @throws NotifierError `region_not_permitted` */
   assertPermitted?(to: string, organization: OrganizationLimits): void
+  /** Checks that an organization may send as the result of `senderOf`. @throws NotifierError `invalid_sender` */
+  assertSender?(sender: string, organization: OrganizationLimits): void
   /** Whether a refused recipient is suppressed as a hard bounce, because it stays invalid. Default: false. */
   readonly suppressesRefused?: boolean | undefined
   /**
@@ -53,6 +55,8 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   readonly parts?: z.ZodType<Stored, Input> | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
   assertParts?(parts: Stored): void
+  /** The sender that the parts name, in canonical form, for `assertSender`. Default: none. */
+  senderOf?(parts: Stored): string | undefined
   /** Whether the parts ask for a one-click unsubscription link. Default: false. */
   wantsUnsubscribe?(parts: Stored): boolean
   /** The parts for providers. Default: as stored. */
@@ -84,10 +88,12 @@ export interface RecipientFault {
   readonly expected?: string | undefined
 }
 
-/** Settings of an organization that limit its recipients. */
+/** Settings of an organization that limit its recipients and senders. */
 export interface OrganizationLimits {
   /** Permitted calling codes of text messages. Null: all. */
   readonly smsCountries: readonly string[] | null
+  /** Addresses and domains that its mails may come from, in canonical form. Null: as the providers allow. */
+  readonly senders: readonly string[] | null
 }
 
 /** The body that contains a value. */
@@ -160,6 +166,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   checkRecipient: FUNCTION,
   canonical: FUNCTION,
   assertPermitted: FUNCTION,
+  assertSender: FUNCTION,
   suppressesRefused: BOOLEAN,
   stops: BOOLEAN,
   subject: ofType('string', 'a text such as "the title"'),
@@ -167,6 +174,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   escape: FUNCTION,
   parts: { ...objectWith('safeParse'), expected: 'a schema of zod' },
   assertParts: FUNCTION,
+  senderOf: FUNCTION,
   wantsUnsubscribe: FUNCTION,
   renderParts: FUNCTION,
   showParts: FUNCTION,

@@ -14,6 +14,7 @@ const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
 const NOT_IN_FILENAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069/\\]/u
 /** With parameters, on one line. */
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*"))*$/u
+const CONTENT_ID = /^[\w.+@-]{1,100}$/
 
 // The unquoted characters of RFC 5322, without any syntax of headers or SMTP.
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
@@ -53,6 +54,19 @@ export function isFilename(name: string): boolean {
 /** A media type such as `application/pdf`, parameters included. */
 export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text)
+}
+
+/** The id of a part, without brackets. It stands in a URL (`cid:…`) and in headers. */
+export function isContentId(id: string): boolean {
+  return CONTENT_ID.test(id)
+}
+
+/** The fault of an iCalendar object for a mail with the method (RFC 6047 2.4). Null: none that matters here. */
+export function calendarFault(method: string, content: string): string | null {
+  if (!/^BEGIN:VCALENDAR\r?\n/i.test(content)) return 'must begin with a line BEGIN:VCALENDAR'
+  if (!/\r?\nEND:VCALENDAR\s*$/i.test(content)) return 'must end with a line END:VCALENDAR'
+  const [, stated] = /^METHOD:([A-Z-]{1,40})[ \t]*$/im.exec(content.replaceAll('\r', '')) ?? []
+  return stated?.toUpperCase() === method ? null : `must have a line METHOD:${method}`
 }
 
 /** The address for an envelope, with its domain in punycode. Null: not exactly one plain address. */

@@ -13,6 +13,8 @@ export interface OrganizationValue {
   readonly plan: string | null
   /** Permitted calling codes (`+49`) of text messages. Null: all; empty: none. */
   readonly smsCountries: readonly string[] | null
+  /** Addresses and domains that its mails may come from, in canonical form. Null: as the providers allow. */
+  readonly senders: readonly string[] | null
   /** Days until ended notifications are removed, at least 1. Null: as in the option `retention`. */
   readonly retentionDays: number | null
   /** Tracking of its HTML mails. */

@@ -1,4 +1,4 @@
-import type { EmailParts } from '../channels/email-parts.ts'
+import type { EmailParts } from '../channels/email-content.ts'
 import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
 import type { ChannelKind, StoredParts } from '../domain/channel-kind.ts'

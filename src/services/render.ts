@@ -1,4 +1,4 @@
-import type { ShownEmail } from '../channels/email-parts.ts'
+import type { ShownEmail } from '../channels/email-content.ts'
 import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
 import type { SmsText } from '../channels/sms-segments.ts'

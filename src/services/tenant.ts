@@ -47,7 +47,7 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
-   *   `message_too_large`, `region_not_permitted`, `blocked_recipient` and `unsubscribed` for a suppressed recipient,
+   *   `message_too_large`, `region_not_permitted`, `invalid_sender`, `blocked_recipient` and `unsubscribed` for a suppressed recipient,
    *   `not_found` for an unknown organization, `idempotency_key_reused`, `idempotency_in_progress`,
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
    *   `invalid_transaction`

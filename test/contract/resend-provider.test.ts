@@ -133,7 +133,7 @@ describe('a mail to Resend', () => {
       {
         from: '"Ada, \\"Countess\\" of Lövelace" <no-reply@example.org>',
         to: FULL_TO,
-        replyTo: FULL_REPLY_TO,
+        replyTo: [FULL_REPLY_TO],
         subject: 'Grüße 🎉',
         text: FULL_TEXT,
         html: FULL_MAIL.body,

@@ -65,7 +65,7 @@ describe('the content of a message', () => {
       subject: 'Hi A & B',
       body: '<p>A &amp; B</p>',
       format: 'html',
-      email: { replyTo: 'help@example.com' },
+      email: { replyTo: [{ address: 'help@example.com' }] },
     })
     expect(host.sent).toMatchObject([{ body: '<p>A &amp; B</p>' }])
     expect((await notifications.get(id, { rendered: true })).rendered).toEqual(json?.rendered)

@@ -25,6 +25,7 @@ describe('creating an organization', () => {
       201,
       {
         ...given,
+        senders: null,
         tracking: { opens: false, clicks: false },
         createdAt: created.json?.createdAt,
         deleting: false,
@@ -53,6 +54,7 @@ describe('creating an organization', () => {
     [{ name: 'A', plan: 'golden' }, 400, 'invalid_parameter', 'plan'],
     [{ name: 'A', retentionDays: 0 }, 400, 'invalid_parameter', 'retentionDays'],
     [{ name: 'A', smsCountries: ['49'] }, 400, 'invalid_parameter', 'smsCountries.0'],
+    [{ name: 'A', senders: ['Ada <a@example.com>'] }, 400, 'invalid_parameter', 'senders.0'],
     [{ name: 'A', tracking: { opens: true } }, 400, 'invalid_parameter', 'tracking'],
   ])('refuses %j', async (body, status, code, field) => {
     const answer = await create(body)

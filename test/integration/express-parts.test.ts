@@ -56,6 +56,7 @@ describe('the parts of an e-mail', () => {
     await start()
     const shown = {
       ...email,
+      replyTo: [{ address: 'help@example.org' }],
       attachments: [{ filename: 'Größe.pdf', contentType: 'application/pdf', size: pdf.length }],
     }
     const { id } = (await post(mail)).json ?? {}

@@ -121,7 +121,7 @@ describe('a mail', () => {
 
 describe('a mail with parts', () => {
   const email = {
-    replyTo: 'Ada.Answers@BÜCHER.example',
+    replyTo: [{ address: 'Ada.Answers@BÜCHER.example' }],
     headers: { 'X-Campaign': 'spring', 'X-Unit': 'Büro Köln' },
     unsubscribeUrl: 'https://example.org/u?t=ä b&l=<1>',
     attachments: [
@@ -203,7 +203,10 @@ describe('a mail with parts', () => {
 
   const file = { filename: 'a.txt', contentType: 'text/plain', content: new Uint8Array(1) }
   it.each<[string, Message['email']]>([
-    ['an address for answers with a second header', { replyTo: 'a@example.org\r\nBcc: evil@example.net' }],
+    [
+      'an address for answers with a second header',
+      { replyTo: [{ address: 'a@example.org\r\nBcc: evil@example.net' }] },
+    ],
     ['a header that mail owns', { headers: { Bcc: 'evil@example.net' } }],
     ['a header name that ends the header', { headers: { 'X-A:\r\nBcc': 'evil@example.net' } }],
     ['a header value of two lines', { headers: { 'X-A': 'b\r\nBcc: evil@example.net' } }],

@@ -62,6 +62,7 @@ export function createDefaultOrganization(state: MemoryState): void {
     name: 'Default',
     plan: null,
     smsCountries: null,
+    senders: null,
     retentionDays: null,
     tracking: NO_TRACKING,
     deleting: null,

@@ -23,12 +23,15 @@ export function mailOf(more: Partial<MailContent> = {}): MailContent {
   return {
     from: { name: '', address: 'a@example.org' },
     to: 'ada@example.com',
-    replyTo: null,
+    cc: [],
+    bcc: [],
+    replyTo: [],
     subject: 'Hello',
     text: 'Hi Ada',
     html: null,
     headers: {},
     attachments: [],
+    calendar: null,
     messageId: '<1@example.org>',
     ...more,
   }
@@ -141,7 +144,9 @@ const anyHeader = fc.constantFrom('X-Campaign', 'x-unit', 'Auto-Submitted', 'Pre
 export const anyMail: fc.Arbitrary<MailContent> = fc.record({
   from: anyMailbox,
   to: anyAddress,
-  replyTo: fc.option(anyMailbox),
+  cc: fc.array(anyMailbox, { maxLength: 3 }),
+  bcc: fc.array(anyMailbox, { maxLength: 2 }),
+  replyTo: fc.array(anyMailbox, { maxLength: 2 }),
   subject: anyText,
   text: anyText,
   html: fc.option(anyText),
@@ -154,6 +159,7 @@ export const anyMail: fc.Arbitrary<MailContent> = fc.record({
     }),
     { maxLength: 3 },
   ),
+  calendar: fc.constant(null),
   messageId: fc.constantFrom(
     '<1@example.org>',
     `<${'n'.repeat(64)}.0a1b2c3d@${'sub.'.repeat(40)}example.org>`,

@@ -7,7 +7,7 @@ export const FULL_MAIL: Message = {
   body: '<h1>Grüße</h1><p>Hi Ada, <a href="https://example.org/?a=1&amp;b=2">start here</a>.</p>',
   format: 'html',
   email: {
-    replyTo: 'answers@bücher.example',
+    replyTo: [{ address: 'answers@bücher.example' }],
     headers: { 'X-Campaign': 'spring', 'X-Unit': 'Büro' },
     unsubscribeUrl: 'https://example.org/u?t=1',
     attachments: [
@@ -17,6 +17,40 @@ export const FULL_MAIL: Message = {
         content: new Uint8Array([0, 1, 2, 253, 254, 255]),
       },
     ],
+  },
+}
+
+/** An invitation of the method REQUEST. */
+export const INVITATION = [
+  'BEGIN:VCALENDAR',
+  'VERSION:2.0',
+  'PRODID:-//Acme//Calendar//EN',
+  'METHOD:REQUEST',
+  'BEGIN:VEVENT',
+  'UID:1@acme.example',
+  'DTSTAMP:20260101T000000Z',
+  'DTSTART:20260102T090000Z',
+  'DTEND:20260102T100000Z',
+  'SUMMARY:Grüße',
+  'ORGANIZER:mailto:news@acme.example',
+  'ATTENDEE;RSVP=TRUE:mailto:ada@example.com',
+  'END:VEVENT',
+  'END:VCALENDAR',
+  '',
+].join('\r\n')
+
+/** A mail with a sender, copies, an inline image and an invitation of its own. */
+export const SHARED_MAIL: Message = {
+  ...FULL_MAIL,
+  email: {
+    from: { name: 'Büro, Acme', address: 'news@acme.example' },
+    replyTo: [{ name: 'Help', address: 'help@acme.example' }, { address: 'sales@acme.example' }],
+    cc: [{ name: 'Bob', address: 'bob@bücher.example' }, { address: 'ADA@xn--bcher-kva.example' }],
+    bcc: [{ address: 'carl@example.com' }, { address: 'bob@xn--bcher-kva.example' }],
+    attachments: [
+      { filename: 'logo.png', contentType: 'image/png', cid: 'logo@acme', content: new Uint8Array([1, 2]) },
+    ],
+    calendar: { method: 'REQUEST', content: INVITATION },
   },
 }
 

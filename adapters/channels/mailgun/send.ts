@@ -5,9 +5,16 @@ import type { Provider } from '../../../src/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import type { ProviderRequest } from '../kit/http/provider-http.ts'
 import { credential } from '../kit/http/provider-options.ts'
-import { mailboxText } from '../kit/mail/header-text.ts'
-import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
-import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { mailboxText, mailboxTexts } from '../kit/mail/header-text.ts'
+import {
+  type ApiMail,
+  filesOf,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from '../kit/mail/mail-api.ts'
+import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeIncomplete, judgeMailgun } from './errors.ts'
 import { type MailgunReceiptOptions, mailgunReceipts, receiptOptions } from './receipts.ts'
@@ -69,24 +76,29 @@ export function mailgun(options: MailgunOptions): Provider<EmailKind> {
       form.set('o:testmode', 'yes')
       return http.send(await request(form), judgeIncomplete)
     },
-    hooks: receipts && { parseReceipts: mailgunReceipts(receipts) },
+    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: mailgunReceipts(receipts) }) },
   })
 }
 
 function toForm(mail: ApiMail): FormData {
-  const { from, to, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId } = mail
   const form = new FormData()
   form.set('from', mailboxText(from))
   form.set('to', to)
+  for (const mailbox of cc) form.append('cc', mailboxText(mailbox))
+  for (const mailbox of bcc) form.append('bcc', mailboxText(mailbox))
   form.set('subject', subject)
   form.set('text', text)
   if (html !== null) form.set('html', html)
   form.set('h:Message-Id', messageId)
-  if (replyTo !== null) form.set('h:Reply-To', mailboxText(replyTo))
+  if (replyTo.length > 0) form.set('h:Reply-To', mailboxTexts(replyTo))
   for (const { name, value } of headerList) form.set(`h:${name}`, value)
   form.set(`v:${OUR_ID}`, ourId)
-  for (const { filename, contentType, content } of attachments) {
-    form.append('attachment', new Blob([new Uint8Array(content)], { type: contentType }), filename)
+  for (const { filename, contentType, content, cid } of filesOf(mail)) {
+    const file = new Blob([new Uint8Array(content)], { type: contentType })
+    // Mailgun makes the content id of an inline file of its name.
+    if (cid === undefined) form.append('attachment', file, filename)
+    else form.append('inline', file, cid)
   }
   return form
 }

@@ -5,16 +5,17 @@ import type { Provider } from '../../../src/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
-import { mailboxText } from '../kit/mail/header-text.ts'
+import { mailboxText, mailboxTexts } from '../kit/mail/header-text.ts'
 import {
   type ApiMail,
   base64,
+  filesOf,
   type MailApiOptions,
   mailApiShape,
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
-import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgePostmark } from './errors.ts'
 import { type PostmarkReceiptOptions, postmarkReceipts, receiptOptions } from './receipts.ts'
@@ -77,16 +78,19 @@ export function postmark(options: PostmarkOptions): Provider<EmailKind> {
           ? { kind: 'accepted' }
           : judgePostmark(answer),
       ),
-    hooks: receipts && { parseReceipts: postmarkReceipts(receipts) },
+    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: postmarkReceipts(receipts) }) },
   })
 }
 
 function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {
-  const { from, to, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId } = mail
+  const files = filesOf(mail)
   return {
     From: mailboxText(from),
     To: to,
-    ...(replyTo === null ? {} : { ReplyTo: mailboxText(replyTo) }),
+    ...(cc.length === 0 ? {} : { Cc: mailboxTexts(cc) }),
+    ...(bcc.length === 0 ? {} : { Bcc: mailboxTexts(bcc) }),
+    ...(replyTo.length === 0 ? {} : { ReplyTo: mailboxTexts(replyTo) }),
     Subject: subject,
     TextBody: text,
     ...(html === null ? {} : { HtmlBody: html }),
@@ -98,13 +102,14 @@ function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<s
     ],
     Metadata: { [OUR_ID]: ourId },
     ...(stream === undefined ? {} : { MessageStream: stream }),
-    ...(attachments.length === 0
+    ...(files.length === 0
       ? {}
       : {
-          Attachments: attachments.map(({ filename, contentType, content }) => ({
+          Attachments: files.map(({ filename, contentType, content, cid }) => ({
             Name: filename,
             Content: base64(content),
             ContentType: contentType,
+            ...(cid === undefined ? {} : { ContentID: `cid:${cid}` }),
           })),
         }),
   }

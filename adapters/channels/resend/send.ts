@@ -8,12 +8,13 @@ import { mailboxText } from '../kit/mail/header-text.ts'
 import {
   type ApiMail,
   base64,
+  filesOf,
   type MailApiOptions,
   mailApiShape,
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
-import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeDomains, judgeResend } from './errors.ts'
 import { type ResendReceiptOptions, receiptOptions, resendReceipts } from './receipts.ts'
@@ -70,28 +71,32 @@ export function resend(options: ResendOptions): Provider<EmailKind> {
         ),
       ),
     check: (http) => http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
-    hooks: receipts && { parseReceipts: resendReceipts(receipts) },
+    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: resendReceipts(receipts) }) },
   })
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
-  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, ourId } = mail
+  const files = filesOf(mail)
   return {
     from: mailboxText(from),
     to,
-    ...(replyTo === null ? {} : { reply_to: mailboxText(replyTo) }),
+    ...(cc.length === 0 ? {} : { cc: cc.map(mailboxText) }),
+    ...(bcc.length === 0 ? {} : { bcc: bcc.map(mailboxText) }),
+    ...(replyTo.length === 0 ? {} : { reply_to: replyTo.map(mailboxText) }),
     subject,
     text,
     ...(html === null ? {} : { html }),
     headers: Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
     tags: [{ name: OUR_ID, value: ourId }],
-    ...(attachments.length === 0
+    ...(files.length === 0
       ? {}
       : {
-          attachments: attachments.map(({ filename, contentType, content }) => ({
+          attachments: files.map(({ filename, contentType, content, cid }) => ({
             filename,
             content: base64(content),
             content_type: contentType,
+            ...(cid === undefined ? {} : { content_id: cid }),
           })),
         }),
   }

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
+import type { Mailbox } from '../../../src/domain/mailbox.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { credential } from '../kit/http/provider-options.ts'
-import type { Mailbox } from '../kit/mail/address.ts'
 import {
   type ApiMail,
   base64,
@@ -13,7 +13,7 @@ import {
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
-import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeScopes, judgeSendgrid } from './errors.ts'
 import { receiptOptions, type SendgridReceiptOptions, sendgridReceipts } from './receipts.ts'
@@ -66,20 +66,35 @@ export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
         ),
       ),
     check: (http) => http.send({ method: 'GET', url: `${baseUrl}/v3/scopes`, headers }, judgeScopes),
-    hooks: receipts && { parseReceipts: sendgridReceipts(receipts) },
+    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: sendgridReceipts(receipts) }) },
   })
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
-  const { to, from, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const { to, cc, bcc, from, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const [answers] = replyTo
   return {
-    personalizations: [{ to: [{ email: to }] }],
+    personalizations: [
+      {
+        to: [{ email: to }],
+        ...(cc.length === 0 ? {} : { cc: cc.map(person) }),
+        ...(bcc.length === 0 ? {} : { bcc: bcc.map(person) }),
+      },
+    ],
     from: person(from),
-    ...(replyTo === null ? {} : { reply_to: person(replyTo) }),
+    ...(replyTo.length > 1
+      ? { reply_to_list: replyTo.map(person) }
+      : answers === undefined
+        ? {}
+        : { reply_to: person(answers) }),
     subject,
     content: [
       { type: 'text/plain', value: text },
       ...(html === null ? [] : [{ type: 'text/html', value: html }]),
+      // SendGrid adds the charset, and refuses a second parameter.
+      ...(mail.calendar === null
+        ? []
+        : [{ type: `text/calendar; method=${mail.calendar.method}`, value: mail.calendar.content }]),
     ],
     headers: {
       'Message-ID': messageId,
@@ -89,12 +104,14 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
     ...(attachments.length === 0
       ? {}
       : {
-          attachments: attachments.map(({ filename, contentType, content }) => ({
+          attachments: attachments.map(({ filename, contentType, content, cid }) => ({
             content: base64(content),
             // "The attachment type cannot contain ';'": drops parameters.
             type: contentType.replace(/;.*$/, ''),
             filename,
-            disposition: 'attachment',
+            ...(cid === undefined
+              ? { disposition: 'attachment' }
+              : { disposition: 'inline', content_id: cid }),
           })),
         }),
   }

@@ -127,6 +127,6 @@ function addressesIn(text: string): readonly string[] {
 
 /** True: the address is the recipient's, and not also the sender's. */
 function isRecipients(address: string, { to, from, replyTo }: SesParties): boolean {
-  const same = (other: string | undefined) => other?.toLowerCase() === address.toLowerCase()
-  return same(to) && !same(from.address) && !same(replyTo?.address)
+  const same = (other: string) => other.toLowerCase() === address.toLowerCase()
+  return same(to) && !same(from.address) && !replyTo.some((mailbox) => same(mailbox.address))
 }

@@ -7,8 +7,15 @@ import { type AwsCredentials, awsCaller, awsShape } from '../kit/http/aws-client
 import { describeProvider } from '../kit/http/http-provider.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { asciiMailboxText } from '../kit/mail/header-text.ts'
-import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
-import { mailFrame } from '../kit/mail/mail-frame.ts'
+import {
+  type ApiMail,
+  filesOf,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from '../kit/mail/mail-api.ts'
+import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { loadSes } from './client.ts'
 import { judgeSes, judgeSesAccount } from './errors.ts'
@@ -67,6 +74,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
 
   return {
     ...describeProvider(email, given),
+    ...sendersOnly(frame),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) => {
         const input = toInput(mail, given.configurationSet)
@@ -74,7 +82,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
           ({ SendEmailCommand }) => new SendEmailCommand(input),
           context.signal,
           () => (answer) => judgeSes(answer, mail),
-          mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
+          filesOf(mail).length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
         )
       }),
     ...(receipts === undefined
@@ -99,25 +107,32 @@ export function ses(options: SesOptions): Provider<EmailKind> {
 }
 
 function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<Record<string, unknown>> {
-  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, ourId } = mail
+  const files = filesOf(mail)
   const utf8 = (data: string) => ({ Data: data, Charset: 'UTF-8' })
   return {
     FromEmailAddress: asciiMailboxText(from),
-    Destination: { ToAddresses: [to] },
-    ...(replyTo === null ? {} : { ReplyToAddresses: [asciiMailboxText(replyTo)] }),
+    Destination: {
+      ToAddresses: [to],
+      ...(cc.length === 0 ? {} : { CcAddresses: cc.map(asciiMailboxText) }),
+      ...(bcc.length === 0 ? {} : { BccAddresses: bcc.map(asciiMailboxText) }),
+    },
+    ...(replyTo.length === 0 ? {} : { ReplyToAddresses: replyTo.map(asciiMailboxText) }),
     Content: {
       Simple: {
         Subject: utf8(subject),
         Body: { Text: utf8(text), ...(html === null ? {} : { Html: utf8(html) }) },
         Headers: headerList.map(({ name, value }) => ({ Name: name, Value: value })),
-        ...(attachments.length === 0
+        ...(files.length === 0
           ? {}
           : {
-              Attachments: attachments.map(({ filename, contentType, content }) => ({
+              Attachments: files.map(({ filename, contentType, content, cid }) => ({
                 FileName: filename,
                 ContentType:
                   contentType.length <= MAX_MEDIA_TYPE ? contentType : contentType.replace(/;.*$/, ''),
-                ContentDisposition: 'ATTACHMENT',
+                ...(cid === undefined
+                  ? { ContentDisposition: 'ATTACHMENT' }
+                  : { ContentDisposition: 'INLINE', ContentId: cid }),
                 ContentTransferEncoding: 'BASE64',
                 RawContent: content,
               })),

@@ -1,4 +1,6 @@
-import type { Mailbox } from '../kit/mail/address.ts'
+import type { Attachment } from '../../../src/channels/email-content.ts'
+import { isContentId } from '../../../src/domain/mail-parts.ts'
+import type { Mailbox } from '../../../src/domain/mailbox.ts'
 import { asciiText, quoted } from '../kit/mail/header-text.ts'
 import type { Encoders } from './nodemailer.ts'
 
@@ -49,10 +51,13 @@ export function textHeader(name: string, value: string, encoders: Encoders): str
   return line(name, isLiteral(text) ? text : encodedWords(text, encoders), encoders)
 }
 
-export function mailboxHeader(name: string, { name: shown, address }: Mailbox, encoders: Encoders): string {
-  if (!ADDRESS.test(address)) throw new Error(`The address in ${name} is not a single e-mail address.`)
-  const phrase = phraseOf(oneLine(shown), encoders)
-  return line(name, phrase === '' ? address : `${phrase} <${address}>`, encoders)
+export function mailboxHeader(name: string, mailboxes: readonly Mailbox[], encoders: Encoders): string {
+  const texts = mailboxes.map(({ name: shown, address }) => {
+    if (!ADDRESS.test(address)) throw new Error(`An address in ${name} is not a single e-mail address.`)
+    const phrase = phraseOf(oneLine(shown), encoders)
+    return phrase === '' ? address : `${phrase} <${address}>`
+  })
+  return line(name, texts.join(', '), encoders)
 }
 
 export function messageIdHeader(id: string, encoders: Encoders): string {
@@ -61,10 +66,13 @@ export function messageIdHeader(id: string, encoders: Encoders): string {
 }
 
 /**
- * `Content-Type` and `Content-Disposition` of a file. Both carry the name: some mail clients (QQ, older Outlooks) do
+ * `Content-Type` and `Content-Disposition` of a file, and `Content-ID` of an inline one. The first two carry the name: some mail clients (QQ, older Outlooks) do
  * not support RFC 2231 and read a non-ASCII name only as an encoded word in `name`.
  */
-export function fileHeaders(contentType: string, filename: string, encoders: Encoders): string {
+export function fileHeaders(
+  { contentType, filename, cid }: Omit<Attachment, 'content'>,
+  encoders: Encoders,
+): string {
   const name = oneLine(filename) || 'attachment'
   const plain = isShort(name)
   const [type] = MEDIA_TYPE.exec(contentType) ?? ['application/octet-stream']
@@ -74,11 +82,17 @@ export function fileHeaders(contentType: string, filename: string, encoders: Enc
   const shown = quoted(plain ? name : encodedWords(name, encoders).replaceAll(' ', '\r\n '))
   return (
     parameterHeader('Content-Type', [type, ...given, `name=${shown}`]) +
+    (cid === undefined ? '' : contentIdHeader(cid)) +
     parameterHeader('Content-Disposition', [
-      'attachment',
+      cid === undefined ? 'attachment' : 'inline',
       ...(plain ? [`filename=${shown}`] : sections('filename', name)),
     ])
   )
+}
+
+function contentIdHeader(cid: string): string {
+  if (!isContentId(cid)) throw new Error('A content id is invalid.')
+  return `Content-ID: <${cid}>\r\n`
 }
 
 /** A header with each parameter on its own line. Elsewhere, folding could split a quoted value. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Attachment } from '../../../src/channels/email-parts.ts'
+import type { Attachment } from '../../../src/channels/email-content.ts'
 import {
   createStepCounter,
   ITEM_CHARACTERS,
@@ -23,6 +23,8 @@ import type { Encoders } from './nodemailer.ts'
 export interface Mail {
   readonly from: string
   readonly to: string
+  /** Recipients of copies, blind ones included. */
+  readonly copies: readonly string[]
   readonly messageId: string
   readonly pieces: MimePieces
 }
@@ -45,16 +47,20 @@ const LONGEST_LINE = 998
  * @throws Error if an address or a header name is unsafe
  */
 export function* composeMail(content: MailContent, encoders: Encoders): Steps<Mail> {
-  const { from, to, messageId, attachments } = content
-  const body = yield* bodyOf(content, encoders)
+  const { from, to, cc, bcc, messageId, attachments, html } = content
+  const hasPage = html !== null && html !== ''
+  const inPage: MimePieces[] = []
   const files: MimePieces[] = []
   for (const file of attachments) {
-    files.push(yield* fileOf(file, encoders))
+    const list = hasPage && file.cid !== undefined ? inPage : files
+    list.push(yield* fileOf(file, encoders))
     yield
   }
+  const body = yield* bodyOf(content, inPage, encoders)
   return {
     from: from.address,
     to,
+    copies: [...cc, ...bcc].map(({ address }) => address),
     messageId,
     pieces: joined([
       headOf(content, encoders),
@@ -64,37 +70,58 @@ export function* composeMail(content: MailContent, encoders: Encoders): Steps<Ma
 }
 
 function headOf(content: MailContent, encoders: Encoders): string {
-  const { from, to, replyTo, subject, headers, messageId } = content
+  const { from, to, cc, replyTo, subject, headers, messageId } = content
   let head = ''
   for (const [name, value] of Object.entries(headers)) head += customHeader(name, value, encoders)
-  head += mailboxHeader('From', from, encoders)
-  if (replyTo !== null) head += mailboxHeader('Reply-To', replyTo, encoders)
-  head += mailboxHeader('To', { name: '', address: to }, encoders)
+  head += mailboxHeader('From', [from], encoders)
+  if (replyTo.length > 0) head += mailboxHeader('Reply-To', replyTo, encoders)
+  head += mailboxHeader('To', [{ name: '', address: to }], encoders)
+  if (cc.length > 0) head += mailboxHeader('Cc', cc, encoders)
   head += textHeader('Subject', subject, encoders)
   head += messageIdHeader(messageId, encoders)
   return `${head}Date: ${new Date().toUTCString().replace('GMT', '+0000')}\r\nMIME-Version: 1.0\r\n`
 }
 
-/** Omits an alternative without text, which would leave text readers with nothing. */
-function* bodyOf({ text, html }: MailContent, encoders: Encoders): Steps<MimePieces> {
-  if (html === null || html === '') return yield* textOf('plain', text, encoders)
-  const page = yield* textOf('html', html, encoders)
-  return text === '' ? page : multipart('alternative', [yield* textOf('plain', text, encoders), page])
+/**
+ * The alternatives of the text, the simplest first. Omits one without text, which would leave text readers with nothing.
+ *
+ * @param inPage files that the page shows
+ */
+function* bodyOf(
+  { text, html, calendar }: MailContent,
+  inPage: readonly MimePieces[],
+  encoders: Encoders,
+): Steps<MimePieces> {
+  const alternatives: MimePieces[] = []
+  const hasPage = html !== null && html !== ''
+  if (text !== '' || !hasPage) alternatives.push(yield* textOf('plain', text, encoders))
+  if (hasPage) {
+    const page = yield* textOf('html', html, encoders)
+    alternatives.push(
+      inPage.length === 0 ? page : multipart('related', [page, ...inPage], 'type="text/html"'),
+    )
+  }
+  if (calendar !== null) {
+    const { method, content } = calendar
+    alternatives.push(yield* textOf('calendar', content, encoders, `; method=${method}`))
+  }
+  const [first, second] = alternatives
+  return first !== undefined && second === undefined ? first : multipart('alternative', alternatives)
 }
 
-function multipart(subtype: string, parts: readonly MimePieces[]): MimePieces {
+function multipart(subtype: string, parts: readonly MimePieces[], ...more: readonly string[]): MimePieces {
   // Random, so that no content can contain it and end a part.
   const boundary = randomUUID()
   return [
-    parameterHeader('Content-Type', [`multipart/${subtype}`, `boundary="${boundary}"`]),
+    parameterHeader('Content-Type', [`multipart/${subtype}`, ...more, `boundary="${boundary}"`]),
     ...parts.flatMap((part) => [`\r\n--${boundary}\r\n`, ...part]),
     `\r\n--${boundary}--\r\n`,
   ]
 }
 
-function* textOf(subtype: string, given: string, encoders: Encoders): Steps<MimePieces> {
+function* textOf(subtype: string, given: string, encoders: Encoders, parameters = ''): Steps<MimePieces> {
   const text = yield* withNetworkLines(given)
-  const head = `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: `
+  const head = `Content-Type: text/${subtype}; charset=utf-8${parameters}\r\nContent-Transfer-Encoding: `
   if (yield* isSevenBit(text, LINE)) return [`${head}7bit\r\n\r\n${text}`]
   yield
   if (!isMostlyAscii(text)) return [`${head}base64\r\n\r\n`, Buffer.from(text)]
@@ -115,18 +142,23 @@ function* quotedPrintable(text: string, { quotedPrintable: { encode, wrap } }: E
   return encoded
 }
 
-function* fileOf({ filename, contentType, content }: Attachment, encoders: Encoders): Steps<MimePieces> {
+function* fileOf({ filename, contentType, content, cid }: Attachment, encoders: Encoders): Steps<MimePieces> {
   // Composite types must not be encoded (RFC 2046 5.2.1): they go unencoded, or with another type.
   const isMessage = /^message\//i.test(contentType)
   const isComposite = isMessage || /^multipart\//i.test(contentType)
   if (isMessage) {
     const text = Buffer.from(content).toString('latin1')
     if (!/\r(?!\n)|(?<!\r)\n/.test(text) && (yield* isSevenBit(text, LONGEST_LINE))) {
-      return [`${fileHeaders(contentType, filename, encoders)}Content-Transfer-Encoding: 7bit\r\n\r\n${text}`]
+      return [
+        `${fileHeaders({ contentType, filename, cid }, encoders)}Content-Transfer-Encoding: 7bit\r\n\r\n${text}`,
+      ]
     }
   }
   const type = isComposite ? 'application/octet-stream' : contentType
-  return [`${fileHeaders(type, filename, encoders)}Content-Transfer-Encoding: base64\r\n\r\n`, content]
+  return [
+    `${fileHeaders({ contentType: type, filename, cid }, encoders)}Content-Transfer-Encoding: base64\r\n\r\n`,
+    content,
+  ]
 }
 
 function* withNetworkLines(text: string): Steps<string> {

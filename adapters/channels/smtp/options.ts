@@ -26,6 +26,13 @@ export interface SmtpOptions {
   readonly auth?: { readonly user: string; readonly pass: string } | undefined
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
+  /**
+   * Other senders that a message may name (`email.from`): addresses (`news@example.com`), and domains (`example.com`: every
+   * address there). The server must accept them.
+   *
+   * @default none: only the address of `from`, with any name
+   */
+  readonly senders?: readonly string[] | undefined
   /** Default address for replies, in the same format. A message can override it. */
   readonly replyTo?: string | undefined
   /** Additional headers for every mail, one line each. Headers of the mail format itself are refused. */

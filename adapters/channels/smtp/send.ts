@@ -4,6 +4,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { isMail, mailContent } from '../kit/mail/mail-content.ts'
+import { sendersOnly } from '../kit/mail/mail-frame.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible, notBegun } from '../kit/unsent.ts'
 import { createConnectionSlots } from './connection-slots.ts'
@@ -39,6 +40,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
   return {
     name,
     kind: email,
+    ...sendersOnly(resolved),
     // One mail in transfer and one waiting: otherwise a connection is idle while the start of its next mail is stored.
     maxConcurrent: 2 * maxConnections,
     timeoutMs,

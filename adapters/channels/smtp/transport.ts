@@ -111,11 +111,11 @@ async function deliverOnce(
     // Objects, because a hostile recipient given as text could be parsed as a list or a group.
     envelope: {
       from: { name: '', address: mail.from },
-      to: [{ name: '', address: mail.to }],
+      to: [mail.to, ...mail.copies].map((address) => ({ name: '', address })),
       // Declared, so that a server with a lower limit refuses at MAIL instead of breaking off within the content.
       size: mimeLength(mail.pieces),
     },
-    maxRecipients: 1,
+    maxRecipients: 1 + mail.copies.length,
     messageId: mail.messageId,
     raw: content,
     onConnection() {
@@ -129,9 +129,11 @@ async function deliverOnce(
     const info = await (abandons ? orAborted(sending, content, signal) : sending)
     // An acceptance before the end of the content does not concern a complete mail.
     if (!content.readableEnded) return { kind: 'failed', error: answeredEarly(info), contentSent: true }
+    const refused = refusalOf(mail.to, info)
+    if (refused !== undefined) return { kind: 'failed', error: toSmtpError(refused), contentSent: false }
     return { kind: 'sent', info }
   } catch (error) {
-    const failure = toSmtpError(error)
+    const failure = toSmtpError(refusalOf(mail.to, error) ?? error)
     // nodemailer 10.6 reports every connection end with the command `CONN`, so its errors do not tell whether the mail
     // was sent. The content is read only after the server has agreed to DATA, and never once it is destroyed.
     const contentSent = content.readableDidRead
@@ -142,6 +144,13 @@ async function deliverOnce(
     // server discards an incomplete mail.
     content.destroy()
   }
+}
+
+/** The server's refusal of one recipient of a mail. Undefined: there is none. */
+function refusalOf(address: string, answer: unknown): unknown {
+  const { rejectedErrors } = answer as { readonly rejectedErrors?: unknown }
+  if (!Array.isArray(rejectedErrors)) return undefined
+  return rejectedErrors.find((one: { readonly recipient?: unknown }) => one.recipient === address)
 }
 
 /** The error of nodemailer's pool (10.6) for a reused connection that ended before anything was sent. */

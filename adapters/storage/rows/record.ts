@@ -100,6 +100,7 @@ export const defaultOrganization: KeepingInsert<OrganizationValue> = {
     name: 'Default',
     plan: null,
     smsCountries: null,
+    senders: null,
     retentionDays: null,
     tracking: NO_TRACKING,
     deleting: null,

@@ -4,18 +4,16 @@ import { listedNames, MOST_NAMES, shortName } from '../listed-names.ts'
 
 const KEY =
   'give it as "idempotencyKey" in the second argument of `send`, over HTTP in the header Idempotency-Key'
-const SENDER = 'the sender is an option of the provider'
-const COPY = 'a notification has one recipient: send one for each'
 const EMAIL = 'it belongs in "email"'
 
 /** The right places of fields often put into a message by mistake, which would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ['idempotencyKey', KEY],
   ['idempotency_key', KEY],
-  ['from', SENDER],
-  ['sender', SENDER],
-  ['cc', COPY],
-  ['bcc', COPY],
+  ['from', EMAIL],
+  ['sender', 'it is "from" in "email"'],
+  ['cc', EMAIL],
+  ['bcc', EMAIL],
   ['tags', 'there are none'],
   ['replyTo', EMAIL],
   ['reply_to', 'it is "replyTo" in "email"'],

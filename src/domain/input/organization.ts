@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { canonicalSender, MAX_SENDERS, SENDER } from '../senders.ts'
 import { isCallingCode } from '../sms-countries.ts'
 import type { Tracking } from '../track-html.ts'
 import { text } from './fields.ts'
@@ -16,6 +17,12 @@ export interface OrganizationInput {
    * refused with `region_not_permitted`. Default null: all.
    */
   readonly smsCountries?: readonly string[] | null | undefined
+  /**
+   * Addresses (`news@example.com`) and domains (`example.com`: every address there) that `email.from` of its mails may name;
+   * at most 1,000. Others are refused with `invalid_sender`. A mail without `email.from` comes from the provider's sender.
+   * Default null: as the providers allow.
+   */
+  readonly senders?: readonly string[] | null | undefined
   /**
    * Days until ended notifications are removed with their log and webhook deliveries; 1 to 36 500. Default null: as in
    * the option `retention`.
@@ -48,6 +55,20 @@ const smsCountries = z
   .nullish()
   .describe('Permitted calling codes of text messages, such as `+49` or `+1876`; null: all.')
 
+const senders = z
+  .array(
+    z
+      .string()
+      .max(320)
+      .refine((entry) => canonicalSender(entry) !== null, SENDER)
+      .transform((entry) => canonicalSender(entry) ?? entry),
+  )
+  .max(MAX_SENDERS)
+  .nullish()
+  .describe(
+    'Addresses and domains (`example.com`: every address there) that `email.from` of its mails may name; null: as the providers allow.',
+  )
+
 const retentionDays = z
   .int()
   .min(1)
@@ -71,6 +92,7 @@ export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> 
   name,
   plan,
   smsCountries,
+  senders,
   retentionDays,
   tracking,
 })
@@ -85,6 +107,7 @@ export const organizationChange: z.ZodType<OrganizationChange> = z.object({
   name: name.optional(),
   plan,
   smsCountries,
+  senders,
   retentionDays,
   tracking,
 })

@@ -86,6 +86,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       name: 'Acme',
       plan: 'starter',
       smsCountries: null,
+      senders: null,
       retentionDays: null,
       tracking: { opens: false, clicks: false },
       createdAt,

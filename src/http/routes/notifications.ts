@@ -96,6 +96,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   'message_too_large',
   'blocked_address',
   'region_not_permitted',
+  'invalid_sender',
   ...SUPPRESSED,
   'notification_quota_exceeded',
   ...IDEMPOTENCY_ERRORS,

@@ -9,6 +9,10 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
   name: z.string(),
   plan: z.string().nullable().describe('Null: `free`, or unlimited for `org_default`.'),
   smsCountries: z.array(z.string()).nullable().describe('Allowed calling codes of text messages; null: all.'),
+  senders: z
+    .array(z.string())
+    .nullable()
+    .describe('Addresses and domains that its mails may come from; null: as the providers allow.'),
   retentionDays: z
     .int()
     .nullable()

@@ -1,5 +1,8 @@
 import * as z from 'zod'
+import { CALENDAR_METHODS } from '../../channels/email-content.ts'
 import type { RenderedMessage } from '../../services/render.ts'
+
+const mailbox = z.object({ address: z.string(), name: z.string().optional() })
 
 /** Parts in responses: attachments without their content. */
 export const partsFields: {
@@ -7,12 +10,23 @@ export const partsFields: {
 } = {
   email: z
     .object({
-      replyTo: z.string().optional(),
+      from: mailbox.optional(),
+      replyTo: z.array(mailbox).optional(),
+      cc: z.array(mailbox).optional(),
+      bcc: z.array(mailbox).optional(),
       headers: z.record(z.string(), z.string()).optional(),
       attachments: z
-        .array(z.object({ filename: z.string(), contentType: z.string(), size: z.int() }))
+        .array(
+          z.object({
+            filename: z.string(),
+            contentType: z.string(),
+            cid: z.string().optional(),
+            size: z.int(),
+          }),
+        )
         .optional()
         .describe('Attachments without their content; `size` in bytes.'),
+      calendar: z.object({ method: z.enum(CALENDAR_METHODS), content: z.string() }).optional(),
       unsubscribe: z.boolean().optional(),
     })
     .optional(),

@@ -27,7 +27,14 @@ import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor 
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
-import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
+import {
+  assertLimits,
+  channelHint,
+  isLimited,
+  type Preparation,
+  prepareResend,
+  prepareSend,
+} from './prepare.ts'
 import type { BatchResult, SentNotification } from './records.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
@@ -89,11 +96,10 @@ export function createAccept(
     return channel === undefined ? undefined : how.registry.warm(channel, organizationId)
   }
 
-  /** @throws NotifierError `region_not_permitted` */
+  /** @throws NotifierError `region_not_permitted`, `invalid_sender` */
   async function permitted(organizationId: string, notification: NewNotification): Promise<NewNotification> {
     const kind = kindOf(notification)
-    if (kind.assertPermitted !== undefined)
-      kind.assertPermitted(notification.to, await how.limitsOf(organizationId))
+    if (isLimited(kind, notification)) assertLimits(kind, notification, await how.limitsOf(organizationId))
     return notification
   }
 

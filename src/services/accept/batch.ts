@@ -13,7 +13,7 @@ import { suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
 import { findTemplates } from '../templates/find-templates.ts'
 import { parseSend } from './parse-send.ts'
-import { channelHint, type Preparation, prepareSend } from './prepare.ts'
+import { assertLimits, channelHint, isLimited, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /** Most notifications in one batch. */
@@ -169,7 +169,7 @@ export async function judgeBatch(
     suppressionId(kindOf(notification), organizationId, notification.to),
   )
   const reasons = ids.length === 0 ? [] : await matchSuppressions(reads.records, ids)
-  const limited = prepared.some(([, notification]) => kindOf(notification).assertPermitted !== undefined)
+  const limited = prepared.some(([, notification]) => isLimited(kindOf(notification), notification))
   const limits = limited ? await how.limitsOf(organizationId) : null
   const notifications: NewNotification[] = []
   for (const [position, [index, notification]] of prepared.entries()) {
@@ -177,7 +177,7 @@ export async function judgeBatch(
     // A missing answer must not count as permission.
     if (reason === undefined) throw new Error(`${reasons.length} answers to ${ids.length} suppression ids.`)
     attempt(index, errors, () => {
-      if (limits !== null) kindOf(notification).assertPermitted?.(notification.to, limits)
+      if (limits !== null) assertLimits(kindOf(notification), notification, limits)
       if (reason !== null) throw suppressionError(reason)
       notifications.push(notification)
     })

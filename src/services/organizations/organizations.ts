@@ -88,12 +88,13 @@ export function createOrganizations(
           name,
           plan = null,
           smsCountries = null,
+          senders = null,
           retentionDays = null,
         } = parsed
         const tracking = trackingOf(parsed.tracking)
         assertTrackable(tracking, links)
         plans.assertKnown(plan)
-        const value = { name, plan, smsCountries, retentionDays, tracking, deleting: null }
+        const value = { name, plan, smsCountries, senders, retentionDays, tracking, deleting: null }
         const organization = await store.insert({ id, organizationId: null, value })
         if (organization === 'taken') {
           throw new NotifierError('already_exists', {

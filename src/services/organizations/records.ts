@@ -4,6 +4,8 @@ export interface OrganizationRecord {
   readonly plan: string | null
   /** Permitted calling codes of text messages. Null: all. */
   readonly smsCountries: readonly string[] | null
+  /** Addresses and domains that its mails may come from. Null: as the providers allow. */
+  readonly senders: readonly string[] | null
   /** Days until ended notifications are removed. Null: as in the option `retention`. */
   readonly retentionDays: number | null
   /** Tracking of HTML mails. */

@@ -63,6 +63,7 @@ export async function organization(storage: Storage, id = `org_${unique()}`): Pr
     name: id,
     plan: null,
     smsCountries: null,
+    senders: null,
     retentionDays: null,
     tracking: NO_TRACKING,
     deleting: null,

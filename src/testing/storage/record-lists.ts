@@ -249,6 +249,7 @@ export function recordKindChecks(check: Check): void {
       name: 'Default',
       plan: null,
       smsCountries: null,
+      senders: null,
       retentionDays: null,
       tracking: { opens: false, clicks: false },
       deleting: null,

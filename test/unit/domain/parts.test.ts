@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { decodedLength, MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-parts.ts'
+import { decodedLength, MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-files.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
+import { INVITATION } from '../../support/api-mail.ts'
 import { SERVICE } from '../../support/kinds.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 'x').toString('base64')
@@ -35,11 +36,34 @@ describe('what a message carries beside its text', () => {
       push: { data: { url: '/a', n: '' } },
       slack: { blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '{{name}}' } }] },
     }
-    expect(parseInput(sendInput, { ...send, ...parts })).toEqual({ ...send, ...parts })
+    const stored = { ...parts, email: { ...parts.email, replyTo: [{ address: 'help@example.com' }] } }
+    expect(parseInput(sendInput, { ...send, ...parts })).toEqual({ ...send, ...stored })
+  })
+
+  it('names the invalid entry of a list of mailboxes', () => {
+    const email = { bcc: ['a@example.com', 'nobody'] }
+    expect(() => parseInput(sendInput, { ...send, email })).toThrow(/"email\.bcc": entry 1 must be/)
+  })
+
+  it('names mailboxes in three ways, alone or in a list', () => {
+    const mail = {
+      from: 'Acme <News@acme.example>',
+      replyTo: ['"Help, please" <help@example.com>', { address: 'b@example.com', name: '' }],
+      cc: { name: 'Ada', address: 'ada@bücher.example' },
+      bcc: ['c@example.com'],
+    }
+    expect(parseInput(sendInput, { ...send, email: mail }).email).toEqual({
+      from: { name: 'Acme', address: 'News@acme.example' },
+      replyTo: [{ name: 'Help, please', address: 'help@example.com' }, { address: 'b@example.com' }],
+      cc: [{ name: 'Ada', address: 'ada@bücher.example' }],
+      bcc: [{ address: 'c@example.com' }],
+    })
   })
 
   it.each<[string, object]>([
     ['nothing', {}],
+    ['fifty copies', { email: { cc: many(50, (n) => `a${n}@example.com`) } }],
+    ['an invitation', { email: { calendar: { method: 'REQUEST', content: INVITATION } } }],
     ['empty parts', { email: {}, push: {} }],
     ['ten attachments', { email: { attachments: many(10, () => file) } }],
     ['7 MiB', { email: { attachments: [{ ...file, content: base64(MAX_ATTACHMENT_BYTES) }] } }],
@@ -56,11 +80,61 @@ describe('what a message carries beside its text', () => {
     ['an unknown part', email({ reply_to: 'a@example.com' }), 'email'],
     ['a list', { email: [] }, 'email'],
     ['a reply address that is a list', email({ replyTo: 'a@example.com, b@example.com' }), 'email.replyTo'],
-    ['a reply address with a name', email({ replyTo: 'Ada <a@example.com>' }), 'email.replyTo'],
     [
       'a reply address with a line break',
       email({ replyTo: 'a@example.com\r\nBcc: b@x.org' }),
       'email.replyTo',
+    ],
+    ['a sender without an address', email({ from: 'Ada' }), 'email.from'],
+    ['two senders', email({ from: 'a@example.com, b@example.com' }), 'email.from'],
+    ['a list of senders', email({ from: ['a@example.com'] }), 'email.from'],
+    [
+      'a sender with a second header',
+      email({ from: { name: 'A\r\nBcc: b@x.org', address: 'a@x.org' } }),
+      'email.from',
+    ],
+    [
+      'a name of half a character',
+      email({ from: { name: '\ud800', address: 'a@x.org' } }),
+      'email.from.name',
+    ],
+    [
+      'a mailbox with an unknown field',
+      email({ cc: [{ address: 'a@example.com', type: 'to' }] }),
+      'email.cc.0',
+    ],
+    ['no copies', email({ cc: [] }), 'email.cc'],
+    ['51 copies', email({ cc: many(51, (n) => `a${n}@example.com`) }), 'email.cc'],
+    ['51 blind copies', email({ bcc: many(51, (n) => `a${n}@example.com`) }), 'email.bcc'],
+    ['eleven addresses for replies', email({ replyTo: many(11, () => 'a@example.com') }), 'email.replyTo'],
+    ['an invalid copy', email({ bcc: ['a@example.com', 'nobody'] }), 'email.bcc'],
+    ['a copy of a quoted local part', email({ cc: '"a b"@example.com' }), 'email.cc'],
+    [
+      'a copy of mail that can be unsubscribed',
+      email({ cc: 'a@example.com', unsubscribe: true }),
+      'email.unsubscribe',
+    ],
+    ['a blind copy of it', email({ bcc: 'a@example.com', unsubscribe: true }), 'email.unsubscribe'],
+    ['a content id with a bracket', attached({ cid: 'a>' }), 'email.attachments.0.cid'],
+    [
+      'a content id twice',
+      email({ attachments: many(2, () => ({ ...file, cid: 'logo' })) }),
+      'email.attachments',
+    ],
+    [
+      'an invitation of another method',
+      email({ calendar: { method: 'CANCEL', content: INVITATION } }),
+      'email.calendar.content',
+    ],
+    [
+      'an invitation that is a page',
+      email({ calendar: { method: 'REQUEST', content: '<html>' } }),
+      'email.calendar.content',
+    ],
+    [
+      'an unknown method',
+      email({ calendar: { method: 'REFRESH', content: INVITATION } }),
+      'email.calendar.method',
     ],
     ['21 headers', email({ headers: Object.fromEntries(many(21, (n) => [`X-${n}`, 'x'])) }), 'email.headers'],
     [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import validator from 'validator'
 import { describe, expect, it } from 'vitest'
-import { isPlainEmail } from '../../../src/channels/email.ts'
+import { isPlainEmail } from '../../../src/channels/email-address.ts'
 import { type ChannelKind, defineChannel } from '../../../src/domain/channel-kind.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertRecipient, suppressedAddress } from '../../../src/domain/recipient.ts'

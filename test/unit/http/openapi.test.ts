@@ -198,10 +198,10 @@ describe('the document', () => {
     const attachment = { filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }
     for (const [name, body, accepted] of [
       ['SendRequest', { ...message, email: { replyTo: 'b@example.com', attachments: [attachment] } }, true],
-      ['SendRequest', { ...message, email: { cc: 'b@example.com' } }, false],
+      ['SendRequest', { ...message, email: { copies: 'b@example.com' } }, false],
       ['SendRequest', { ...message, email: { attachments: [{ ...attachment, path: '/a' }] } }, false],
       ['SendRequest', { ...message, push: { data: { order: '1' } } }, true],
-      ['SendRequest', { ...message, push: { data: { order: '1' }, badge: 1 } }, false],
+      ['SendRequest', { ...message, push: { data: { order: '1' }, badges: 1 } }, false],
       ['SendRequest', { ...message, slack: { blocks: [{ type: 'divider' }] } }, true],
       ['SendRequest', { ...message, slack: { attachments: [] } }, false],
       ['OrganizationChange', { tracking: { opens: true }, unknown: true }, true],

@@ -53,7 +53,7 @@ describe('providers that refuse the parts of a message', () => {
     })
     const { notifier, ended } = await deliveryWorld([only])
     await ended((await notifier.send(withParts)).id)
-    expect(asked.slice(0, 2)).toEqual([withParts.email, mail.to])
+    expect(asked.slice(0, 2)).toEqual([{ replyTo: [{ address: 'eve@example.com' }] }, mail.to])
   })
 
   it('end it with their reason if they refuse since the accept', async () => {

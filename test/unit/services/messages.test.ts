@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-parts.ts'
+import { MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-files.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import type { NotifierOptions } from '../../../src/options.ts'

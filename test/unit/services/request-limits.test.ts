@@ -38,7 +38,7 @@ function world(plan: Plan = UNLIMITED): World {
       return limiter.consume(checks)
     },
   }
-  const about = { name: 'x', plan, smsCountries: null, tracking: NO_TRACKING, deleting: false }
+  const about = { name: 'x', plan, smsCountries: null, senders: null, tracking: NO_TRACKING, deleting: false }
   const plans: PlanFinder = { of: () => about, assertKnown() {}, forget() {} }
   return {
     clock,
@@ -91,6 +91,7 @@ it('what one limit refuses is no overuse of another', async () => {
       name: 'enterprise',
       plan: UNLIMITED,
       smsCountries: null,
+      senders: null,
       tracking: NO_TRACKING,
       deleting: false,
     }),

@@ -201,8 +201,8 @@ describe('a field that nobody knows is refused by its name', () => {
 describe('a field of a message that belongs elsewhere', () => {
   it.each([
     ['idempotencyKey', 'second argument'],
-    ['from', 'option of the provider'],
-    ['cc', 'one recipient'],
+    ['from', 'in "email"'],
+    ['cc', 'in "email"'],
     ['replyTo', 'in "email"'],
     ['organizationId', 'notifier.organization(id)'],
   ])('%s is refused with its place', async (field, place) => {

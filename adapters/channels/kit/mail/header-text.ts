@@ -1,4 +1,4 @@
-import type { Mailbox } from './address.ts'
+import type { Mailbox } from '../../../../src/domain/mailbox.ts'
 
 /**
  * An encoded word has at most 75 characters (RFC 2047 2). 39 bytes become 64 characters with base64 and framing, which
@@ -24,6 +24,11 @@ export function asciiText(text: string): string {
 /** `"Name" <address>` in UTF-8, or the bare address. */
 export function mailboxText({ name, address }: Mailbox): string {
   return name === '' ? address : `${quoted(name)} <${address}>`
+}
+
+/** A list of mailboxes in UTF-8. */
+export function mailboxTexts(mailboxes: readonly Mailbox[]): string {
+  return mailboxes.map(mailboxText).join(', ')
 }
 
 /** A quoted string (RFC 5322 3.2.4). */

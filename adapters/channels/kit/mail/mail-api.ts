@@ -1,4 +1,5 @@
 import type { EmailKind } from '../../../../src/channels/email.ts'
+import type { Attachment, CalendarContent } from '../../../../src/channels/email-content.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { Message, SendContext } from '../../../../src/ports/provider.ts'
@@ -49,9 +50,10 @@ export async function sendMail(
   send: (mail: ApiMail) => Promise<Outcome>,
 ): Promise<Outcome> {
   let isSent = false
-  const sendOnce = (mail: ApiMail): Promise<Outcome> => {
+  const sendOnce = async (mail: ApiMail): Promise<Outcome> => {
     isSent = true
-    return send(mail)
+    const outcome = await send(mail)
+    return mail.cc.length + mail.bcc.length === 0 ? outcome : attributed(outcome, mail.to)
   }
   try {
     return await context.runInSlices(composeAndSend(frame, message, context, sendOnce))
@@ -59,6 +61,14 @@ export async function sendMail(
     if (!isSent && context.signal.aborted) return notBegun()
     throw error
   }
+}
+
+/** A provider refuses a mail with copies as a whole: only a refusal that names the recipient counts against it. */
+function attributed(outcome: Outcome, to: string): Outcome {
+  if (outcome.kind !== 'rejected' || outcome.scope !== 'recipient') return outcome
+  if (outcome.message?.toLowerCase().includes(to.toLowerCase()) === true) return outcome
+  const code = outcome.code === 'invalid_recipient' ? 'provider_error' : outcome.code
+  return { ...outcome, code, scope: 'message' }
 }
 
 function* composeAndSend(
@@ -82,6 +92,20 @@ function* composeAndSend(
     headerList: Object.entries(content.headers).map(([name, value]) => ({ name, value: asciiText(value) })),
     ourId: notificationId,
   })
+}
+
+/** A calendar invitation as a file, for providers that have no field for one. */
+function invitationFile({ method, content }: CalendarContent): Attachment {
+  return {
+    filename: 'invite.ics',
+    contentType: `text/calendar; charset=utf-8; method=${method}`,
+    content: Buffer.from(content),
+  }
+}
+
+/** The files of a mail, with the invitation. */
+export function filesOf({ attachments, calendar }: ApiMail): readonly Attachment[] {
+  return calendar === null ? attachments : [...attachments, invitationFile(calendar)]
 }
 
 /** An attachment's content in base64. */

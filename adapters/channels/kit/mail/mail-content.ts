@@ -1,20 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { EmailKind } from '../../../../src/channels/email.ts'
-import type { Attachment, EmailParts } from '../../../../src/channels/email-parts.ts'
-import { envelopeAddress, headerFault, isFilename, isMediaType } from '../../../../src/domain/mail-parts.ts'
+import type {
+  Attachment,
+  CalendarContent,
+  EmailParts,
+  MailAddress,
+} from '../../../../src/channels/email-content.ts'
+import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
+import type { Mailbox } from '../../../../src/domain/mailbox.ts'
 import type { Rejected } from '../../../../src/domain/outcome.ts'
+import { isListedSender } from '../../../../src/domain/senders.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { Message } from '../../../../src/ports/provider.ts'
-import type { Mailbox } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
 import type { MailFrame } from './mail-frame.ts'
+import { partsFault, unsubscribeHref } from './parts-fault.ts'
 
 /** A composed mail, independent of the provider's format. */
 export interface MailContent {
   readonly from: Mailbox
   /** The recipient in ASCII. */
   readonly to: string
-  readonly replyTo: Mailbox | null
+  /** Recipients of copies. No address is in both, or the recipient's. */
+  readonly cc: readonly Mailbox[]
+  readonly bcc: readonly Mailbox[]
+  readonly replyTo: readonly Mailbox[]
   readonly subject: string
   /** For an HTML mail: its text alternative. */
   readonly text: string
@@ -22,6 +32,7 @@ export interface MailContent {
   /** Headers without duplicates (case-insensitive). */
   readonly headers: Readonly<Record<string, string>>
   readonly attachments: readonly Attachment[]
+  readonly calendar: CalendarContent | null
   /** With angle brackets. Equal for all attempts of a notification. */
   readonly messageId: string
 }
@@ -41,22 +52,28 @@ export function* mailContent(
     )
   }
   const parts = message.email ?? {}
-  const fault = textFault(message) ?? faultOf(parts)
+  const fault = textFault(message) ?? partsFault(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
+  const from = parts.from === undefined ? frame.from : mailboxOf(parts.from)
+  if (from !== frame.from && !isListedSender(from.address.toLowerCase(), frame.senders)) {
+    return refused('invalid_sender', 'message', 'The options of the provider do not allow this sender.')
+  }
   const text = yield* textOf(message, frame)
   if (text === null)
     return refused('invalid_content', 'message', 'The option "toText" failed or returned no text.')
-  const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
+  const replyTo = parts.replyTo?.map(mailboxOf) ?? (frame.replyTo === null ? [] : [frame.replyTo])
   return {
-    from: frame.from,
+    from,
     to,
-    replyTo: replyTo === null ? frame.replyTo : { name: '', address: replyTo },
+    ...copiesOf(parts, to),
+    replyTo,
     subject: message.subject ?? '',
     text,
     html: message.format === 'html' ? message.body : null,
     headers: headersOf(frame, parts),
     attachments: parts.attachments ?? [],
-    messageId: messageId(idempotencyKey, to, frame.from.address),
+    calendar: parts.calendar ?? null,
+    messageId: messageId(idempotencyKey, to, from.address),
   }
 }
 
@@ -92,26 +109,26 @@ function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | nul
   }
 }
 
-/** Validates the parts again where they become headers, because other code paths may skip validation. */
-function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: EmailParts): string | null {
-  if (replyTo !== undefined && envelopeAddress(replyTo) === null) {
-    return 'The address for replies is not a single e-mail address without a display name.'
-  }
-  for (const [name, value] of Object.entries(headers)) {
-    const fault = headerFault(name, value)
-    if (fault !== null) return `A header cannot be sent: ${fault}.`
-  }
-  for (const { filename, contentType, content } of attachments) {
-    if (!isFilename(filename)) return 'The name of an attachment is not a file name without a path.'
-    if (!isMediaType(contentType)) return `The media type of "${filename}" is invalid.`
-    // A mail client could read text in place of bytes as a path.
-    if (!(content instanceof Uint8Array)) return `The content of "${filename}" is not bytes.`
-  }
-  if (unsubscribeUrl !== undefined && unsubscribeHref(unsubscribeUrl) === null) {
-    return 'The unsubscribe address is not an https URL.'
-  }
-  return null
+/** @param given with an address that {@link partsFault} has judged */
+function mailboxOf({ name = '', address }: MailAddress): Mailbox {
+  return { name, address: envelopeAddress(address) ?? address }
 }
+
+/** Some providers refuse a mail with the same address twice. */
+function copiesOf({ cc = NOBODY, bcc = NOBODY }: EmailParts, to: string): Pick<MailContent, 'cc' | 'bcc'> {
+  if (cc.length + bcc.length === 0) return { cc: [], bcc: [] }
+  const seen = new Set([to.toLowerCase()])
+  const unseen = (given: MailAddress): readonly Mailbox[] => {
+    const mailbox = mailboxOf(given)
+    const address = mailbox.address.toLowerCase()
+    if (seen.has(address)) return []
+    seen.add(address)
+    return [mailbox]
+  }
+  return { cc: cc.flatMap(unseen), bcc: bcc.flatMap(unseen) }
+}
+
+const NOBODY: readonly MailAddress[] = []
 
 function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string, string>> {
   const href = parts.unsubscribeUrl === undefined ? null : unsubscribeHref(parts.unsubscribeUrl)
@@ -131,13 +148,6 @@ function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string,
   ]
   for (const [name, value] of all) byName.set(name.toLowerCase(), [name, value])
   return Object.fromEntries(byName.values())
-}
-
-/** The URL parser escapes every character that could end the header's `<…>`. */
-function unsubscribeHref(text: string): string | null {
-  if (!URL.canParse(text)) return null
-  const { protocol, href } = new URL(text)
-  return protocol === 'https:' && /^[!-;=?-~]{1,900}$/.test(href) ? href : null
 }
 
 /**

@@ -1,12 +1,23 @@
 import * as z from 'zod'
+import type { EmailKind } from '../../../../src/channels/email.ts'
+import { canonicalEmail } from '../../../../src/channels/email-address.ts'
 import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-parts.ts'
+import { type Mailbox, parseMailbox } from '../../../../src/domain/mailbox.ts'
+import { canonicalSender, isListedSender, MAX_SENDERS, SENDER } from '../../../../src/domain/senders.ts'
+import type { PartsRefusal, Provider } from '../../../../src/ports/provider.ts'
 import { wrongOption } from '../options.ts'
-import { type Mailbox, parseMailbox } from './address.ts'
 
 /** Options that all mail providers share. */
 export interface MailOptions {
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
+  /**
+   * Other senders that a message may name (`email.from`): addresses (`news@example.com`), and domains (`example.com`: every
+   * address there). The provider must have verified them.
+   *
+   * @default none: only the address of `from`, with any name
+   */
+  readonly senders?: readonly string[] | undefined
   /** Default address for replies, in the same format. A message can override it. */
   readonly replyTo?: string | undefined
   /** Additional headers for every mail, one line each. Headers of the mail format itself are refused. */
@@ -22,6 +33,8 @@ export interface MailOptions {
 /** Validated {@link MailOptions}. */
 export interface MailFrame {
   readonly from: Mailbox
+  /** Allowed senders in canonical form: addresses and domains. */
+  readonly senders: ReadonlySet<string>
   readonly replyTo: Mailbox | null
   readonly headers: Readonly<Record<string, string>>
   /** The application's converter. Undefined: the built-in one. */
@@ -36,6 +49,7 @@ export const line: z.ZodType<string> = z
 /** Schemas of {@link MailOptions}, for a provider's own schema. */
 export interface MailShape {
   readonly from: z.ZodType<string>
+  readonly senders: z.ZodType<readonly string[]>
   readonly replyTo: z.ZodType<string | undefined>
   readonly headers: z.ZodType<Readonly<Record<string, string>>>
   readonly toText: z.ZodType<((html: string) => string) | undefined>
@@ -43,6 +57,15 @@ export interface MailShape {
 
 export const mailShape: MailShape = {
   from: line,
+  senders: z
+    .array(
+      z
+        .string()
+        .max(320)
+        .refine((entry) => canonicalSender(entry) !== null, SENDER),
+    )
+    .max(MAX_SENDERS)
+    .default([]),
   replyTo: line.optional(),
   headers: z
     .record(z.string(), z.string().refine(isHeaderValue, 'must be one line of at most 900 characters'))
@@ -57,6 +80,7 @@ export function mailFrame(
   plugin: string,
   given: {
     readonly from: string
+    readonly senders: readonly string[]
     readonly replyTo?: string | undefined
     readonly headers: Readonly<Record<string, string>>
     readonly toText?: ((html: string) => string) | undefined
@@ -66,12 +90,29 @@ export function mailFrame(
     const fault = headerNameFault(name)
     if (fault !== null) throw wrongOption(plugin, 'headers', fault)
   }
+  const from = mailbox(plugin, 'from', given.from)
+  const senders = [from.address, ...given.senders].flatMap((entry) => canonicalSender(entry) ?? [])
   return {
-    from: mailbox(plugin, 'from', given.from),
+    from,
+    senders: new Set(senders),
     replyTo: given.replyTo === undefined ? null : mailbox(plugin, 'replyTo', given.replyTo),
     headers: { ...given.headers },
     toText: given.toText,
   }
+}
+
+/** The member of a mail provider that refuses foreign senders. */
+export function sendersOnly({ senders }: MailFrame): Required<Pick<Provider<EmailKind>, 'refuses'>> {
+  return {
+    refuses: ({ from }) =>
+      from === undefined || isListedSender(canonicalEmail(from.address), senders) ? null : FOREIGN,
+  }
+}
+
+const FOREIGN: PartsRefusal = {
+  code: 'invalid_sender',
+  message: 'No provider allows this sender. Use one of the option "senders", or leave out "email.from".',
+  field: 'from',
 }
 
 function mailbox(plugin: string, option: 'from' | 'replyTo', text: string): Mailbox {

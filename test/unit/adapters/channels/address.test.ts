@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseMailbox } from '../../../../adapters/channels/kit/mail/address.ts'
 import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
+import { parseMailbox } from '../../../../src/domain/mailbox.ts'
 
 describe('envelopeAddress', () => {
   it.each([

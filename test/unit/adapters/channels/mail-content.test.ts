@@ -5,6 +5,7 @@ import type { Message } from '../../../../src/ports/provider.ts'
 
 const frame = {
   from: { name: '', address: 'ada@example.org' },
+  senders: new Set<string>(),
   replyTo: null,
   headers: {},
   toText: () => 'text',

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
 import MailComposer from 'nodemailer/lib/mail-composer/index.js'
 import { describe, expect, it } from 'vitest'
-import type { Mailbox } from '../../../../adapters/channels/kit/mail/address.ts'
 import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
+import type { Mailbox } from '../../../../src/domain/mailbox.ts'
 import { anyMail, composed, ENCODERS } from '../../../support/any-mail.ts'
 
 /*
@@ -35,7 +35,8 @@ function common(mail: MailContent): MailContent {
   return {
     ...mail,
     from: mailbox(mail.from),
-    replyTo: mail.replyTo === null ? null : mailbox(mail.replyTo),
+    cc: mail.cc.map(mailbox),
+    replyTo: mail.replyTo.map(mailbox),
     subject: header(mail.subject),
     text: withLines(mail.text),
     html: mail.html === null ? null : withLines(mail.html),
@@ -48,11 +49,12 @@ function common(mail: MailContent): MailContent {
 }
 
 async function composedByNodemailer(mail: MailContent): Promise<Buffer> {
-  const { from, to, replyTo, subject, text, html, headers, attachments, messageId } = mail
+  const { from, to, cc, replyTo, subject, text, html, headers, attachments, messageId } = mail
   return await new MailComposer({
     from,
     to: [{ name: '', address: to }],
-    ...(replyTo === null ? {} : { replyTo }),
+    cc: [...cc],
+    replyTo: [...replyTo],
     subject,
     text,
     ...(html === null ? {} : { html }),
@@ -81,6 +83,8 @@ async function report(parsed: ParsedMail, names: readonly string[]) {
     from: mailboxes(parsed.from),
     replyTo: mailboxes(parsed.replyTo),
     to: mailboxes(parsed.to),
+    cc: mailboxes(parsed.cc),
+    bcc: mailboxes(parsed.bcc),
     subject: parsed.subject ?? '',
     text: withoutLastEnd(parsed.text),
     html: withoutLastEnd(parsed.html),
@@ -104,7 +108,9 @@ describe.each(ENCODERS)('a mail that is composed with the functions of nodemaile
         const given = (box: Mailbox) => ({ name: withoutControls(box.name), address: box.address })
         expect(arrived).toMatchObject({
           from: [given(mail.from)],
-          replyTo: mail.replyTo === null ? [] : [given(mail.replyTo)],
+          replyTo: mail.replyTo.map(given),
+          cc: mail.cc.map(given),
+          bcc: [],
           to: [{ name: '', address: mail.to }],
           subject: withoutControls(mail.subject),
           html: withoutLastEnd(withLines(mail.html ?? '')),

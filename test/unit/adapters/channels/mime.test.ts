@@ -19,6 +19,7 @@ const NONE: Encoders = {
 
 const frame = {
   from: { name: 'Ada, "Countess"', address: 'ada@example.org' },
+  senders: new Set<string>(),
   replyTo: null,
   headers: {},
   toText: () => 'text',
@@ -64,7 +65,7 @@ describe('composeMail', () => {
 
   it('puts a page after its text, and files after both, with names and headers as they were given', async () => {
     const content = mailOf({
-      replyTo: { name: 'Help', address: 'help@example.org' },
+      replyTo: [{ name: 'Help', address: 'help@example.org' }],
       headers: { 'x-UNIT': 'a  b', 'X-None': ' ' },
       html: '<p>Hi Ada</p>',
       attachments: [
@@ -143,7 +144,8 @@ describe('composeMail', () => {
     ['no name', { headers: { '': 'b' } }],
     ['a sender', { from: { name: '', address: 'a@example.org>\r\nBcc: <evil@example.net' } }],
     ['two senders', { from: { name: 'A', address: 'a@example.org, evil@example.net' } }],
-    ['an address for answers', { replyTo: { name: '', address: 'a@example.org\nBcc: evil@example.net' } }],
+    ['an address for answers', { replyTo: [{ name: '', address: 'a@example.org\nBcc: evil@example.net' }] }],
+    ['a recipient of a copy', { cc: [{ name: 'a', address: 'a@example.org>, <evil@example.net' }] }],
     ['a recipient', { to: 'a@example.org\r\n\r\nbody' }],
     ['a recipient in UTF-8', { to: 'ü@example.org' }],
     ['a Message-ID', { messageId: '<a@example.org>\r\nBcc: evil@example.net' }],
@@ -277,7 +279,7 @@ describe.each(ENCODERS)('composeMail with the functions of nodemailer %s', (_ver
           if (line.length > 78) expect(line.trimStart()).not.toContain(' ')
         }
         const names = headersOf(source).map((header) => header.slice(0, header.indexOf(':')))
-        const own = ['From', 'Reply-To', 'To', 'Subject', 'Message-ID', 'Date', 'MIME-Version']
+        const own = ['From', 'Reply-To', 'To', 'Cc', 'Subject', 'Message-ID', 'Date', 'MIME-Version']
         const expected = [...Object.keys(mail.headers), ...own, 'Content-Type', 'Content-Transfer-Encoding']
         expect(expected.filter((name) => names.includes(name))).toEqual(names)
         for (const [, kind, boundary = ''] of source.matchAll(/multipart\/(\w+);\r\n boundary="(.*)"/g)) {
