@@ -301,7 +301,8 @@ export interface SendOptions<Tx = never> {
   /**
    * A transaction of the caller: the notification is sent if it commits, and never if it rolls back. Its type depends
    * on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function that is
-   * called with the database inside the transaction. Memory has none. See docs/scaling.md.
+   * called with the database inside the transaction. Without the option
+   * `storage` the type allows none: pass `sqlite({ file: ':memory:' })`. See docs/scaling.md.
    */
   readonly tx?: Tx | undefined
 }

@@ -157,7 +157,7 @@ async function published(endpointId: string, organizationId: string): Promise<st
 
 const outcome = (answer: Answer): unknown[] => [answer.status, codeOf(answer)]
 
-it('every operation needs the level of DESIGN.md §4', () => {
+it('every operation needs the level that the route table requires', () => {
   const levels = ROUTES.map(({ operation, permission }) => [operation, permission])
   expect(Object.fromEntries(levels)).toEqual({
     sendNotification: 'Write',

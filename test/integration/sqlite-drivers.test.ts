@@ -34,7 +34,7 @@ describe.each(DRIVERS)('%s', (_, driver) => {
     const file = newFile()
     await expect(sqlite({ file: dirname(file), driver }).start()).rejects.toMatchObject({
       ...wrong,
-      message: expect.stringContaining('EISDIR'),
+      message: expect.stringContaining('is a directory'),
     })
     writeFileSync(file, 'no database at all'.repeat(100))
     await expect(sqlite({ file, driver }).start()).rejects.toMatchObject({

@@ -1,7 +1,8 @@
-import { copyFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import { type SqliteDriver, sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
@@ -83,6 +84,51 @@ test('a URI that asks for what SQLite does not have is refused as the configurat
       message: `sqlite: SQLite cannot open "${name}": ${reason}. Correct the URI, or name a path.`,
     })
   }
+})
+
+test('a database that cannot be written is refused at the start', async () => {
+  const own = await open(file)
+  await accept(own, [note()])
+  await own.stop()
+  const storage = sqlite({ file: `file:${encodeURI(file)}?mode=ro` })
+  await expect(storage.start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringContaining('is read-only'),
+  })
+})
+
+test('a damaged database is refused at the start', async () => {
+  const own = await open(file)
+  await own.stop()
+  truncateSync(file, 5_000)
+  await expect(sqlite({ file }).start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: `sqlite: "${file}" is damaged. Restore it from a backup, or use another file.`,
+  })
+})
+
+test('a database that has a foreign table with a name of ours is refused at the start', async () => {
+  const foreign = new DatabaseSync(file)
+  foreign.exec('CREATE TABLE carillon_notifications (id TEXT)')
+  foreign.close()
+  await expect(sqlite({ file }).start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringContaining('table carillon_notifications already exists'),
+  })
+})
+
+test.each([' ', 'a\0b', 'file::memory:'])('the name %j is refused', (name) => {
+  expect(() => sqlite({ file: name })).toThrow(
+    expect.objectContaining({ code: 'invalid_configuration', details: { option: 'file' } }),
+  )
+})
+
+test.each([Date, class {}])('the class %s is no driver', async (driver) => {
+  await expect(sqlite({ file, driver: driver as unknown as SqliteDriver }).start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    details: { option: 'driver' },
+    message: expect.stringContaining('has no method "exec"'),
+  })
 })
 
 /** Windows lets nobody take a file away that is open. */

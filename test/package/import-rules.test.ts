@@ -7,7 +7,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 
 // The rules are worth what they catch: each test plants a tree of small files and reads the report.
 
-/** DESIGN.md §2, written down a second time on purpose. */
+/** The rules of CONTRIBUTING.md, written down a second time on purpose. */
 const mayImport: Record<string, string[]> = {
   'src/domain': [],
   'src/ports': ['src/domain'],

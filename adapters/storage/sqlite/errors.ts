@@ -6,6 +6,7 @@ const CODES = {
   5: 'BUSY',
   8: 'READONLY',
   10: 'IOERR',
+  11: 'CORRUPT',
   13: 'FULL',
   14: 'CANTOPEN',
   18: 'TOOBIG',

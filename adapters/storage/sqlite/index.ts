@@ -218,10 +218,13 @@ function validated<Database extends SqliteDatabase>(options: SqliteOptions<Datab
     clock: objectWith('now'),
   })
   const { file, synchronous = 'full', driver } = options
-  if (typeof file !== 'string' || file === '')
+  // Drivers cut a name at a NUL character.
+  if (typeof file !== 'string' || file.trim() === '' || file.includes('\0'))
     throw wrong('file', 'must be the path of a file, or ":memory:"')
   if (synchronous !== 'full' && synchronous !== 'normal')
     throw wrong('synchronous', 'must be "full" or "normal"')
+  if (file.startsWith('file::memory:'))
+    throw wrong('file', 'must be ":memory:" for a database in memory, not a URI')
   if (file.startsWith('file:')) {
     // It would silently become a file name.
     if (driver !== undefined) throw wrong('file', 'must be a path, not a URI, if there is a "driver"')

@@ -44,11 +44,21 @@ export function openDatabase(file: string, Database: SqliteDriver): SqliteDataba
 }
 
 function opened(Database: SqliteDriver, file: string): SqliteDatabase {
+  let database: SqliteDatabase
   try {
-    return new Database(file)
+    database = new Database(file)
   } catch (error) {
     throw openingFailure(file, error)
   }
+  for (const method of ['exec', 'prepare', 'close'] as const) {
+    if (typeof database[method] !== 'function') {
+      throw new NotifierError('invalid_configuration', {
+        message: `sqlite: "driver" opens a database that has no method "${method}". Use the class "Database" of better-sqlite3 or libsql, or omit the option.`,
+        details: { option: 'driver' },
+      })
+    }
+  }
+  return database
 }
 
 /** SQLite follows links and puts its log beside the target. */

@@ -9,23 +9,41 @@ const TRANSIENT: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 
 
 /** Wraps an error of the start. Permanent errors are configuration faults. */
 export function startFailure(file: string, error: unknown): NotifierError {
+  if (isNotifierError(error) && error.code === 'invalid_configuration') return error
   const cause = isNotifierError(error) ? error.cause : error
-  const fault = permanentFault(file, codeOf(cause))
+  const code = codeOf(cause)
+  const fault =
+    code === 'ERROR' && cause instanceof Error
+      ? `Carillon's tables cannot be created in "${pathOf(file)}": ${cause.message}. Use another file.`
+      : permanentFault(file, isForbidden(cause) ? 'READONLY' : code)
   if (fault !== null) return wrongFile(fault, cause)
   return isNotifierError(error) ? error : unavailable(error)
 }
 
+/** The system refused to open a file for writing. */
+function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS'].includes(String(Object(error).code))
+}
+
+const URI = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/
+
+function pathOf(file: string): string {
+  const uri = URI.exec(file)
+  return resolve(uri === null ? file : querystring.unescape(uri[1] ?? ''))
+}
+
 function permanentFault(file: string, code: ReturnType<typeof codeOf>): string | null {
-  const uri = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/.exec(file)
-  const path = resolve(uri === null ? file : querystring.unescape(uri[1] ?? ''))
+  const path = pathOf(file)
   if (code === 'NOTADB')
     return `"${path}" is not a SQLite database. Use another file, or one that does not exist yet.`
+  if (code === 'CORRUPT') return `"${path}" is damaged. Restore it from a backup, or use another file.`
   if (code === 'READONLY')
     return `"${path}" or its folder is read-only. This process must be able to write both.`
   if (code !== 'CANTOPEN') return null
   // SQLite does not report the reason; the system does.
-  const reason = whyNotOpened(path, uri === null ? 'a' : 'r+')
+  const reason = whyNotOpened(path, URI.test(file) ? 'r+' : 'a')
   if (reason === null || TRANSIENT.has(reason.code)) return null
+  if (reason.code === 'EISDIR') return `"${path}" is a directory. Name a file in it.`
   return `"${path}" cannot be opened (${reason.code}). Its folder must exist, and this process must be able to write there.`
 }
 

@@ -149,6 +149,13 @@ export function acceptChecks(check: Check): void {
     },
   )
 
+  check('all notifications of a large request are stored', async ({ storage, secondDoor }) => {
+    const ids = await accept(storage, notes(2_500))
+    const stored = (await secondDoor.notifications()).map(({ id }) => id)
+    assert.deepEqual(stored.sort(), ids.sort())
+    assert.equal((await secondDoor.jobs()).length, 2_500)
+  })
+
   check('the quota admits in order until it is used up', async ({ storage, secondDoor }) => {
     const quota = { period: '2026-01', limit: 5 }
     const [first, second, third] = [notes(2), notes(4), notes(1)]

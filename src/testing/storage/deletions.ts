@@ -9,6 +9,7 @@ import {
   deliver,
   ended,
   endpoint,
+  goneAndBack,
   newEndpoint,
   note,
   notes,
@@ -101,6 +102,32 @@ export function deletionChecks(check: Check): void {
       },
     )
   }
+
+  check(
+    'a deletion leaves an organization whose id begins with that of the deleted one',
+    async ({ storage }) => {
+      const id = await organization(storage)
+      const longer = await organization(storage, `${id}0`)
+      for (const organizationId of [id, longer])
+        await storage.accept([{ organizationId, notifications: [note()], quota: QUOTA }])
+      assert.equal(await begin(storage, id, true), 0)
+      assert.equal(await purgeAll(storage, id), 'nothing')
+      assert.equal(await storage.quotaUsed(longer, QUOTA.period), 1)
+      assert.equal((await claimOne(storage)).organizationId, longer)
+    },
+  )
+
+  check('a deletion removes all events about its endpoints', async ({ storage, secondDoor }) => {
+    const id = await organization(storage)
+    const [lost] = [
+      await endpoint(storage, { organizationId: id }),
+      await endpoint(storage, { organizationId: id }),
+    ]
+    for (let times = 0; times < 3; times += 1) await goneAndBack(storage, lost)
+    assert.equal(await begin(storage, id, true), 0)
+    assert.equal(await purgeAll(storage, id), 'nothing')
+    assert.deepEqual(await secondDoor.owned(id), {})
+  })
 
   check('without force it does not begin while jobs wait', async ({ storage }) => {
     const id = await organization(storage)

@@ -136,8 +136,11 @@ export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent
  *
  * @internal
  */
-export async function goneAndBack(storage: Storage, { id }: WebhookEndpoint): Promise<number | undefined> {
-  await accept(storage, [note()])
+export async function goneAndBack(
+  storage: Storage,
+  { id, organizationId }: WebhookEndpoint,
+): Promise<number | undefined> {
+  await accept(storage, [note()], organizationId)
   await deliver(storage)
   const { jobId, token } = await claimOne(storage, id)
   const gone = { ended: 'failed', disable: 'gone', next: { kind: 'end' } } as const

@@ -28,6 +28,7 @@ import {
   insertion,
   item,
   itemKind,
+  keyOf,
   outcome,
   replacement,
   write,
@@ -182,10 +183,11 @@ function whatTheOtherSees(both: Both): void {
       (await second.notifications.timeline(id)).length,
       (await second.webhookEndpoints.get(hook.id))?.url,
       (await find(second, itemKind, stored.id))?.value.name,
+      (await second.records.get(itemKind, [{ key: keyOf('a') }]))[0]?.id,
       (await second.backlog(10)).lanes.length,
       await second.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period),
     ]
-    assert.deepEqual(await read(), ['queued', 1, hook.url, 'a', 1, 0])
+    assert.deepEqual(await read(), ['queued', 1, hook.url, 'a', stored.id, 1, 0])
     await deliver(storage)
     await claim(storage, 1, hook.id)
     await storage.webhookEndpoints.update(hook.id, { url: 'https://example.com/new' })
@@ -193,7 +195,7 @@ function whatTheOtherSees(both: Both): void {
     const organizationId = DEFAULT_ORGANIZATION
     const sendAt = (await timeOf(storage)) + 3_600_000
     await storage.accept([{ organizationId, notifications: [note({ sendAt })], quota: QUOTA }])
-    assert.deepEqual(await read(), ['sent', 2, 'https://example.com/new', 'b', 2, 1])
+    assert.deepEqual(await read(), ['sent', 2, 'https://example.com/new', 'b', undefined, 2, 1])
   })
 
   both('a deletion that one instance began is heeded by the other at once', async ({ storage, second }) => {

@@ -252,14 +252,13 @@ export function recordChecks(check: Check): void {
 
   check('a removed record is gone, its id and key are free', async ({ storage }) => {
     const first = await item(storage, { name: 'a' })
+    const refs = [{ id: first.id }, { key: keyOf('a') }]
+    assert.deepEqual(await storage.records.get(itemKind, refs), [first, first])
     assert.deepEqual(await write(storage, removal(itemKind, first.id), removal(itemKind, first.id)), [
       first,
       null,
     ])
-    assert.deepEqual(await storage.records.get(itemKind, [{ id: first.id }, { key: keyOf('a') }]), [
-      null,
-      null,
-    ])
+    assert.deepEqual(await storage.records.get(itemKind, refs), [null, null])
     assert.deepEqual(await write(storage, removal(itemKind, 'unknown')), [null])
     assert.equal(await outcome(storage, replacement(first, {})), 'unknown 0')
     const again = await item(storage, { name: 'a', again: true }, { id: first.id })

@@ -111,6 +111,15 @@ export function retentionChecks(check: Check): void {
     assert.deepEqual(await sweepAll(storage), [{ notifications: 0, deliveries: 0, next: null }])
   })
 
+  check('what is removed stays counted', async ({ storage, advance }) => {
+    const [organizationId, quota] = [DEFAULT_ORGANIZATION, { period: '2026-01', limit: 10 }]
+    await storage.accept([{ organizationId, notifications: [note()], quota }])
+    await deliver(storage)
+    await advance(WEEK + 1)
+    assert.equal(total(await sweepAll(storage)), 1)
+    assert.equal(await storage.quotaUsed(organizationId, quota.period), 1)
+  })
+
   check('what providers wrote is removed, and be it no text', async ({ storage, secondDoor, advance }) => {
     await accept(storage, [note()])
     const facts = [sent({ providerMessageId: 'm-\u001b\u0000', message: '\u0000\ud83d' })]

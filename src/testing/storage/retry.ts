@@ -284,6 +284,16 @@ export function retryChecks(check: Check): void {
     )
   })
 
+  check('a retried notification keeps its priority and its trace', async ({ storage }) => {
+    const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const [high] = await deadLetters(storage, [note({ priority: 'high', trace })])
+    await accept(storage, [note()])
+    await storage.notifications.retry(request())
+    const job = await claimOne(storage)
+    assert.ok(job.kind === 'notification')
+    assert.deepEqual([job.notification.id, job.notification.trace], [high, trace])
+  })
+
   check('what was retried can be cancelled until its next attempt begins', async ({ storage }) => {
     const [first = '', second = ''] = await deadLetters(storage, notes(2))
     await storage.notifications.retry(request())

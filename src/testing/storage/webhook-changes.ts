@@ -113,6 +113,13 @@ export function webhookChangeChecks(check: Check): void {
     assert.equal(await rotateSecret('wh_unknown', { secret: 'x', overlapMs: 0, most: 3 }), null)
   })
 
+  check('the overlap of a rotation is counted from now by the clock of the storage', async (harness) => {
+    const hook = await endpoint(harness.storage, { secrets: ['a'] })
+    await harness.advance(60_000)
+    await harness.storage.webhookEndpoints.rotateSecret(hook.id, { secret: 'b', overlapMs: 10_000, most: 3 })
+    assert.deepEqual((await harness.storage.webhookEndpoints.get(hook.id))?.secrets, ['b', 'a'])
+  })
+
   check('of ten rotations in a race none is lost', async ({ storage }) => {
     const hook = await endpoint(storage, { secrets: ['first'] })
     const { rotateSecret } = storage.webhookEndpoints

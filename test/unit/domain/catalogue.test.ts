@@ -35,7 +35,7 @@ const OF_CHANNELS = [
   'invalid_slack_token',
 ]
 
-/** DESIGN.md §4 "Extra codes". */
+/** Codes beside those of the specification. */
 const EXTRA = {
   invalid_parameter: 400,
   invalid_json: 400,

@@ -74,7 +74,7 @@ describe('retryDelay', () => {
     )
   })
 
-  it('has the schedule that DESIGN.md promises for webhooks', () => {
+  it('has the schedule that is documented for webhooks', () => {
     expect(maxAttempts(WEBHOOK_RETRY)).toBe(8)
     const minutes = [1, 2, 3, 4, 5, 6, 7].map((n) => (retryDelay(WEBHOOK_RETRY, n, 0.5) ?? 0) / 60_000)
     expect(minutes).toEqual([5 / 60, 5, 30, 120, 300, 600, 600])

@@ -62,7 +62,7 @@ const REFUSED = 'attempt_failed: provider_auth_failed'
 const LIMITED = 'attempt_failed: provider_rate_limited'
 const GAVE_UP = 'failed: attempts_exhausted'
 
-/** DESIGN.md §5, one line for each combination of whose fault it is and what the provider answers. */
+/** One line for each combination of whose fault it is and what the provider answers. */
 function expected(outcome: Outcome, providers: number, attempt: 'first' | 'last'): Follows {
   const last = attempt === 'last'
   if (outcome.kind === 'accepted') return ended(['sent'])
