@@ -44,7 +44,10 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
    * methods, so that no call acts for `org_default` by mistake. Default `optional`.
    */
   readonly organizations?: 'optional' | undefined
-  /** Keeps all data. Closed when the notifier stops. Default: SQLite in memory. The end of the process loses it. */
+  /**
+   * Keeps all data. Closed when the notifier stops. Default: SQLite in memory, for this notifier and thread alone; the end
+   * of the process loses it, as a warning to the `logger` says, and the option `queue` is refused.
+   */
   readonly storage?: Storage<Tx> | undefined
   /**
    * Encrypts stored secrets (webhook signing secrets): at least 32 characters, the same in all processes. A list

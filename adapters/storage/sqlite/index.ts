@@ -41,7 +41,8 @@ export type { SqliteTransaction, Synchronous } from './join.ts'
 export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
   /**
    * Path of the database file or, from Node.js 22.15 on and without a `driver`, a `file:` URI; created if it does not
-   * exist. Must be on a local disk: SQLite's locks do not work on network drives. `:memory:`: no file; everything is
+   * exist. Must be on a local disk: SQLite's locks do not work on network drives. A database of your own is
+   * switched to a write-ahead log, and gets tables whose names begin with `carillon_`. `:memory:`: no file; everything is
    * lost when the storage or the process stops.
    */
   readonly file: string

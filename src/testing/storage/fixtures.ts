@@ -133,8 +133,6 @@ export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent
 
 /**
  * Ends a delivery to an endpoint with 410 and enables the endpoint again; returns the number of the event about it.
- *
- * @internal
  */
 export async function goneAndBack(
   storage: Storage,
