@@ -15,7 +15,7 @@ export type {
 } from './channels/email-content.ts'
 export type { PushContent, PushKind } from './channels/push.ts'
 export type { SlackContent, SlackKind } from './channels/slack.ts'
-export type { SmsKind } from './channels/sms.ts'
+export type { SmsContent, SmsKind } from './channels/sms.ts'
 export type { SmsText } from './channels/sms-segments.ts'
 export type { WebhookKind } from './channels/webhook.ts'
 export { createNotifier } from './create-notifier.ts'

@@ -4,7 +4,7 @@ import type { EmailInput } from './email-content.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { type PushContent, type PushKind, push } from './push.ts'
 import { type SlackContent, type SlackKind, slack } from './slack.ts'
-import { type SmsKind, smsKind } from './sms.ts'
+import { type SmsContent, type SmsKind, smsKind } from './sms.ts'
 import { type WebhookKind, webhook } from './webhook.ts'
 
 type BuiltInKind = EmailKind | SmsKind | PushKind | SlackKind | WebhookKind
@@ -12,7 +12,7 @@ type BuiltInKind = EmailKind | SmsKind | PushKind | SlackKind | WebhookKind
 /** Parts of messages on the built-in channels. */
 export interface BuiltInInputs {
   readonly email: EmailInput
-  readonly sms: never
+  readonly sms: SmsContent
   readonly push: PushContent
   readonly slack: SlackContent
   readonly webhook: never

@@ -1,9 +1,48 @@
+import * as z from 'zod'
 import type { ChannelKind } from '../domain/channel-kind.ts'
+import { httpsUrl } from './https-url.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { phoneRecipient } from './phone-recipient.ts'
 import { boundedSmsText, smsText } from './sms-segments.ts'
 
-export type SmsKind = ChannelKind<'sms', never>
+/** Parts of a text message beside its text. */
+export interface SmsContent {
+  /**
+   * Sender: a number in E.164 form, a short code of 3 to 8 digits, or a name of at most 11 letters, digits, spaces and
+   * `+ - _ &` with a letter. A provider must have it as its own sender or in its option `senders`. Default: the
+   * provider's own.
+   */
+  readonly from?: string | undefined
+  /**
+   * Media of an MMS: 1 to 10 https URLs, which the provider loads. A message with media needs no text. Only some
+   * providers carry media; see docs/channels.md.
+   */
+  readonly media?: readonly string[] | undefined
+}
+
+export type SmsKind = ChannelKind<'sms', SmsContent>
+
+const MAX_MEDIA = 10
+
+/** A number in E.164 form, a short code, or a name that contains a letter. */
+export const smsSender: z.ZodType<string, string> = z
+  .string()
+  .regex(
+    /^(?:\+[1-9]\d{6,14}|\d{3,8}|(?=.*[A-Za-z])(?=\S)[A-Za-z0-9 +_&-]{1,11}(?<=\S))$/,
+    'must be a number such as +14155550123, a short code of 3 to 8 digits, or a name of at most 11 characters with a letter',
+  )
+
+const smsParts: z.ZodType<SmsContent, SmsContent> = z.strictObject({
+  from: smsSender
+    .optional()
+    .describe('Sender: a number in E.164 form, a short code or a name. A provider must allow it.'),
+  media: z
+    .array(httpsUrl)
+    .min(1)
+    .max(MAX_MEDIA)
+    .optional()
+    .describe('Media of an MMS: https URLs, at most 10. Only some providers carry media.'),
+})
 
 /** The SMS kind with a notifier's options. */
 export function smsKind(options: {
@@ -15,8 +54,9 @@ export function smsKind(options: {
     name: 'sms',
     ...phoneRecipient(smsNumbers),
     stops: true,
+    parts: smsParts,
     // Carriers charge for empty texts too.
-    isBlank: ({ body }) => body.trim() === '',
+    isBlank: ({ body, parts }) => body.trim() === '' && parts?.media === undefined,
     assertText: ({ body }) => {
       boundedSmsText(body, maxSmsSegments)
     },

@@ -69,8 +69,12 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * a text.
    */
   isBlank?(message: JudgedMessage<Stored>): boolean
-  /** Checks the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large` */
-  assertText?(text: RenderedText): void
+  /**
+   * Checks the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large`
+   *
+   * @param parts of the message; undefined: none
+   */
+  assertText?(text: RenderedText, parts?: Stored): void
   /** The charged segments of a text. Shown in previews under the channel's name. */
   measure?(text: RenderedText): { readonly segments: number }
 }

@@ -1,6 +1,7 @@
 import type { EmailParts } from '../channels/email-content.ts'
 import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
+import type { SmsContent } from '../channels/sms.ts'
 import type { ChannelKind, StoredParts } from '../domain/channel-kind.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { BodyFormat } from '../domain/notification.ts'
@@ -125,6 +126,7 @@ export interface BuiltInParts {
   readonly email?: EmailParts | undefined
   readonly push?: PushContent | undefined
   readonly slack?: SlackContent | undefined
+  readonly sms?: SmsContent | undefined
   readonly [channel: string]: unknown
 }
 

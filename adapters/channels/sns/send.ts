@@ -9,6 +9,7 @@ import { member } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
+import { ofOwnSender, onlySenders, refuseMedia, sendersOption } from '../kit/sms/sender.ts'
 import { loadSns } from './client.ts'
 import { judgeSns } from './errors.ts'
 
@@ -28,6 +29,12 @@ export interface SnsOptions extends ProviderOptions {
   readonly senderId?: string | undefined
   /** One of the account's numbers to send from, in E.164 form. */
   readonly originationNumber?: string | undefined
+  /**
+   * Other numbers and sender ids of the account that a message may name (`sms.from`), at most 1,000.
+   *
+   * @default none
+   */
+  readonly senders?: readonly string[] | undefined
   /**
    * `Transactional`: optimized for reliability. `Promotional`: optimized for cost.
    *
@@ -50,6 +57,7 @@ const schema = z.strictObject({
     .string()
     .regex(/^\+?[0-9]{3,15}$/, 'must be a number in E.164 form')
     .optional(),
+  senders: sendersOption,
   smsType: z.enum(['Transactional', 'Promotional']).default('Transactional'),
   maxPriceUsd: z.number().positive('must be above 0').optional(),
 })
@@ -66,6 +74,7 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
   const { baseUrl, timeoutMs, maxConcurrent, region, credentials } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const attributes = attributesOf(given)
+  const refusesSender = onlySenders(given.senderId, given.originationNumber, ...given.senders)
   const aws = awsCaller({
     http,
     region,
@@ -77,13 +86,16 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
 
   return {
     ...describeProvider(sms, given),
-    send({ to, body }, { signal }) {
-      const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
-      return aws.call(
+    refuses: ({ from, media }) => (media === undefined ? refusesSender(from) : refuseMedia('Amazon SNS')),
+    async send({ to, body, sms: { from } = {} }, { signal }) {
+      const own = from === undefined ? attributes : attributesOf({ ...given, ...senderAttributes(from) })
+      const input = { PhoneNumber: to, Message: body, MessageAttributes: own }
+      const outcome = await aws.call(
         ({ PublishCommand }) => new PublishCommand(input),
         signal,
         (end) => (answer) => judgeSns(answer, end),
       )
+      return ofOwnSender(from, outcome)
     },
     async open() {
       await loadSns()
@@ -104,6 +116,13 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
       await aws.close()
     },
   }
+}
+
+/** A message's own sender in place of both of the provider's. */
+function senderAttributes(from: string): Pick<SnsOptions, 'senderId' | 'originationNumber'> {
+  return /^\+?\d+$/.test(from)
+    ? { senderId: undefined, originationNumber: from }
+    : { senderId: from, originationNumber: undefined }
 }
 
 function attributesOf(given: z.output<typeof schema>): Readonly<Record<string, unknown>> {

@@ -1,11 +1,12 @@
 import * as z from 'zod'
-import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
+import type { ChannelKind, StoredParts } from '../../../src/domain/channel-kind.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { member, type ProviderAnswer, refuse, textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, wrongOption } from '../kit/options.ts'
+import { ofOwnSender, onlySenders } from '../kit/sms/sender.ts'
 import { judgeTwilio } from './errors.ts'
 import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioReceipts } from './receipts.ts'
 
@@ -33,6 +34,9 @@ export interface TwilioAccountOptions extends ProviderOptions {
   readonly validitySeconds?: number | undefined
 }
 
+/** Fields of a form; a list is a repeated field. */
+type FormFields = Readonly<Record<string, string | readonly string[]>>
+
 /** A channel of Twilio's Programmable Messaging. */
 export interface TwilioChannel<Kind extends ChannelKind> {
   /** Name of the provider's function, for errors in its options. */
@@ -43,7 +47,11 @@ export interface TwilioChannel<Kind extends ChannelKind> {
   /** Schema of the option `from`. */
   readonly from: z.ZodType<string>
   /** A message's content as form fields, or the refusal of a message without content. */
-  contentOf(message: Message<Kind>): Readonly<Record<string, string>> | Outcome
+  contentOf(message: Message<Kind>): FormFields | Outcome
+  /** The sender that a message names. */
+  fromOf(parts: StoredParts<Kind> | undefined): string | undefined
+  /** The parts of a message. */
+  partsOf(message: Message<Kind>): StoredParts<Kind> | undefined
 }
 
 const sid = (prefix: string) =>
@@ -65,12 +73,17 @@ const shape = {
  * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function twilioProvider<Kind extends ChannelKind>(
-  { plugin, kind, scheme, from, contentOf }: TwilioChannel<Kind>,
+  { plugin, kind, scheme, from, contentOf, fromOf, partsOf }: TwilioChannel<Kind>,
   options: TwilioAccountOptions,
 ): Provider<Kind> {
-  const given = checkOptions(plugin, z.strictObject({ ...shape, from: from.optional() }), options)
+  const given = checkOptions(
+    plugin,
+    z.strictObject({ ...shape, from: from.optional(), senders: z.array(from).max(1_000).default([]) }),
+    options,
+  )
   const { baseUrl, accountSid, receipts, validitySeconds } = given
   const sender = senderOf(plugin, scheme, given.from, given.messagingServiceSid)
+  const refusesSender = onlySenders(given.from, ...given.senders)
   const login = loginOf(plugin, given)
   const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
   const proof = receipts === undefined ? null : proofOf(plugin, receipts, given.authToken)
@@ -83,35 +96,46 @@ export function twilioProvider<Kind extends ChannelKind>(
     async send(message, { notificationId, signal }, http) {
       const content = contentOf(message)
       if (isOutcome(content)) return content
-      const form = new URLSearchParams({
+      const from = fromOf(partsOf(message))
+      const form = formOf({
         To: scheme + message.to,
-        ...sender,
+        ...(from === undefined ? sender : { From: scheme + from }),
         ...content,
         ...(receipts?.url === undefined
           ? {}
           : { StatusCallback: `${receipts.url}?${OUR_ID}=${encodeURIComponent(notificationId)}` }),
         ...(validitySeconds === undefined ? {} : { ValidityPeriod: String(validitySeconds) }),
       })
-      return http.send(
+      const outcome = await http.send(
         {
           url: `${account}/Messages.json`,
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
           body: form.toString(),
           signal,
         },
-        (answer) => judgeTwilio(answer, given.from),
+        (answer) => judgeTwilio(answer, from === undefined ? given.from : undefined),
       )
+      return ofOwnSender(from, outcome)
     },
     check(http) {
       // Standard API keys cannot read the account, only its resources.
       const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
       return http.send({ method: 'GET', url, headers }, judgeAccount)
     },
-    hooks: proof === null ? undefined : { parseReceipts: twilioReceipts(proof, scheme) },
+    hooks: {
+      refuses: (parts) => refusesSender(fromOf(parts)),
+      ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof, scheme) }),
+    },
   })
 }
 
-function isOutcome(content: Readonly<Record<string, string>> | Outcome): content is Outcome {
+function formOf(fields: FormFields): URLSearchParams {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) form.append(name, one)
+  return form
+}
+
+function isOutcome(content: FormFields | Outcome): content is Outcome {
   return 'kind' in content
 }
 

@@ -15,6 +15,12 @@ export interface TwilioOptions extends TwilioAccountOptions {
    * `messagingServiceSid`.
    */
   readonly from?: string | undefined
+  /**
+   * Other senders of the account that a message may name (`sms.from`), at most 1,000.
+   *
+   * @default none
+   */
+  readonly senders?: readonly string[] | undefined
 }
 
 const channel: TwilioChannel<SmsKind> = {
@@ -24,7 +30,12 @@ const channel: TwilioChannel<SmsKind> = {
   from: z
     .string()
     .regex(/^(?:\+?[0-9]{3,15}|[A-Za-z0-9 +_&-]{1,11})$/, 'must be a number, a short code or a name'),
-  contentOf: ({ body }) => ({ Body: body }),
+  contentOf: ({ body, sms: { media } = {} }) => ({
+    ...(body === '' && media !== undefined ? {} : { Body: body }),
+    ...(media === undefined ? {} : { MediaUrl: media }),
+  }),
+  partsOf: ({ sms }) => sms,
+  fromOf: (parts) => parts?.from,
 }
 
 /**

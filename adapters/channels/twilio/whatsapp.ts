@@ -10,6 +10,12 @@ export interface TwilioWhatsAppOptions extends TwilioAccountOptions {
    * `messagingServiceSid`.
    */
   readonly from?: string | undefined
+  /**
+   * Other WhatsApp numbers of the account that a message may name (`whatsapp.from`), at most 1,000.
+   *
+   * @default none
+   */
+  readonly senders?: readonly string[] | undefined
 }
 
 const channel: TwilioChannel<WhatsAppKind> = {
@@ -17,15 +23,19 @@ const channel: TwilioChannel<WhatsAppKind> = {
   kind: whatsappChannel,
   scheme: 'whatsapp:',
   from: z.string().regex(/^\+[0-9]{7,15}$/, 'must be a number in E.164 form such as +14155238886'),
-  contentOf({ body, whatsapp: { approvedTemplate, contentTemplate } = {} }) {
-    if (contentTemplate === undefined)
-      return approvedTemplate === undefined ? { Body: body } : lacksTemplate('contentTemplate', 'Twilio')
+  contentOf({ body, whatsapp: { approvedTemplate, contentTemplate, media } = {} }) {
+    if (approvedTemplate !== undefined && contentTemplate === undefined)
+      return lacksTemplate('contentTemplate', 'Twilio')
+    if (media !== undefined) return { ...(body === '' ? {} : { Body: body }), MediaUrl: media.link }
+    if (contentTemplate === undefined) return { Body: body }
     const { sid, variables } = contentTemplate
     return {
       ContentSid: sid,
       ...(variables === undefined ? {} : { ContentVariables: JSON.stringify(variables) }),
     }
   },
+  partsOf: ({ whatsapp }) => whatsapp,
+  fromOf: (parts) => parts?.from,
 }
 
 /**

@@ -7,6 +7,7 @@ import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
+import { ofOwnSender, onlySenders, refuseMedia, sendersOption } from '../kit/sms/sender.ts'
 import { judgeVonage } from './errors.ts'
 import { receiptOptions, type VonageReceiptOptions, vonageReceipts } from './receipts.ts'
 
@@ -18,6 +19,12 @@ export interface VonageOptions extends ProviderOptions {
   readonly apiSecret: string
   /** Sender: one of the account's numbers, digits only, or an alphanumeric name of at most 11 characters. */
   readonly from: string
+  /**
+   * Other senders of the account that a message may name (`sms.from`), at most 1,000.
+   *
+   * @default none
+   */
+  readonly senders?: readonly string[] | undefined
   /**
    * Verification of reports and incoming messages.
    *
@@ -40,6 +47,7 @@ const schema = z.strictObject({
   from: z
     .string()
     .regex(/^(?:[0-9]{3,15}|[A-Za-z0-9 ]{1,11})$/, 'must be digits, or a name of at most 11 characters'),
+  senders: sendersOption,
   receipts: receiptOptions.optional(),
   validitySeconds: z.int().min(20).max(604_800, 'must be at most 604800 seconds').optional(),
 })
@@ -53,18 +61,19 @@ const schema = z.strictObject({
 export function vonage(options: VonageOptions): Provider<SmsKind> {
   const given = checkOptions('vonage', schema, options)
   const { baseUrl, apiKey, apiSecret, receipts } = given
+  const refusesSender = onlySenders(given.from, ...given.senders)
   const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
   const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
   return httpProvider(sms, given, {
     title: 'Vonage',
     secrets: [basic, apiSecret],
-    send: ({ to, body }, { notificationId, signal }, http) =>
-      http.send(
+    send: async ({ to, body, sms: { from } = {} }, { notificationId, signal }, http) => {
+      const outcome = await http.send(
         {
           url: `${baseUrl}/sms/json`,
           headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify({
-            from: given.from,
+            from: (from ?? given.from).replace(/^\+(?=\d)/, ''),
             to: to.replace(/^\+/, ''),
             text: body,
             type: smsText(body).encoding === 'gsm-7' ? 'text' : 'unicode',
@@ -75,11 +84,17 @@ export function vonage(options: VonageOptions): Provider<SmsKind> {
           signal,
         },
         judgeVonage,
-      ),
+      )
+      return ofOwnSender(from, outcome)
+    },
     check: (http) =>
       http.send({ method: 'GET', url: `${baseUrl}/account/get-balance`, headers }, ({ status, json }) =>
         status === 200 && textMember(json, 'value') !== undefined ? { kind: 'accepted' } : null,
       ),
-    hooks: receipts && { parseReceipts: vonageReceipts({ ...receipts, apiKey }) },
+    hooks: {
+      refuses: ({ from, media }) =>
+        media === undefined ? refusesSender(from) : refuseMedia("Vonage's SMS API"),
+      ...(receipts && { parseReceipts: vonageReceipts({ ...receipts, apiKey }) }),
+    },
   })
 }

@@ -5,6 +5,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { fewFields, jsonObject, text } from '../../../src/domain/input/fields.ts'
 import type { JsonFields } from '../../../src/domain/json-fields.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import { type WhatsAppMedia, whatsappMedia } from './media.ts'
 
 /**
  * Parts of a WhatsApp message beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
@@ -19,6 +20,13 @@ export interface WhatsAppContent {
   readonly contentTemplate?: ContentTemplate | undefined
   /** True: show a preview of the first link. Not supported by Twilio. Default: false. */
   readonly previewUrl?: boolean | undefined
+  /** A file with the body as its caption, at most 1,024 characters. Not beside a template, which has its own. */
+  readonly media?: WhatsAppMedia | undefined
+  /**
+   * Sender: a WhatsApp number in E.164 form. A provider must have it as its own sender or in its option `senders`.
+   * Default: the provider's own.
+   */
+  readonly from?: string | undefined
 }
 
 /** A template in WhatsApp Manager. */
@@ -42,9 +50,15 @@ export interface ContentTemplate {
 export type WhatsAppKind = ChannelKind<'whatsapp', WhatsAppContent>
 
 const MAX_TEXT = 4_096
+const MAX_CAPTION = 1_024
 const MAX_COMPONENTS = 20
 const MAX_COMPONENTS_LENGTH = 30_000
 const MAX_VARIABLES = 100
+
+/** A WhatsApp number. */
+export const whatsappNumber: z.ZodType<string, string> = z
+  .string()
+  .regex(/^\+[1-9]\d{6,14}$/, 'must be a number in E.164 form such as +14155238886')
 
 const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strictObject({
   name: z
@@ -81,18 +95,26 @@ const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObj
     .describe('Values of the placeholders: a text for each, at most 100.'),
 })
 
-const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z.strictObject({
-  approvedTemplate: approvedTemplate
-    .optional()
-    .describe("Template that Meta has approved, in place of the text, for messages through Meta's API."),
-  contentTemplate: contentTemplate
-    .optional()
-    .describe('The same template at Twilio, in place of the text, for messages through Twilio.'),
-  previewUrl: z
-    .boolean()
-    .optional()
-    .describe('Shows a preview of the first link of a text. Default false; Twilio has no such choice.'),
-})
+const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z
+  .strictObject({
+    approvedTemplate: approvedTemplate
+      .optional()
+      .describe("Template that Meta has approved, in place of the text, for messages through Meta's API."),
+    contentTemplate: contentTemplate
+      .optional()
+      .describe('The same template at Twilio, in place of the text, for messages through Twilio.'),
+    previewUrl: z
+      .boolean()
+      .optional()
+      .describe('Shows a preview of the first link of a text. Default false; Twilio has no such choice.'),
+    media: whatsappMedia.optional().describe('A file with the body as its caption.'),
+    from: whatsappNumber.optional().describe('Sender: a WhatsApp number that a provider allows.'),
+  })
+  .refine(
+    ({ media, approvedTemplate, contentTemplate }) =>
+      media === undefined || (approvedTemplate === undefined && contentTemplate === undefined),
+    { path: ['media'], message: 'must be left out beside a template, whose values contain its media' },
+  )
 
 /** WhatsApp messages to phone numbers. An organization's allowed countries for text messages also apply here. */
 export const whatsappChannel: WhatsAppKind = {
@@ -100,12 +122,22 @@ export const whatsappChannel: WhatsAppKind = {
   ...phoneRecipient('possible'),
   parts: whatsappParts,
   isBlank: ({ body, parts }) =>
-    body.trim() === '' && parts?.approvedTemplate === undefined && parts?.contentTemplate === undefined,
-  assertText({ body }) {
-    if (body.length <= MAX_TEXT) return
+    body.trim() === '' &&
+    parts?.approvedTemplate === undefined &&
+    parts?.contentTemplate === undefined &&
+    parts?.media === undefined,
+  assertText({ body }, { media } = {}) {
+    if (media?.type === 'audio' && body !== '') {
+      throw new NotifierError('invalid_parameter', {
+        message: '"body": must be left out, because WhatsApp shows no caption of audio.',
+        details: { field: 'body' },
+      })
+    }
+    const most = media === undefined ? MAX_TEXT : MAX_CAPTION
+    if (body.length <= most) return
     throw new NotifierError('message_too_large', {
-      message: `The text has ${body.length} characters; WhatsApp accepts at most ${MAX_TEXT}.`,
-      details: { field: 'body', characters: body.length, maxCharacters: MAX_TEXT },
+      message: `The text has ${body.length} characters; WhatsApp accepts at most ${most}${media === undefined ? '' : ' beside media'}.`,
+      details: { field: 'body', characters: body.length, maxCharacters: most },
     })
   },
 }

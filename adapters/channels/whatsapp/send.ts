@@ -5,11 +5,14 @@ import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
+import { ofOwnSender, onlySenders } from '../kit/sms/sender.ts'
 import { judgeWhatsApp } from './errors.ts'
-import { lacksTemplate, type WhatsAppKind, whatsappChannel } from './kind.ts'
+import { lacksTemplate, type WhatsAppKind, whatsappChannel, whatsappNumber } from './kind.ts'
+import { metaMedia } from './media.ts'
 import { confirmWhatsApp, receiptOptions, type WhatsAppReceiptOptions, whatsappReceipts } from './receipts.ts'
 
 export type { ApprovedTemplate, ContentTemplate, WhatsAppContent } from './kind.ts'
+export type { WhatsAppMedia } from './media.ts'
 export type { WhatsAppKind, WhatsAppReceiptOptions }
 export { whatsappChannel }
 
@@ -19,6 +22,13 @@ export interface WhatsAppOptions extends ProviderOptions {
   readonly accessToken: string
   /** Id of the business phone number that sends (not the number itself). */
   readonly phoneNumberId: string
+  /**
+   * Other numbers of the account that a message may name (`whatsapp.from`), in E.164 form, each with its phone number
+   * id: `{ '+14155238886': '106540352242922' }`. To name the provider's own number, list it too. At most 1,000.
+   *
+   * @default none
+   */
+  readonly senders?: Readonly<Record<string, string>> | undefined
   /**
    * Version of Meta's Graph API.
    *
@@ -33,11 +43,16 @@ export interface WhatsAppOptions extends ProviderOptions {
   readonly receipts?: WhatsAppReceiptOptions | undefined
 }
 
+const phoneNumberId = z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, digits only')
 const schema = z.strictObject({
   // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'whatsapp', baseUrl: 'https://graph.facebook.com', onAmbiguous: 'fail' }),
   accessToken: credential,
-  phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, digits only'),
+  phoneNumberId,
+  senders: z
+    .record(whatsappNumber, phoneNumberId)
+    .refine((senders) => Object.keys(senders).length <= 1_000, 'must have at most 1000 senders')
+    .default({}),
   version: z
     .string()
     .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v25.0')
@@ -54,7 +69,9 @@ const schema = z.strictObject({
 export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   const given = checkOptions('whatsapp', schema, options)
   const { baseUrl, accessToken, receipts } = given
-  const number = `${baseUrl}/${given.version}/${given.phoneNumberId}`
+  const graph = `${baseUrl}/${given.version}`
+  const senders = new Map(Object.entries(given.senders))
+  const refusesSender = onlySenders(...senders.keys())
   const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
   return httpProvider(whatsappChannel, given, {
     title: 'WhatsApp',
@@ -62,9 +79,13 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
     async send(message, { notificationId, signal }, http) {
       const content = contentOf(message)
       if ('kind' in content) return content
-      return http.send(
+      const from = message.whatsapp?.from
+      const id = from === undefined ? given.phoneNumberId : senders.get(from)
+      if (id === undefined)
+        return { kind: 'rejected', scope: 'message', code: 'invalid_sender', message: UNLISTED }
+      const outcome = await http.send(
         {
-          url: `${number}/messages`,
+          url: `${graph}/${id}/messages`,
           headers: { ...headers, 'content-type': 'application/json' },
           body: JSON.stringify({
             messaging_product: 'whatsapp',
@@ -77,27 +98,34 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
         },
         judgeWhatsApp,
       )
+      return ofOwnSender(from, outcome)
     },
     check: (http) =>
-      http.send({ method: 'GET', url: `${number}?fields=id`, headers }, (answer) =>
+      http.send({ method: 'GET', url: `${graph}/${given.phoneNumberId}?fields=id`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'id') === given.phoneNumberId
           ? { kind: 'accepted' }
           : judgeWhatsApp(answer),
       ),
-    hooks: receipts && {
-      parseReceipts: whatsappReceipts(receipts),
-      confirmReceipts: confirmWhatsApp(receipts),
+    hooks: {
+      refuses: ({ from }) => refusesSender(from),
+      ...(receipts && {
+        parseReceipts: whatsappReceipts(receipts),
+        confirmReceipts: confirmWhatsApp(receipts),
+      }),
     },
   })
 }
 
-/** A message's text or template in Meta's format, or the refusal of a message without either. */
+const UNLISTED = 'The sender is not in the option "senders" any more.'
+
+/** A message's text, media or template in Meta's format, or the refusal of a message without either. */
 function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object | Outcome {
-  const { approvedTemplate, contentTemplate, previewUrl = false } = parts
+  const { approvedTemplate, contentTemplate, media, previewUrl = false } = parts
   if (approvedTemplate !== undefined) {
     const { name, language, components } = approvedTemplate
     return { type: 'template', template: { name, language: { code: language }, components } }
   }
   if (contentTemplate !== undefined) return lacksTemplate('approvedTemplate', 'Meta')
+  if (media !== undefined) return metaMedia(media, body)
   return { type: 'text', text: { body, preview_url: previewUrl } }
 }

@@ -62,7 +62,7 @@ export function prepareSend(
   if (kind.isBlank !== undefined || kind.assertText !== undefined) {
     const text = renderContent(kind, content, template && how.compiled.of(template), spent)
     if (isBlank(kind, text, content)) throw blank(input, content)
-    kind.assertText?.(text)
+    kind.assertText?.(text, parts)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {

@@ -116,7 +116,7 @@ function* render(
     const parts = renderParts(kind, id, content, composition.links)
     const text = yield* contentSteps(kind, content, template)
     if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
-    kind.assertText?.(text)
+    kind.assertText?.(text, content.parts)
     const message = yield* tracked({ to, ...text, ...parts }, job, composition, tracking)
     return { message, segments: kind.measure?.(text).segments }
   } catch (error) {
