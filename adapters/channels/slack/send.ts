@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { type SlackKind, slack as slackKind } from '../../../src/channels/slack.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
+import type { PartsRefusal, Provider } from '../../../src/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeSlack } from './errors.ts'
-import { refusalOf, slackContent } from './message.ts'
+import { disguiseOf, refusalOf, slackContent } from './message.ts'
 import { receiptOptions, type SlackReceiptOptions, slackEvents } from './receipts.ts'
 
 export { type SlackWebhookOptions, slackWebhook } from './webhook.ts'
@@ -23,6 +23,13 @@ export interface SlackOptions extends ProviderOptions {
    */
   readonly unfurl?: boolean | undefined
   /**
+   * True: the token has the scope `chat:write.customize`, so messages may have their own `username`, `iconEmoji` or
+   * `iconUrl`. Otherwise they are refused with `invalid_sender`.
+   *
+   * @default false
+   */
+  readonly customize?: boolean | undefined
+  /**
    * Verification of the app's Events API.
    *
    * @default none: no events are accepted
@@ -34,13 +41,21 @@ const schema = z.strictObject({
   ...providerShape({ name: 'slack', baseUrl: 'https://slack.com/api' }),
   token: credential,
   unfurl: z.boolean().optional(),
+  customize: z.boolean().default(false),
   receipts: receiptOptions.optional(),
 })
 
+const NO_DISGUISE: PartsRefusal = {
+  code: 'invalid_sender',
+  message:
+    'No Slack app here may change its name or icon. Give a token the scope chat:write.customize, and the provider the ' +
+    'option "customize: true".',
+}
+
 /**
  * Posts to Slack as an app (`chat.postMessage`). The status ends at `sent`: Slack reports no deliveries. Slack has no
- * idempotency. Each message carries the notification's id as metadata (`carillon_notification`), by which an app can
- * recognize a repeated one.
+ * idempotency. Each message carries the notification's id and metadata as Slack metadata (`carillon_notification`), by
+ * which an app can recognize a repeated one. Everyone in the workspace can read them.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
  */
@@ -54,15 +69,17 @@ export function slack(options: SlackOptions): Provider<SlackKind> {
     async send(message, { notificationId, signal }, http) {
       const refusal = refusalOf(message)
       if (refusal !== null) return refusal
-      // JSON omits undefined members.
+      const { replyBroadcast, username, iconEmoji, iconUrl } = message.slack ?? {}
       const body = JSON.stringify({
         channel: message.to,
-        ...slackContent(message),
-        unfurl_links: unfurl,
-        unfurl_media: unfurl,
+        ...slackContent(message, unfurl),
+        reply_broadcast: replyBroadcast,
+        username,
+        icon_emoji: iconEmoji,
+        icon_url: iconUrl,
         metadata: {
           event_type: 'carillon_notification',
-          event_payload: { notification_id: notificationId },
+          event_payload: { ...message.metadata, notification_id: notificationId },
         },
       })
       const headers = { authorization, 'content-type': 'application/json; charset=utf-8' }
@@ -72,6 +89,12 @@ export function slack(options: SlackOptions): Provider<SlackKind> {
       http.send({ url: `${baseUrl}/auth.test`, headers: { authorization } }, (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
       ),
-    hooks: receipts && { parseReceipts: slackEvents(receipts) },
+    hooks: {
+      refuses(parts) {
+        const field = given.customize ? undefined : disguiseOf(parts)
+        return field === undefined ? null : { ...NO_DISGUISE, field }
+      },
+      ...(receipts && { parseReceipts: slackEvents(receipts) }),
+    },
   })
 }

@@ -5,7 +5,7 @@ import { httpProvider } from '../kit/http/http-provider.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
 import { judgeSlackWebhook } from './errors.ts'
-import { refusalOf, slackContent } from './message.ts'
+import { disguiseOf, refusalOf, slackContent } from './message.ts'
 
 /** Options of `slackWebhook`. */
 export interface SlackWebhookOptions extends Omit<ProviderOptions, 'baseUrl'> {
@@ -24,6 +24,10 @@ const schema = z.strictObject({
   url: z.string().refine(isWebhookUrl, 'must be the address of an incoming webhook at hooks.slack.com'),
   to: oneOrSeveral(z.string().min(1).max(100)),
 })
+
+const NO_DISGUISE =
+  'An incoming webhook of Slack cannot change its name or icon. Add an app with "customize".'
+const NO_BROADCAST = 'An incoming webhook of Slack cannot show a reply in the channel too. Add an app.'
 
 /**
  * Posts to one Slack channel through an incoming webhook, without a package or a token. Slack returns no message ids
@@ -44,7 +48,16 @@ export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> 
       const body = JSON.stringify(slackContent(message))
       return refusalOf(message) ?? http.send({ url, headers, body, signal }, judgeSlackWebhook)
     },
-    hooks: { accepts: (to) => places.has(to) },
+    hooks: {
+      accepts: (to) => places.has(to),
+      refuses(parts) {
+        const field = disguiseOf(parts)
+        if (field !== undefined) return { code: 'invalid_sender', field, message: NO_DISGUISE }
+        return parts.replyBroadcast === true
+          ? { code: 'invalid_content', field: 'replyBroadcast', message: NO_BROADCAST }
+          : null
+      },
+    },
   })
 }
 
