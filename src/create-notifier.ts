@@ -61,8 +61,7 @@ import { observedStorage } from './services/telemetry/observed-storage.ts'
 import { createObserver } from './services/telemetry/observer.ts'
 import { createPlugins } from './services/telemetry/plugins.ts'
 import { createReporting } from './services/telemetry/reporting.ts'
-import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
-import { createTemplates } from './services/templates/templates.ts'
+import { createAuthoring, createTexts } from './services/templates/authoring.ts'
 import { assertOrganizationId, ofOrganization, type Scoped, type Tenant } from './services/tenant.ts'
 import { createWebhookEndpoints } from './services/webhook-endpoints/webhook-endpoints.ts'
 import { inTime, OPEN_MS, within } from './services/within.ts'
@@ -120,7 +119,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const processor = createProcessor(clock)
-  const compiled = createCompiledTemplates(storage.records, processor, options.kinds)
+  const texts = createTexts(options, storage.records, processor)
+  const { compiled, library } = texts
   const plans = createPlanFinder(stores, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
@@ -159,6 +159,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   async function startStorage(): Promise<void> {
     const given = { kinds: stores.kinds, follow: suppressionsOf(options.kinds) }
     await inTime(`storage "${storage.name}"`, () => storage.start(given), STORAGE_MS, clock)
+    await texts.store()
   }
 
   /** Runs first: a missing package is a permanent fault. */
@@ -262,6 +263,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const preparation = {
     registry,
     compiled,
+    library,
     clock,
     links,
     newId: ids.notification,
@@ -319,7 +321,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...guard({ waitFor: waits.waitFor }),
     notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
-    templates: guard(createTemplates(stores, ids, organizations, compiled, options.kinds, processor)),
+    ...createAuthoring({ ...options, ...texts, stores, ids, organizations, processor }, guard),
     apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(stores, organizations, options.kinds)),

@@ -55,6 +55,11 @@ export type { OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
+export type {
+  SharedSourceInput,
+  SharedTextChange,
+  SharedTextInput,
+} from './domain/input/shared-text.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateDraft, TemplateInput } from './domain/input/template.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
@@ -183,12 +188,15 @@ export type {
 } from './services/organizations/records.ts'
 export type { PreferencesRecord } from './services/preferences/records.ts'
 export type { RenderedMessage } from './services/render.ts'
+export type { SharedTextRecord, SharedTextVersionRecord, TextUser } from './services/shared-texts/records.ts'
+export type { SharedTexts } from './services/shared-texts/tenant.ts'
 export type { FailureGroup, FailureGroups, HourRecord, Statistics } from './services/statistics/records.ts'
 export type {
   SuppressionQuery,
   SuppressionRecord,
 } from './services/suppressions/records.ts'
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
+export type { AuthoringOptions } from './services/templates/options.ts'
 export type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './services/templates/records.ts'
 export type { SendOptions, Tenant } from './services/tenant.ts'
 export type {

@@ -25,6 +25,12 @@ import { createKinds, type Kinds } from './services/channels/kinds.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
+import {
+  AUTHORING_OPTIONS,
+  type AuthoringOptions,
+  type ResolvedAuthoring,
+  resolveAuthoring,
+} from './services/templates/options.ts'
 
 /** Options of `createNotifier` for a notifier in which every call names its organization. */
 export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
@@ -33,7 +39,8 @@ export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions 
 }
 
 /** Options of `createNotifier`. `Tx` is the storage's type for a transaction of the caller. */
-export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions> {
+export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
+  extends AuthoringOptions {
   /**
    * The providers of each channel: one, several in order of preference, several that share the messages by weight, or
    * `perOrganization()`. The keys are channel names. A message on another channel is refused with `invalid_channel`.
@@ -158,7 +165,7 @@ export interface DeliveryOptions {
 }
 
 /** The options with all defaults. */
-export interface ResolvedOptions {
+export interface ResolvedOptions extends ResolvedAuthoring {
   readonly organizations: 'optional' | 'required'
   readonly sources: ChannelSources
   readonly kinds: Kinds
@@ -233,6 +240,7 @@ export function resolveOptions<Tx>(
     'delivery',
     'queue',
     'clock',
+    ...AUTHORING_OPTIONS,
   ])
   const { webhooks = {}, delivery = {}, queue, organizations = 'optional' } = options
   if (organizations !== 'optional' && organizations !== 'required')
@@ -299,6 +307,7 @@ export function resolveOptions<Tx>(
     queue: queue ?? null,
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
+    ...resolveAuthoring(options),
   }
 }
 

@@ -23,11 +23,19 @@ export type Priority = 'normal' | 'high'
 /** The format of an e-mail body. */
 export type BodyFormat = 'text' | 'html'
 
+/** Pinned versions of the other texts of a template, by the ids of their records. */
+export interface PinnedTexts {
+  readonly layout?: string
+  readonly partials?: readonly string[]
+}
+
 /** The template of a notification, with its pinned version. */
 export interface TemplateReference {
   readonly id: string
   readonly name: string
   readonly version: number
+  /** Its layout and partials. Absent: none. */
+  readonly texts?: PinnedTexts
 }
 
 /**

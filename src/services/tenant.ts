@@ -25,6 +25,7 @@ import type {
 } from './notifications/records.ts'
 import type { PreferencesRecord } from './preferences/records.ts'
 import { wrong } from './scope.ts'
+import type { SharedTexts } from './shared-texts/tenant.ts'
 import type { FailureGroups, Statistics } from './statistics/records.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
 import type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './templates/records.ts'
@@ -130,14 +131,17 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     retry(retry: RetryInput): Promise<RetryResult>
   }
   readonly templates: {
-    /** @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter` */
+    /**
+     * @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter`, `invalid_template` if
+     *   it cannot be put together with its layout and partials
+     */
     create(template: TemplateInput): Promise<TemplateRecord>
     /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
     get(idOrName: string): Promise<TemplateRecord>
     /** Newest first. A page ends early at 2 MiB of text: `hasMore` is true then. */
     list(query?: ListQuery): Promise<List<TemplateRecord>>
     /**
-     * Changes the given fields. A change of subject, body or format makes a new version; queued notifications keep
+     * Changes the given fields. A change of subject, text or layout makes a new version; queued notifications keep
      * theirs.
      *
      * @throws NotifierError as `get` and `create`, and `version_conflict` if `version` is not the current one
@@ -169,6 +173,10 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     /** Deletes a template. Queued notifications keep their version. @throws NotifierError as `get` */
     delete(idOrName: string): Promise<void>
   }
+  /** Texts around those of templates, such as the header and footer of all mails. */
+  readonly layouts: SharedTexts
+  /** Texts that templates, layouts and other partials insert with `{{> name}}`. */
+  readonly partials: SharedTexts
   readonly apiKeys: {
     /**
      * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `not_found`,

@@ -52,6 +52,10 @@ const bodies: Readonly<Record<string, () => object>> = {
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
+  createLayout: () => ({ name: newName(), text: '{{content}}' }),
+  updateLayout: () => ({ description: 'x' }),
+  createPartial: () => ({ name: newName(), text: 'x' }),
+  updatePartial: () => ({ description: 'x' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
   addSuppression: () => suppressed,
   createCategory: () => ({ id: newName(), name: 'News' }),
@@ -79,6 +83,10 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
     case 'Templates':
       return tenant.templates.create({ name: newName(), channel: 'email', body: 'Hi' })
+    case 'Layouts':
+      return tenant.layouts.create({ name: newName(), text: '{{content}}' })
+    case 'Partials':
+      return tenant.partials.create({ name: newName(), text: 'Hi' })
     case 'Organizations':
       return host.notifier.organizations.create({ name: 'One' })
     case 'API keys':
@@ -181,6 +189,22 @@ it('every operation needs the level that the route table requires', () => {
     getTemplateVersion: 'Read Only',
     restoreTemplateVersion: 'Write',
     deleteTemplate: 'Full Access',
+    createLayout: 'Write',
+    listLayouts: 'Read Only',
+    getLayout: 'Read Only',
+    updateLayout: 'Write',
+    listLayoutVersions: 'Read Only',
+    getLayoutVersion: 'Read Only',
+    restoreLayoutVersion: 'Write',
+    deleteLayout: 'Full Access',
+    createPartial: 'Write',
+    listPartials: 'Read Only',
+    getPartial: 'Read Only',
+    updatePartial: 'Write',
+    listPartialVersions: 'Read Only',
+    getPartialVersion: 'Read Only',
+    restorePartialVersion: 'Write',
+    deletePartial: 'Full Access',
     listLogs: 'Read Only',
     getStatistics: 'Read Only',
     getOperations: 'Read Only',

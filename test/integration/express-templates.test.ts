@@ -152,7 +152,8 @@ describe('a preview', () => {
     [{ channel: 'email', html: 'x', body: 'y' }, 400, 'invalid_parameter', 'html'],
     [{ channel: 'sms', html: 'x' }, 400, 'invalid_parameter', 'html'],
     [{ channel: 'email', text: '{{#a}}' }, 400, 'invalid_parameter', 'text'],
-    [{ channel: 'email', text: '{{> a}}' }, 400, 'invalid_parameter', 'text'],
+    [{ channel: 'email', text: '{{> A}}' }, 400, 'invalid_parameter', 'text'],
+    [{ channel: 'email', text: 'x', layout: 'none' }, 422, 'invalid_template', 'layout'],
     [{ channel: 'email', text: 'x', variables: [] }, 400, 'invalid_parameter', 'variables'],
     [{ channel: 'email', text: 'x', subject: 7 }, 400, 'invalid_parameter', 'subject'],
   ])('of %j is refused', async (body, status, code, field) => {

@@ -14,15 +14,14 @@ import { createOrganizations } from '../../src/services/organizations/organizati
 import { createProcessor } from '../../src/services/processor.ts'
 import { createRecordStores } from '../../src/services/records/record-stores.ts'
 import { createSecretBox } from '../../src/services/secrets.ts'
-import { createCompiledTemplates } from '../../src/services/templates/compiled-templates.ts'
 import { ofOrganization, type Tenant } from '../../src/services/tenant.ts'
 import { createWebhookEndpoints } from '../../src/services/webhook-endpoints/webhook-endpoints.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, deliver, note } from '../../src/testing/storage/fixtures.ts'
+import { compiledOver } from './compiled.ts'
 import { engineParts } from './engine-parts.ts'
 import { inMemory } from './in-memory.ts'
-import { KINDS } from './kinds.ts'
 import { observation } from './observation.ts'
 
 export const HOUR = 3_600_000
@@ -78,7 +77,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
     ...parts,
     ...engineParts(recordingProvider(), clock),
     processor,
-    compiled: createCompiledTemplates(storage.records, processor, KINDS),
+    compiled: compiledOver(storage, processor),
     logger: silentLogger(),
     leaseMs: 60_000,
     pollMs: DAY,

@@ -88,6 +88,11 @@ const ROWS = {
     'A variable of the template is missing.',
     'Add the placeholder to "variables".',
   ],
+  invalid_template: [
+    422,
+    'The template cannot be put together with its layout and partials.',
+    'Correct the layout, partial or template that the message names.',
+  ],
   template_not_found: [
     404,
     'The template does not exist.',
@@ -150,6 +155,11 @@ const ROWS = {
     409,
     'The webhook endpoint is disabled.',
     'Enable it first: set its status to "active".',
+  ],
+  text_in_use: [
+    409,
+    'The layout or partial is in use.',
+    'Change the templates, layouts and partials that the message names, then delete it.',
   ],
   organization_in_use: [
     409,

@@ -3,12 +3,10 @@ import type { JsonFields } from '../json-fields.ts'
 import type { GivenText } from '../message-text.ts'
 import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
+import { SHARED_NAME } from '../template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, jsonObject, text } from './fields.ts'
 import { assertOneText } from './text-fields.ts'
-
-/** Lower-case words joined by hyphens. */
-const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** Input for a template: `html`, `text` or both, or a `body`. */
 export type TemplateInput = TemplateFields & SomeText
@@ -35,6 +33,8 @@ interface TemplateFields {
   readonly body?: string | null | undefined
   /** Format of `body` in a mail: makes it `html` or `text`. Default: detected. */
   readonly format?: BodyFormat | null | undefined
+  /** The name of a layout around the text. Default null: none. The subject has no layout. */
+  readonly layout?: string | null | undefined
   /** Free text. */
   readonly description?: string | null | undefined
 }
@@ -43,7 +43,7 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(TEMPLATE_NAME, 'must be lower-case words joined by hyphens')
+  .regex(SHARED_NAME, 'must be lower-case words joined by hyphens')
   .describe('Unique name, for example `welcome-email`.')
 
 const fields = {
@@ -65,6 +65,9 @@ const fields = {
     .enum(['text', 'html'])
     .nullish()
     .describe('Format of `body` in a mail: makes it `html` or `text`. Default: detected.'),
+  layout: text(1, 100)
+    .nullish()
+    .describe('The name of a layout around the text. Null: none. The subject has no layout.'),
   description: text(0, 2000).nullish().describe('Free text.'),
 }
 
@@ -125,6 +128,8 @@ export interface TemplateChangeInput {
   /** Replaces `html` and `text`. */
   readonly body?: string | null | undefined
   readonly format?: BodyFormat | null | undefined
+  /** The name of a layout. Null removes it. */
+  readonly layout?: string | null | undefined
   readonly description?: string | null | undefined
 }
 

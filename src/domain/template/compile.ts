@@ -3,10 +3,12 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES } from '../listed-names.ts'
 import type { BodyFormat } from '../notification.ts'
 import { finish, type Steps } from '../steps.ts'
+import { createAssembly, withoutFlavour } from './assemble.ts'
 import { beginningOf } from './escape.ts'
 import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
-import { parseSource, type Token } from './parse.ts'
+import { childrenOf, type Token } from './parse.ts'
+import type { SharedSources } from './shared-text.ts'
 import { isText, lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
 
 /** Maximum length of a subject, source and rendered, in characters. */
@@ -26,6 +28,8 @@ export interface TemplateSource {
   /** The text alternative of HTML. */
   readonly text?: string | null | undefined
 }
+
+const NO_SHARED: SharedSources = { layout: null, partials: new Map() }
 
 /** Replacements by a send. */
 interface Instead {
@@ -67,16 +71,25 @@ export interface CompiledTemplate {
 }
 
 /**
- * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials). Its text was checked
- * when it was stored.
+ * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments, partials) in its layout. Its text was
+ * checked when it was stored. The subject has no layout.
  *
- * @throws NotifierError `invalid_parameter` for a malformed source
+ * @param shared default: neither layout nor partials
+ * @throws NotifierError `invalid_parameter` for a malformed source; `invalid_template` for a missing partial, a cycle,
+ *   or too much text
  */
-export function compileTemplate(kind: ChannelKind, source: TemplateSource): CompiledTemplate {
+export function compileTemplate(
+  kind: ChannelKind,
+  source: TemplateSource,
+  shared: SharedSources = NO_SHARED,
+): CompiledTemplate {
   const own = formatOf(kind, source.format, source.body)
-  const body = parseSource(source.body, 'body')
-  const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
-  const alternative = source.text == null ? null : parseSource(source.text, 'text')
+  const assembly = createAssembly(shared)
+  if (shared.layout !== null && shared.layout[own] === null)
+    throw withoutFlavour('layout', own, { field: 'layout' })
+  const body = assembly.layOut(source.body, 'body', own)
+  const subject = source.subject === null ? null : assembly.expand(source.subject, 'subject', 'text')
+  const alternative = source.text == null ? null : assembly.layOut(source.text, 'text', 'text')
   const bodies = alternative === null ? [body] : [body, alternative]
   const beginning = beginningOf(body)
   const ofBody = requiredOf(...bodies)
@@ -105,12 +118,10 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
 
   return {
     pieces,
-    size:
-      OWN_SIZE +
-      2 * (source.body.length + (source.text?.length ?? 0) + (source.subject?.length ?? 0)) +
-      TOKEN_SIZE * pieces,
+    size: OWN_SIZE + 2 * assembly.characters + TOKEN_SIZE * assembly.tokens,
     placeholders() {
-      const tokens = [...(subject === null || kind.subject === undefined ? [] : subject), ...bodies.flat()]
+      const sources = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
+      const tokens = sources.flatMap((source) => [...outside(source)])
       const names = new Set(tokens.flatMap(([type, name]) => (type === 'text' || type === '!' ? [] : [name])))
       const required = new Set(ofBoth)
       return [...names].map((name) => ({ name, required: required.has(name) }))
@@ -157,10 +168,20 @@ function kindOf(value: unknown): string {
 }
 
 /** The variables outside sections, without duplicates; a section makes the ones inside optional. */
-function requiredOf(...sources: readonly Token[][]): readonly string[] {
+function requiredOf(...sources: readonly (readonly Token[])[]): readonly string[] {
   const names = new Set<string>()
-  for (const [type, name] of sources.flat()) if (type === 'name' || type === '&') names.add(name)
+  for (const source of sources) {
+    for (const [type, name] of outside(source)) if (type === 'name' || type === '&') names.add(name)
+  }
   return [...names]
+}
+
+/** The tokens outside sections, with those of partials in place of each. */
+function* outside(level: readonly Token[]): Generator<Token> {
+  for (const token of level) {
+    if (token[0] === '>') yield* outside(childrenOf(token))
+    else yield token
+  }
 }
 
 const asItIs = (value: string): string => value

@@ -31,7 +31,7 @@ function collect(tokens: readonly Token[], depth: number, levels: Level[]): void
     if (type === 'text') level.text += name.length
     if (type === 'name' || type === '&') level.values += 1
     if (type === '#') collect(childrenOf(token), depth + 1, levels)
-    if (type === '^') collect(childrenOf(token), depth, levels)
+    if (type === '^' || type === '>') collect(childrenOf(token), depth, levels)
   }
 }
 

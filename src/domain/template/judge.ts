@@ -1,8 +1,9 @@
 import { shortName } from '../listed-names.ts'
-import { type Field, nest, scan, type Token, wrongText } from './parse.ts'
+import { nest, type Place, scan, type Token, wrongText } from './parse.ts'
+import { MAX_PARTIALS, SHARED_NAME } from './shared-text.ts'
 
 /** Maximum nesting of sections. */
-const MAX_DEPTH = 20
+export const MAX_DEPTH = 20
 
 /** Names joined by dots, without the syntax of filters or helpers in other languages. */
 const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
@@ -26,32 +27,42 @@ const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
  *
  * @throws NotifierError `invalid_parameter` for a malformed source, too deep nesting, or a tag that no value can fill
  */
-export function assertTemplateText(written: { readonly [Name in Field]?: string | null | undefined }): void {
-  for (const field of ['body', 'html', 'text', 'subject'] as const) {
+export function assertTemplateText(
+  written: { readonly [Name in (typeof FIELDS)[number]]?: string | null | undefined },
+  owner = 'template',
+): void {
+  for (const field of FIELDS) {
     const source = written[field]
-    if (source != null) judge(source, field)
+    if (source != null) judge(source, { field, owner })
   }
 }
 
+const FIELDS = ['body', 'html', 'text', 'subject'] as const
+
 /** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
-function judge(source: string, field: Field): void {
-  const tokens = scan(source, field)
+function judge(source: string, place: Place): void {
+  const tokens = scan(source, place)
   const open: string[] = []
+  const partials = new Set<string>()
   for (const token of tokens) {
     const [type] = token
     const fault = tagFault(token, open)
-    if (fault !== null) throw wrongText(field, fault)
+    if (fault !== null) throw wrongText(place, fault)
+    if (type === '>') partials.add(token[1])
     if (type === '#' || type === '^') open.push(type)
     if (type === '/') open.pop()
   }
-  nest(tokens, field)
+  if (partials.size > MAX_PARTIALS) throw wrongText(place, `names more than ${MAX_PARTIALS} partials`)
+  nest(tokens, place)
 }
 
 function tagFault([type, name, start]: Token, open: readonly string[]): string | null {
   const shown = shortName(name)
   switch (type) {
     case '>':
-      return `has the partial "{{>${shown}}}" at ${start}. Carillon has no partials: write the text itself`
+      return SHARED_NAME.test(name) && name.length <= 100
+        ? null
+        : `has the partial "{{>${shown}}}" at ${start}, which is not a name: lower-case words joined by hyphens`
     case '#':
     case '^':
       if (open.length >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`

@@ -1,10 +1,22 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { shortName } from '../listed-names.ts'
 
-/** A token in mustache's form: type, name or text, position, and the content of a section. */
-export type Token = [type: string, name: string, start: number, end: number, children?: Token[]]
+/** A token in mustache's form: type, name or text, position, and the content of a section or partial. */
+export type Token = [
+  type: string,
+  name: string,
+  start: number,
+  end: number,
+  children?: readonly Token[],
+  /** White space in front of a partial alone on its line; each line of the partial gets it. */
+  indentation?: string,
+]
 
-export type Field = 'subject' | 'body' | 'html' | 'text'
+/** Where a source is written, for errors: `html` of a `layout`. */
+export interface Place {
+  readonly field: string
+  readonly owner: string
+}
 
 /** Tag types by their first character; others are values. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,8 +37,8 @@ const MAX_TAGS = 10_000
  *
  * @throws NotifierError `invalid_parameter` for a malformed source
  */
-export function parseSource(source: string, field: Field): Token[] {
-  return nest(scan(source, field), field)
+export function parseSource(source: string, place: Place): Token[] {
+  return nest(scan(source, place), place)
 }
 
 /**
@@ -34,7 +46,7 @@ export function parseSource(source: string, field: Field): Token[] {
  *
  * @throws NotifierError `invalid_parameter` for an unclosed tag, changed delimiters, or too many tags
  */
-export function scan(source: string, field: Field): Token[] {
+export function scan(source: string, place: Place): Token[] {
   const notSpace = /\S/g
   const tokens: Token[] = []
   /** The texts of the current line. */
@@ -42,6 +54,8 @@ export function scan(source: string, field: Field): Token[] {
   let lineStart = 0
   let isBlank = true
   let hasTag = false
+  /** The partial with which the current line starts. */
+  let partial: Token | null = null
   let tags = 0
   /** The next line break, cached: a search from each text would read a long line repeatedly. */
   let lineBreak = -1
@@ -56,6 +70,7 @@ export function scan(source: string, field: Field): Token[] {
 
   function endLine(end: number): void {
     if (isBlank && hasTag) {
+      if (partial !== null) partial[5] = source.slice(lineStart, partial[2])
       for (const text of texts) {
         if (text[2] < lineStart) text[3] = lineStart
         else text[2] = Math.min(end, text[3])
@@ -65,6 +80,7 @@ export function scan(source: string, field: Field): Token[] {
     lineStart = end
     isBlank = true
     hasTag = false
+    partial = null
   }
 
   function addText(start: number, end: number): void {
@@ -89,7 +105,7 @@ export function scan(source: string, field: Field): Token[] {
     tags += 1
     if (tags > MAX_TAGS) {
       throw wrongText(
-        field,
+        place,
         `has more than ${MAX_TAGS} tags. Repeat text with a section, or write several templates`,
       )
     }
@@ -99,9 +115,11 @@ export function scan(source: string, field: Field): Token[] {
     const nameStart = type === 'name' ? at : skipSpace(at + 1)
     const closing = kind === '{' ? '}}}' : '}}'
     const nameEnd = source.indexOf(closing, nameStart)
-    if (type === '=' || nameEnd === -1) throw wrongText(field, tagFault(type, start, closing))
+    if (type === '=' || nameEnd === -1) throw wrongText(place, tagFault(type, start, closing))
     const end = nameEnd + closing.length
-    tokens.push([type, source.slice(nameStart, nameEnd).trimEnd(), start, end])
+    const token: Token = [type, source.slice(nameStart, nameEnd).trimEnd(), start, end]
+    tokens.push(token)
+    if (type === '>' && !hasTag) partial = token
     hasTag = true
     isBlank &&= type !== 'name' && type !== '&'
     return end
@@ -128,28 +146,29 @@ function tagFault(type: string, start: number, closing: string): string {
  *
  * @throws NotifierError `invalid_parameter` for an unclosed or unopened section
  */
-export function nest(tokens: readonly Token[], field: Field): Token[] {
+export function nest(tokens: readonly Token[], place: Place): Token[] {
   const outermost: Token[] = []
-  const sections: Token[] = []
+  const sections: { readonly token: Token; readonly around: Token[] }[] = []
   let inside = outermost
   for (const token of tokens) {
     const [type, name] = token
     if (type === '/') {
       const section = sections.pop()
-      if (section?.[1] !== name) throw wrongText(field, closingFault(token, section))
-      inside = sections.at(-1)?.[4] ?? outermost
+      if (section?.token[1] !== name) throw wrongText(place, closingFault(token, section?.token))
+      inside = section.around
       continue
     }
     inside.push(token)
     if (type !== '#' && type !== '^') continue
-    sections.push(token)
-    inside = token[4] = []
+    sections.push({ token, around: inside })
+    inside = []
+    token[4] = inside
   }
-  const open = sections.at(-1)
+  const open = sections.at(-1)?.token
   if (open !== undefined) {
     const name = shortName(open[1])
     throw wrongText(
-      field,
+      place,
       `does not close the section "${name}" that opens at ${open[2]}: write {{/${name}}}`,
     )
   }
@@ -163,14 +182,14 @@ function closingFault([, name, start]: Token, section: Token | undefined): strin
 }
 
 /** @param fault continues "The template's body" */
-export function wrongText(field: Field, fault: string): NotifierError {
+export function wrongText({ field, owner }: Place, fault: string): NotifierError {
   return new NotifierError('invalid_parameter', {
-    message: `The template's ${field} ${fault}.`,
+    message: `The ${owner}'s ${field} ${fault}.`,
     details: { field },
   })
 }
 
-/** The content of a section. Empty for other tokens. */
+/** The content of a section or partial. Empty for other tokens. */
 export function childrenOf({ 4: children }: Token): readonly Token[] {
   return children ?? []
 }

@@ -39,12 +39,14 @@ export function* writeText(
       if (isStepFull(ITEM_CHARACTERS)) yield
       const [type, name] = token
       if (type === 'text') add(name)
-      else if (type !== '!' && type !== '>') yield* tag(token, lookUpIn(scope, name), scope)
+      else if (type !== '!') yield* tag(token, scope)
     }
   }
 
-  function* tag(token: Token, value: unknown, scope: Scope): Steps<void> {
-    const [type] = token
+  function* tag(token: Token, scope: Scope): Steps<void> {
+    const [type, name] = token
+    if (type === '>') return yield* write(childrenOf(token), scope)
+    const value = lookUpIn(scope, name)
     if (type === '#') yield* section(token, value, scope)
     else if (type === '^') yield* inverted(token, value, scope)
     else if ((type === 'name' || type === '&') && isText(value))

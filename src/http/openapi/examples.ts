@@ -69,6 +69,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
       ...template,
       body: null,
+      layout: null,
       description: null,
       version: 1,
       createdAt,

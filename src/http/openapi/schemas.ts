@@ -6,6 +6,7 @@ import { organizationChange, organizationInput } from '../../domain/input/organi
 import { preferencesInput } from '../../domain/input/preferences.ts'
 import { retryInput } from '../../domain/input/retry.ts'
 import { type SendSchema, sendInput } from '../../domain/input/send.ts'
+import { layoutChange, layoutInput, partialChange, partialInput } from '../../domain/input/shared-text.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
 import { templateChange, templateDraft, templateInput } from '../../domain/input/template.ts'
 import {
@@ -33,6 +34,12 @@ import {
 import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
 import { preferencesRecord } from '../schemas/preferences.ts'
 import { healthStatus } from '../schemas/service.ts'
+import {
+  sharedTextList,
+  sharedTextRecord,
+  sharedTextVersionList,
+  sharedTextVersionRecord,
+} from '../schemas/shared-text.ts'
 import { operations, statistics } from '../schemas/statistics.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import {
@@ -63,6 +70,10 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['TemplateChange', templateChange],
   ['PreviewRequest', previewInput],
   ['TemplateDraft', templateDraft],
+  ['LayoutRequest', layoutInput],
+  ['LayoutChange', layoutChange],
+  ['PartialRequest', partialInput],
+  ['PartialChange', partialChange],
   ['ApiKeyRequest', apiKeyInput],
   ['WebhookEndpointRequest', webhookEndpointInput],
   ['WebhookEndpointChange', webhookEndpointChange],
@@ -93,6 +104,10 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['TemplateVersion', templateVersionRecord],
   ['TemplateVersionList', templateVersionList],
   ['Rendered', templatePreview],
+  ['SharedText', sharedTextRecord],
+  ['SharedTextList', sharedTextList],
+  ['SharedTextVersion', sharedTextVersionRecord],
+  ['SharedTextVersionList', sharedTextVersionList],
   ['LogEntry', logEntry],
   ['LogList', logList],
   ['LimitUsage', limitUsage],

@@ -13,6 +13,8 @@ export const TAGS = {
   Notifications: 'Send notifications and follow their delivery.',
   'Dead letters': 'Failed notifications and their retry.',
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
+  Layouts: 'Texts around those of templates.',
+  Partials: 'Texts that others insert with `{{> name}}`.',
   Logs: 'The delivery log.',
   Statistics: 'Counts for overviews.',
   Account: 'Limits and their usage.',

@@ -10,6 +10,7 @@ import { preferenceRoutes } from './preferences.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
+import { sharedTextRoutes } from './shared-texts.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { templateRoutes } from './templates.ts'
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...notificationRoutes,
   ...deadLetterRoutes,
   ...templateRoutes,
+  ...sharedTextRoutes,
   ...logRoutes,
   ...statisticsRoutes,
   ...accountRoutes,

@@ -19,6 +19,7 @@ import {
   templateVersionRecord,
 } from '../schemas/template.ts'
 import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
+import { versionParam } from './version-param.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateInput`.
@@ -61,22 +62,17 @@ async function versions(
 
 async function version({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const { idOrName = '' } = params
-  return { body: await service.templates.version(organizationId, idOrName, versionOf(params)) }
+  return { body: await service.templates.version(organizationId, idOrName, versionParam(params)) }
 }
 
 async function restore({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const { idOrName = '' } = params
-  return { body: await service.templates.restore(organizationId, idOrName, versionOf(params)) }
+  return { body: await service.templates.restore(organizationId, idOrName, versionParam(params)) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   await service.templates.delete(organizationId, params.idOrName ?? '')
   return { body: { deleted: true } }
-}
-
-/** NaN for any other spelling of a number. No version has it. */
-function versionOf({ version = '' }: RequestContext['params']): number {
-  return /^[1-9]\d*$/.test(version) ? Number(version) : Number.NaN
 }
 
 const below = (path: string) => ['/v1', '/admin'].map((family) => `${family}/templates${path}`)
@@ -93,7 +89,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     permission: 'Write',
     limit: 'templates.create',
     status: 201,
-    errors: ['missing_required_field', 'invalid_channel', 'template_already_exists'],
+    errors: ['missing_required_field', 'invalid_channel', 'template_already_exists', 'invalid_template'],
     body: templateInput,
     response: templateRecord,
     handler: create,
@@ -130,7 +126,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     paths: one,
     permission: 'Write',
     unknown: 'template_not_found',
-    errors: ['invalid_channel', 'template_already_exists', 'version_conflict'],
+    errors: ['invalid_channel', 'template_already_exists', 'version_conflict', 'invalid_template'],
     body: templateChange,
     response: templateRecord,
     handler: update,
@@ -142,7 +138,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     paths: below('/{idOrName}/preview'),
     permission: 'Read Only',
     unknown: 'template_not_found',
-    errors: ['invalid_template_variable', 'message_too_large'],
+    errors: ['invalid_template', 'invalid_template_variable', 'message_too_large'],
     body: previewInput,
     response: templatePreview,
     handler: preview,
@@ -153,7 +149,13 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     method: 'POST',
     paths: ['/v1/template-previews', '/admin/template-previews'],
     permission: 'Read Only',
-    errors: ['missing_required_field', 'invalid_channel', 'invalid_template_variable', 'message_too_large'],
+    errors: [
+      'missing_required_field',
+      'invalid_channel',
+      'invalid_template',
+      'invalid_template_variable',
+      'message_too_large',
+    ],
     body: templateDraft,
     response: templatePreview,
     handler: previewDraft,
@@ -186,6 +188,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     paths: below(`${oneVersion}/restore`),
     permission: 'Write',
     unknown: 'template_not_found',
+    errors: ['invalid_template'],
     response: templateRecord,
     handler: restore,
   },

@@ -18,6 +18,7 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
+  layout: z.string().nullable().describe('The name of the layout around its text.'),
   description: z.string().nullable(),
   version: z.int().min(1),
   createdAt: timestamp,
@@ -33,6 +34,7 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
+  layout: z.string().nullable().describe('The name of the layout around its text.'),
   createdAt: timestamp.describe('Creation time of the version.'),
 })
 

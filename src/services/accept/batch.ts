@@ -9,6 +9,7 @@ import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { namesTexts, sharedSize } from '../shared-texts/library.ts'
 import { suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
 import { findTemplates } from '../templates/find-templates.ts'
@@ -161,6 +162,7 @@ export async function judgeBatch(
     ([index, input, template]) =>
       attempt(index, errors, () => {
         if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
+        if (isNotifierError(template)) throw template
         prepared.push([index, prepareSend(organizationId, input, template, how, spent)])
       }),
   )
@@ -190,28 +192,31 @@ async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   reads: AcceptReads,
-  { registry, compiled }: Preparation,
+  how: Preparation,
   spent: Spent,
-): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Template | null]> {
+): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
   const naming = new Map<string, [number, ParsedSend][]>()
   for (const [index, input] of inputs) {
     const others = naming.get(input.template ?? NONE)
     if (others === undefined) naming.set(input.template ?? NONE, [[index, input]])
     else others.push([index, input])
   }
+  const { registry, compiled } = how
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
     warmed.add(channel)
     await registry.warm(channel, organizationId)
   }
-  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
+  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, how, spent)) {
     const named = naming.get(name) ?? []
-    if (template !== null && !isSpent(spent)) {
+    if (template !== null && !isNotifierError(template) && !isSpent(spent)) {
       const prepared = await compiled.prepare(template)
       spent.pieces += EXPANDED_OF_COMPILED * (prepared?.pieces ?? 0)
     }
-    const channels = new Set(named.map(([, input]) => channelHint(input, template)))
+    const channels = new Set(
+      named.map(([, input]) => channelHint(input, isNotifierError(template) ? null : template)),
+    )
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) yield [index, input, template]
   }
@@ -222,8 +227,9 @@ async function* templatesOf(
   names: readonly string[],
   organizationId: string,
   { records }: AcceptReads,
+  { library }: Preparation,
   spent: Spent,
-): AsyncGenerator<readonly [name: string, template: Template | null]> {
+): AsyncGenerator<readonly [name: string, template: Found]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {
     const some = names.slice(at, at + READ_AT_ONCE)
     const references = some.filter((name) => name !== NONE)
@@ -236,10 +242,31 @@ async function* templatesOf(
         )
     for (const name of some) {
       const template = found[references.indexOf(name)] ?? null
-      spent.read += template === null ? 0 : template.body.length + (template.text?.length ?? 0)
-      yield [name, template]
+      const whole =
+        template !== null && namesTexts(template)
+          ? await attempted(library.complete(template, records))
+          : template
+      spent.read += sizeOf(whole)
+      yield [name, whole]
     }
   }
+}
+
+/** A template, or why it cannot be used. Null: none. */
+type Found = Template | NotifierError | null
+
+async function attempted(template: Promise<Template>): Promise<Found> {
+  try {
+    return await template
+  } catch (error) {
+    if (isNotifierError(error) && error.code === 'invalid_template') return error
+    throw error
+  }
+}
+
+function sizeOf(template: Found): number {
+  if (template === null || isNotifierError(template)) return 0
+  return template.body.length + (template.text?.length ?? 0) + sharedSize(template.made)
 }
 
 function isSpent({ pieces, characters, read }: Spent): boolean {

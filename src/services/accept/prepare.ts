@@ -14,12 +14,15 @@ import type { Destination, ProviderRegistry } from '../channels/provider-registr
 import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
+import type { Library } from '../shared-texts/library.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { referenceOf } from '../templates/kind.ts'
 
 /** Dependencies for judging a send. */
 export interface Preparation {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
+  readonly library: Library
   readonly clock: Clock
   readonly links: Links
   /** The schema of a send with the parts of all known channel kinds. */
@@ -237,8 +240,7 @@ function contentOf(
   }
   const variables = { ...input.data, ...input.variables }
   compiled.of(template).assertVariables(variables, overrides, spent)
-  const { id, name, version } = template
-  return { ...overrides, template: { id, name, version }, variables }
+  return { ...overrides, template: referenceOf(template), variables }
 }
 
 /** The empty text of a message whose parts stand in for one; null: it needs a text. */

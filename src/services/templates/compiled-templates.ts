@@ -1,10 +1,12 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { PinnedTexts } from '../../domain/notification.ts'
 import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordReads } from '../records/record-stores.ts'
+import { type Library, pinsKey } from '../shared-texts/library.ts'
 import { type TemplateVersion, versionId, versionKind, versionOf } from './kind.ts'
 
 /** A cache of compiled template versions. Versions never change, so no entry is stale. */
@@ -14,7 +16,12 @@ export interface CompiledTemplates {
   /** The compiled version; cached after {@link prepare}. */
   of(template: Template): CompiledTemplate
   /** Like {@link prepare}, but reads the version if needed. @throws NotifierError `template_error` if there is none */
-  load(reference: TemplateVersion): Promise<CompiledTemplate>
+  load(reference: PinnedVersion): Promise<CompiledTemplate>
+}
+
+/** A version of a template with those of its layout and partials. */
+interface PinnedVersion extends TemplateVersion {
+  readonly texts?: PinnedTexts | undefined
 }
 
 /** Size of the cache. The least recently used entry goes first. */
@@ -24,14 +31,16 @@ export function createCompiledTemplates(
   records: RecordReads,
   processor: Processor,
   kinds: Kinds,
+  library: Pick<Library, 'load'>,
 ): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
   let bytes = 0
 
   function remember(template: Template): CompiledTemplate {
-    const compiled = compileTemplate(kinds.of(template.channel), template)
-    forget(versionId(template))
-    entries.set(versionId(template), compiled)
+    const compiled = compileTemplate(kinds.of(template.channel), template, template.made?.sources)
+    const key = keyOf(template, template.made?.pinned)
+    forget(key)
+    entries.set(key, compiled)
     bytes += compiled.size
     for (const key of entries.keys()) {
       if (bytes <= MAX_BYTES) break
@@ -54,7 +63,13 @@ export function createCompiledTemplates(
     return compiled
   }
 
-  const of = (template: Template): CompiledTemplate => recall(versionId(template)) ?? remember(template)
+  async function completed(template: Template, pinned: PinnedTexts | undefined): Promise<Template> {
+    if (pinned === undefined) return template
+    return { ...template, made: { pinned, sources: await library.load(pinned) } }
+  }
+
+  const of = (template: Template): CompiledTemplate =>
+    recall(keyOf(template, template.made?.pinned)) ?? remember(template)
 
   const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
     processor.share(template.organizationId)(once(() => of(template)))
@@ -63,19 +78,23 @@ export function createCompiledTemplates(
     of,
     async prepare(template) {
       try {
-        return recall(versionId(template)) ?? (await inShare(template))
+        return recall(keyOf(template, template.made?.pinned)) ?? (await inShare(template))
       } catch {
         return null
       }
     },
     async load(reference) {
-      const known = recall(versionId(reference))
+      const known = recall(keyOf(reference, reference.texts))
       if (known !== undefined) return known
       const [version = null] = await records.get(versionKind, [{ id: versionId(reference) }])
-      if (version !== null) return inShare(versionOf(version))
+      if (version !== null) return inShare(await completed(versionOf(version), reference.texts))
       throw new NotifierError('template_error', {
         message: `Version ${reference.version} of template ${reference.id} is missing.`,
       })
     },
   }
+}
+
+function keyOf(version: TemplateVersion, pinned: PinnedTexts | undefined): string {
+  return pinned === undefined ? versionId(version) : versionId(version) + pinsKey(pinned)
 }

@@ -1,9 +1,11 @@
+import type { TemplateReference } from '../../domain/notification.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { RecordInsert, RecordRef, StoredRecord } from '../../ports/storage/records.ts'
 
 /** The stored value of a template: its newest version. */
-export interface TemplateValue extends Omit<Template, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'> {
+export interface TemplateValue
+  extends Omit<Template, 'id' | 'organizationId' | 'createdAt' | 'updatedAt' | 'made'> {
   /** Null: the creation of the record. */
   readonly updatedAt: number | null
 }
@@ -31,6 +33,11 @@ export const versionKind: RecordKind<VersionValue> = {
 export interface TemplateVersion {
   readonly id: string
   readonly version: number
+}
+
+/** The part of a template for a notification: its version, and those of its layout and partials. */
+export function referenceOf({ id, name, version, made }: Template): TemplateReference {
+  return made === undefined ? { id, name, version } : { id, name, version, texts: made.pinned }
 }
 
 /** Names have no underscore, so no name looks like an id. */

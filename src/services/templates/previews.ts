@@ -8,12 +8,12 @@ import { type CompiledTemplate, compileTemplate } from '../../domain/template/co
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
-import { type Kinds, unknownChannel } from '../channels/kinds.ts'
-import type { Processor } from '../processor.ts'
+import { partialsIn } from '../../domain/template/uses.ts'
+import { unknownChannel } from '../channels/kinds.ts'
 import { shown } from '../render.ts'
 import { parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-import type { CompiledTemplates } from './compiled-templates.ts'
+import type { AuthoringParts } from './parts.ts'
 import type { TemplatePreview } from './records.ts'
 
 /** Maximum number of placeholders to report. */
@@ -21,9 +21,7 @@ const MOST_PLACEHOLDERS = 200
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
-  compiled: CompiledTemplates,
-  kinds: Kinds,
-  processor: Processor,
+  { compiled, kinds, processor, library, records }: AuthoringParts,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
 ): Pick<Scoped<Tenant['templates']>, 'preview' | 'previewDraft'> {
   function preview(
@@ -45,23 +43,24 @@ export function createPreviews(
   return {
     async preview(organizationId, idOrName, variables) {
       const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
-      const template = await find(organizationId, idOrName)
+      const template = await library.complete(await find(organizationId, idOrName), records)
       await compiled.prepare(template)
       return preview(compiled.of(template), template.channel, parsed)
     },
     async previewDraft(organizationId, draft) {
       const parsed = parseSubject(templateDraft, draft)
-      const { channel, subject = null, variables, data } = parsed
+      const { channel, subject = null, layout, variables, data } = parsed
       const kind = kinds.known.get(channel)
       if (kind === undefined) throw unknownChannel(channel, kinds)
       assertFormat(kind, parsed)
       const text = storedText(parsed)
       if (text === null) throw new NotifierError('missing_required_field')
-      const compile = once(() => {
-        assertTemplateText(parsed)
-        return compileTemplate(kind, { subject, ...text })
-      })
-      return preview(await processor.share(organizationId)(compile), channel, { ...data, ...variables })
+      const share = processor.share(organizationId)
+      await share(once(() => assertTemplateText(parsed)))
+      const uses = partialsIn([subject, text.body, text.text])
+      const { sources } = await library.find({ organizationId, layout, uses }, records)
+      const compile = once(() => compileTemplate(kind, { subject, ...text }, sources))
+      return preview(await share(compile), channel, { ...data, ...variables })
     },
   }
 }

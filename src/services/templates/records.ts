@@ -12,6 +12,8 @@ export interface TemplateRecord {
   readonly html: string | null
   /** The text alternative of `html`. */
   readonly text: string | null
+  /** The name of the layout around its text. Null: none. */
+  readonly layout: string | null
   readonly description: string | null
   readonly version: number
   readonly createdAt: string
@@ -21,7 +23,10 @@ export interface TemplateRecord {
 
 /** A version of a template. Name and description are not versioned. */
 export interface TemplateVersionRecord
-  extends Pick<TemplateRecord, 'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text'> {
+  extends Pick<
+    TemplateRecord,
+    'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text' | 'layout'
+  > {
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string
 }

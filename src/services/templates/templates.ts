@@ -1,22 +1,20 @@
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { IdGenerator } from '../../domain/ids.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { changedText, shownText, storedText } from '../../domain/message-text.ts'
 import { once } from '../../domain/steps.ts'
+import { compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
+import { partialsIn } from '../../domain/template/uses.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
-import { type Kinds, unknownChannel } from '../channels/kinds.ts'
+import { unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
-import type { Organizations } from '../organizations/organizations.ts'
-import type { Processor } from '../processor.ts'
-import type { RecordStores } from '../records/record-stores.ts'
 import { owned, parseSubject } from '../scope.ts'
+import { namesTexts } from '../shared-texts/library.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-import type { CompiledTemplates } from './compiled-templates.ts'
 import {
   insertVersion,
   type TemplateValue,
@@ -27,6 +25,7 @@ import {
   versionKind,
   versionOf,
 } from './kind.ts'
+import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
 
@@ -39,14 +38,8 @@ const portions = {
 }
 
 /** The template use cases of a notifier. */
-export function createTemplates(
-  stores: RecordStores,
-  ids: IdGenerator,
-  organizations: Organizations,
-  compiled: CompiledTemplates,
-  kinds: Kinds,
-  processor: Processor,
-): Scoped<Tenant['templates']> {
+export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
+  const { stores, records, ids, organizations, library, kinds, processor } = parts
   const store = stores.of(templateKind)
   const versions = stores.of(versionKind)
 
@@ -69,6 +62,15 @@ export function createTemplates(
     )
   }
 
+  /** Compiles a text with its layout and partials, if it has any. @throws NotifierError `invalid_template` */
+  async function assertWhole(organizationId: string, text: WrittenTemplate): Promise<void> {
+    const named = { ...text, uses: usesOf(text) }
+    if (!namesTexts(named)) return
+    const { sources } = await library.find({ ...named, organizationId }, records)
+    const kind = kinds.of(text.channel)
+    await processor.share(organizationId)(once(() => void compileTemplate(kind, text, sources)))
+  }
+
   async function findVersion(template: Template, version: number): Promise<Template> {
     const known = Number.isSafeInteger(version) && version >= 1 && version <= template.version
     const found = known ? await versions.find({ id: versionId({ id: template.id, version }) }) : null
@@ -77,7 +79,7 @@ export function createTemplates(
   }
 
   return {
-    ...createPreviews(compiled, kinds, processor, find),
+    ...createPreviews(parts, find),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)
@@ -89,6 +91,7 @@ export function createTemplates(
         channel: parsed.channel,
         subject: parsed.subject ?? null,
         ...text,
+        layout: parsed.layout ?? null,
         description: parsed.description ?? null,
         version: 1,
         updatedAt: null,
@@ -97,9 +100,11 @@ export function createTemplates(
       if (kind === undefined) throw unknownChannel(value.channel, kinds)
       assertFormat(kind, parsed)
       await processor.share(organizationId)(once(() => assertTemplateText(parsed)))
+      await assertWhole(organizationId, value)
       const id = ids.random('tpl')
-      const first = insertVersion(id, organizationId, value)
-      const created = await store.insert({ id, organizationId, value }, [first])
+      const named = { ...value, uses: usesOf(value) }
+      const first = insertVersion(id, organizationId, named)
+      const created = await store.insert({ id, organizationId, value: named }, [first])
       if (created === 'taken') throw nameTaken(parsed.name)
       return view(created)
     },
@@ -114,14 +119,15 @@ export function createTemplates(
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
-      const { channel, name, subject, description, version } = change
+      const { channel, name, subject, layout, description, version } = change
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
       const text = changedText(kind, template, change)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const changed = definedOf({ name, subject, description, ...text })
+      const changed = definedOf({ name, subject, layout, description, ...text })
+      await assertWhole(organizationId, { ...template, ...changed })
       const updated = await update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(name ?? template.name)
@@ -145,8 +151,10 @@ export function createTemplates(
     },
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
-      const { subject, body, format, text } = await findVersion(template, version)
-      const restored = await update(template.id, { subject, body, format, text })
+      const { subject, body, format, text, layout = null } = await findVersion(template, version)
+      const earlier = { subject, body, format, text, layout }
+      await assertWhole(organizationId, { ...template, ...earlier })
+      const restored = await update(template.id, earlier)
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
       return view(restored)
     },
@@ -157,14 +165,22 @@ export function createTemplates(
   }
 }
 
-type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt'>>
+type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses'>>
+
+type WrittenTemplate = Pick<TemplateValue, 'channel' | 'subject' | 'body' | 'format' | 'text' | 'layout'>
+
+/** Absent: no partials. */
+function usesOf({ subject, body, text }: WrittenTemplate): readonly string[] | undefined {
+  const names = partialsIn([subject, body, text])
+  return names.length === 0 ? undefined : names
+}
 
 function changedValue(value: TemplateValue, change: TemplateEdit, now: number): TemplateValue {
   const after = { ...value, ...change }
-  const isSameText = (['subject', 'body', 'format', 'text'] as const).every(
+  const isSameText = (['subject', 'body', 'format', 'text', 'layout'] as const).every(
     (field) => after[field] === value[field],
   )
-  return isSameText ? after : { ...after, version: value.version + 1, updatedAt: now }
+  return isSameText ? after : { ...after, uses: usesOf(after), version: value.version + 1, updatedAt: now }
 }
 
 function channelFixed({ name, channel }: Template): NotifierError {
@@ -196,21 +212,22 @@ function nameTaken(name: string): NotifierError {
 }
 
 function versionView(stored: Template): TemplateVersionRecord {
-  const { id, version, channel, subject, updatedAt } = stored
+  const { id, version, channel, subject, layout = null, updatedAt } = stored
   const createdAt = new Date(updatedAt).toISOString()
-  return { id, version, channel, subject, ...shownText(stored), createdAt }
+  return { id, version, channel, subject, ...shownText(stored), layout, createdAt }
 }
 
 const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))
 
 function templateView(template: Template): TemplateRecord {
-  const { id, name, channel, subject, description, version, createdAt, updatedAt } = template
+  const { id, name, channel, subject, layout = null, description, version, createdAt, updatedAt } = template
   return {
     id,
     name,
     channel,
     subject,
     ...shownText(template),
+    layout,
     description,
     version,
     createdAt: new Date(createdAt).toISOString(),

@@ -22,8 +22,10 @@ describe('assertTemplateText', () => {
     '{{#a}}',
     '{{#a}}{{/b}}',
     '{{/a}}',
-    '{{> partial}}',
-    '{{#a}}{{> partial}}{{/a}}',
+    '{{> *dynamic}}',
+    '{{#a}}{{> ../partial}}{{/a}}',
+    '{{> }}',
+    Array.from({ length: 51 }, (_, index) => `{{> p${index}}}`).join(''),
     '{{=<% %>=}}',
     '{{#a}}{{=| |=}}{{/a}}',
     '{{=',
@@ -47,7 +49,10 @@ describe('assertTemplateText', () => {
   })
 
   it.each([
-    ['{{> header}}', 'has the partial "{{>header}}" at 0. Carillon has no partials: write the text itself.'],
+    [
+      '{{> a.b}}',
+      'has the partial "{{>a.b}}" at 0, which is not a name: lower-case words joined by hyphens.',
+    ],
     [
       'a {{<layout}}x{{/layout}}',
       'has the parent "{{<layout}}" at 2. Carillon has no inheritance: write the',

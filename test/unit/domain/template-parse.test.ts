@@ -7,7 +7,7 @@ import { parseSource, type Token } from '../../../src/domain/template/parse.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { kindOf } from '../../support/kinds.ts'
 
-const tokensOf = (source: string) => parseSource(source, 'body')
+const tokensOf = (source: string) => parseSource(source, { field: 'body', owner: 'template' })
 
 function renderer(body: string) {
   const { render } = compileTemplate(kindOf('sms'), { subject: null, body, format: null })

@@ -313,7 +313,7 @@ describe('the size of a text', () => {
         const source = parts.join('')
         let tokens: ReturnType<typeof parseSource>
         try {
-          tokens = parseSource(source, 'body')
+          tokens = parseSource(source, { field: 'body', owner: 'template' })
         } catch {
           return
         }

@@ -3,10 +3,10 @@ import type { TemplateSource } from '../../../src/domain/template/compile.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
-import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { insertVersion, versionKind } from '../../../src/services/templates/kind.ts'
+import { compiledOver } from '../../support/compiled.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { KINDS, kindOf } from '../../support/kinds.ts'
+import { kindOf } from '../../support/kinds.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
 const MiB = 1024 * 1024
@@ -31,7 +31,7 @@ async function open(count: number, body: string) {
   let now = 0
   const processor = createProcessor({ monotonic: () => (now += 10) })
   return {
-    compiled: createCompiledTemplates(storage.records, processor, KINDS),
+    compiled: compiledOver(storage, processor),
     templates,
     reads: () => reads.length,
   }

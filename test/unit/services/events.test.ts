@@ -7,14 +7,13 @@ import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
 import { createSecretBox } from '../../../src/services/secrets.ts'
-import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { organization } from '../../../src/testing/storage/fixtures.ts'
 import { createState } from '../../reference-storage/state.ts'
 import { storageOf } from '../../reference-storage/storage-of.ts'
+import { compiledOver } from '../../support/compiled.ts'
 import { engineParts } from '../../support/engine-parts.ts'
-import { KINDS } from '../../support/kinds.ts'
 import { observation } from '../../support/observation.ts'
 
 const MINUTE = 60_000
@@ -43,7 +42,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     signer,
     ...engineParts(channel, clock),
     processor,
-    compiled: createCompiledTemplates(storage.records, processor, KINDS),
+    compiled: compiledOver(storage, processor),
     outgoing: {
       async post(request) {
         posts.push({ request, at: clock.monotonic() })

@@ -74,6 +74,26 @@ const grouped: Groups = {
     previewDraft: [(n, slip) => n.templates.previewDraft({ channel: 'sms', body: 'a', ...slip })],
     delete: [],
   },
+  layouts: {
+    create: [(n, slip) => n.layouts.create({ name: 'a', text: '{{content}}', ...slip })],
+    get: [],
+    list: [(n, slip) => n.layouts.list(slip)],
+    update: [(n, slip) => n.layouts.update('lay_1', slip)],
+    versions: [(n, slip) => n.layouts.versions('lay_1', slip)],
+    version: [],
+    restore: [],
+    delete: [],
+  },
+  partials: {
+    create: [(n, slip) => n.partials.create({ name: 'a', text: 'a', ...slip })],
+    get: [],
+    list: [(n, slip) => n.partials.list(slip)],
+    update: [(n, slip) => n.partials.update('part_1', slip)],
+    versions: [(n, slip) => n.partials.versions('part_1', slip)],
+    version: [],
+    restore: [],
+    delete: [],
+  },
   organizations: {
     create: [
       (n, slip) => n.organizations.create({ name: 'A', ...slip }),

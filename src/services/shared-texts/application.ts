@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import { layoutInput, partialInput, type SharedSourceInput } from '../../domain/input/shared-text.ts'
+import { assertSlots } from '../../domain/template/assemble.ts'
+import { assertTemplateText } from '../../domain/template/judge.ts'
+import { SHARED_NAME, type SharedRole } from '../../domain/template/shared-text.ts'
+import { partialsIn } from '../../domain/template/uses.ts'
+import type { KeepingInsert } from '../../ports/storage/records.ts'
+import { assertObject, wrong } from '../option-checks.ts'
+import { parseSubject } from '../scope.ts'
+import { type PinnedText, type SharedVersionValue, sharedVersionKind } from './kind.ts'
+
+/** Layouts or partials of the application, by name. */
+export type SharedTextsOption = Readonly<Record<string, SharedSourceInput>>
+
+/** The layouts and partials in the options. Organizations use them where they have none of the name. */
+export interface ApplicationTexts {
+  find(role: SharedRole, name: string): PinnedText | null
+  /** Stores all versions, so that messages accepted with them stay the same after another deployment. */
+  readonly versions: readonly KeepingInsert<SharedVersionValue>[]
+}
+
+/** Maximum number of layouts, and of partials. */
+const MAX_TEXTS = 500
+
+/** @throws NotifierError `invalid_configuration` */
+export function resolveApplicationTexts(given: {
+  readonly layouts?: SharedTextsOption | undefined
+  readonly partials?: SharedTextsOption | undefined
+}): ApplicationTexts {
+  const texts = {
+    layout: resolve('layout', 'layouts', given.layouts),
+    partial: resolve('partial', 'partials', given.partials),
+  }
+  return {
+    find: (role, name) => texts[role].get(name) ?? null,
+    versions: (['layout', 'partial'] as const).flatMap((role) =>
+      [...texts[role].values()].map((text) => toVersion(role, text)),
+    ),
+  }
+}
+
+function resolve(
+  role: SharedRole,
+  option: string,
+  given: SharedTextsOption = {},
+): ReadonlyMap<string, PinnedText> {
+  assertObject(option, given)
+  const entries = Object.entries(given)
+  if (entries.length > MAX_TEXTS) throw wrong(option, `an object of at most ${MAX_TEXTS}`)
+  return new Map(entries.map(([name, source]) => [name, resolveOne(role, `${option}.${name}`, name, source)]))
+}
+
+function resolveOne(role: SharedRole, option: string, name: string, source: SharedSourceInput): PinnedText {
+  if (!SHARED_NAME.test(name) || name.length > 100)
+    throw wrong(option, 'named by lower-case words joined by hyphens')
+  assertObject(option, source)
+  try {
+    const { html = null, text = null } = parseSubject(role === 'layout' ? layoutInput : partialInput, {
+      ...source,
+      name,
+    })
+    assertTemplateText({ html, text }, role)
+    if (role === 'layout') assertSlots({ html, text })
+    const uses = partialsIn([html, text])
+    return { name, html, text, uses, pin: pinOf([role, name, html, text]) }
+  } catch (error) {
+    if (!isNotifierError(error)) throw error
+    throw wrong(option, `valid: ${error.message}`)
+  }
+}
+
+/** The same text has the same id in all processes. */
+function pinOf(parts: readonly unknown[]): string {
+  return `app_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
+}
+
+function toVersion(
+  role: SharedRole,
+  { pin, name, html, text, uses }: PinnedText,
+): KeepingInsert<SharedVersionValue> {
+  const value = { role, name, html, text, uses, description: null, version: 1, updatedAt: null, of: pin }
+  return { kind: sharedVersionKind, do: 'insert', id: pin, organizationId: null, value, ifTaken: 'keep' }
+}

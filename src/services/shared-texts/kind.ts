@@ -1,0 +1,83 @@
+import type { RecordKind } from '../../domain/record-kind.ts'
+import type { SharedRole, SharedSource, SharedText } from '../../domain/template/shared-text.ts'
+import type { RecordInsert, RecordRef, StoredRecord } from '../../ports/storage/records.ts'
+
+/** The stored value of a layout or partial: its newest version. */
+export interface SharedValue extends Omit<SharedText, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'> {
+  /** Null: the creation of the record. */
+  readonly updatedAt: number | null
+}
+
+/** Its key is the name among the layouts, or partials, of the organization. */
+export const sharedKind: RecordKind<SharedValue> = {
+  name: 'shared_texts',
+  version: 1,
+  key: ({ role, name }, organizationId) => keyOf(organizationId, role, name),
+  list: ({ role }) => role,
+}
+
+/** A version as it was made. It outlives changes and the deletion of its layout or partial. */
+export interface SharedVersionValue extends SharedValue {
+  /** Id of the layout or partial. */
+  readonly of: string
+}
+
+export const sharedVersionKind: RecordKind<SharedVersionValue> = {
+  name: 'shared_text_versions',
+  version: 1,
+  list: ({ of }) => of,
+}
+
+const PREFIXES = { layout: 'lay', partial: 'part' } as const
+
+export function prefixOf(role: SharedRole): 'lay' | 'part' {
+  return PREFIXES[role]
+}
+
+/** Names have no underscore, so no name looks like an id. */
+export function sharedRef(organizationId: string, role: SharedRole, idOrName: string): RecordRef {
+  return idOrName.startsWith(`${PREFIXES[role]}_`)
+    ? { id: idOrName }
+    : { key: keyOf(organizationId, role, idOrName) }
+}
+
+export function sharedVersionId(id: string, version: number): string {
+  return `${id}@${version}`
+}
+
+/** Stores the version that a layout or partial has. */
+export function insertSharedVersion(
+  id: string,
+  organizationId: string | null,
+  value: SharedValue,
+): RecordInsert<SharedVersionValue> {
+  return {
+    kind: sharedVersionKind,
+    do: 'insert',
+    id: sharedVersionId(id, value.version),
+    organizationId,
+    value: { ...value, of: id },
+  }
+}
+
+export function toShared({ id, organizationId, createdAt, value }: StoredRecord<SharedValue>): SharedText {
+  return { ...value, id, organizationId, createdAt, updatedAt: value.updatedAt ?? createdAt }
+}
+
+/** The layout or partial as it was in a version. */
+export function sharedVersionOf({ value, ...record }: StoredRecord<SharedVersionValue>): SharedText {
+  const { of: id, ...rest } = value
+  return toShared({ ...record, id, value: rest })
+}
+
+/** A text and what it names. */
+export interface PinnedText extends SharedSource {
+  /** The id of its version's record. */
+  readonly pin: string
+  readonly name: string
+  readonly uses: readonly string[]
+}
+
+function keyOf(organizationId: string | null, role: SharedRole, name: string): string {
+  return `${organizationId}\n${role}\n${name}`
+}

@@ -1,0 +1,158 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { PinnedTexts } from '../../domain/notification.ts'
+import { invalidTemplate, missingPartial } from '../../domain/template/assemble.ts'
+import { MAX_PARTIALS, type SharedRole, type SharedSources } from '../../domain/template/shared-text.ts'
+import type { Made, Template } from '../../domain/template/template.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+import type { ApplicationTexts } from './application.ts'
+import {
+  type PinnedText,
+  type SharedValue,
+  sharedKind,
+  sharedRef,
+  sharedVersionId,
+  sharedVersionKind,
+} from './kind.ts'
+
+/** What a text names. */
+export interface Naming {
+  readonly organizationId: string
+  /** Null or absent: no layout. */
+  readonly layout?: string | null | undefined
+  /** The partials that it names. */
+  readonly uses?: readonly string[] | undefined
+}
+
+/** Finds the layouts and partials that texts are made of. */
+export interface Library {
+  /**
+   * The newest versions of all that a text names, directly or through others.
+   *
+   * @param instead a layout or partial that is not stored yet
+   * @throws NotifierError `invalid_template` if one does not exist
+   */
+  find(
+    naming: Naming,
+    reads: RecordReads,
+    instead?: PinnedText & { readonly role: SharedRole },
+  ): Promise<Made>
+  /** A template with all that it is made of; unchanged if it names nothing. @throws NotifierError as {@link find} */
+  complete(template: Template, reads: RecordReads): Promise<Template>
+  /** The sources of pinned versions. @throws NotifierError `template_error` if one is missing */
+  load(pinned: PinnedTexts): Promise<SharedSources>
+}
+
+/** True: the text has a layout or partials. */
+export function namesTexts({ layout, uses }: Pick<Naming, 'layout' | 'uses'>): boolean {
+  return layout != null || uses !== undefined
+}
+
+interface Wanted {
+  readonly role: SharedRole
+  readonly name: string
+}
+
+export function createLibrary(records: RecordReads, application: ApplicationTexts): Library {
+  async function findAll(
+    organizationId: string,
+    wanted: readonly Wanted[],
+    reads: RecordReads,
+    instead: (PinnedText & { readonly role: SharedRole }) | undefined,
+  ): Promise<{ readonly role: SharedRole; readonly text: PinnedText }[]> {
+    const refs = wanted.map(({ role, name }) => sharedRef(organizationId, role, name))
+    const found = await reads.get(sharedKind, refs)
+    return wanted.map(({ role, name }, index) => {
+      const record = found[index] ?? null
+      if (instead?.role === role && instead.name === name) return { role, text: instead }
+      const text = record === null ? application.find(role, name) : pinnedText(record)
+      if (text === null) throw role === 'layout' ? missingLayout(name) : missingPartial(name)
+      return { role, text }
+    })
+  }
+
+  const find: Library['find'] = async ({ organizationId, layout, uses = [] }, reads, instead) => {
+    const partials = new Map<string, PinnedText>()
+    const first: Wanted[] = layout == null ? [] : [{ role: 'layout', name: layout }]
+    let frame: PinnedText | null = null
+    for (let wanted = [...first, ...uses.map(toPartial)]; wanted.length > 0; ) {
+      if (partials.size + wanted.length > MAX_PARTIALS + first.length) throw tooMany()
+      const found = await findAll(organizationId, wanted, reads, instead)
+      for (const { role, text } of found) {
+        if (role === 'layout') frame = text
+        else partials.set(text.name, text)
+      }
+      const named = new Set(found.flatMap(({ text }) => text.uses))
+      wanted = [...named].filter((name) => !partials.has(name)).map(toPartial)
+    }
+    return madeOf(frame, partials)
+  }
+
+  return {
+    find,
+    async complete(template, reads) {
+      return namesTexts(template) ? { ...template, made: await find(template, reads) } : template
+    },
+    async load({ layout, partials = [] }) {
+      const pins = layout === undefined ? partials : [layout, ...partials]
+      const versions = await records.get(
+        sharedVersionKind,
+        pins.map((id) => ({ id })),
+      )
+      const texts = versions.map((version, index) => {
+        if (version === null) throw missingVersion(pins[index] ?? '')
+        return version.value
+      })
+      const frame = layout === undefined ? null : (texts.shift() ?? null)
+      return { layout: frame, partials: new Map(texts.map((text) => [text.name, text])) }
+    },
+  }
+}
+
+function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedText>): Made {
+  const pins = [...partials.values()].map(({ pin }) => pin)
+  const pinned = {
+    ...(layout === null ? {} : { layout: layout.pin }),
+    ...(pins.length === 0 ? {} : { partials: pins }),
+  }
+  return { pinned, sources: { layout, partials } }
+}
+
+/** The key of a set of versions in caches. */
+export function pinsKey({ layout, partials }: PinnedTexts): string {
+  if (layout === undefined && partials === undefined) return ''
+  return `|${layout ?? ''}|${partials?.join(',') ?? ''}`
+}
+
+/** Characters of the sources that are not the template's own. */
+export function sharedSize(made: Made | undefined): number {
+  if (made === undefined) return 0
+  const { layout, partials } = made.sources
+  let size = 0
+  for (const text of [layout, ...partials.values()])
+    size += (text?.html?.length ?? 0) + (text?.text?.length ?? 0)
+  return size
+}
+
+function pinnedText({ id, value }: StoredRecord<SharedValue>): PinnedText {
+  return { ...value, pin: sharedVersionId(id, value.version) }
+}
+
+const toPartial = (name: string): Wanted => ({ role: 'partial', name })
+
+function tooMany(): NotifierError {
+  return invalidTemplate(`is made of more than ${MAX_PARTIALS} partials`)
+}
+
+function missingLayout(name: string): NotifierError {
+  return new NotifierError('invalid_template', {
+    message: `The layout "${name}" does not exist. Create it first, or set "layout" to null.`,
+    details: { field: 'layout', layout: name },
+  })
+}
+
+function missingVersion(pin: string): NotifierError {
+  return new NotifierError('template_error', {
+    message: `The version ${pin} of a layout or partial is missing.`,
+  })
+}

@@ -1,0 +1,22 @@
+import type { IdGenerator } from '../../domain/ids.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import type { Processor } from '../processor.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import type { ApplicationTexts } from '../shared-texts/application.ts'
+import type { Library } from '../shared-texts/library.ts'
+import type { CompiledTemplates } from './compiled-templates.ts'
+
+/** Dependencies of the texts that organizations write. */
+export interface AuthoringParts {
+  readonly stores: RecordStores
+  readonly records: Storage['records']
+  readonly ids: IdGenerator
+  readonly organizations: Organizations
+  readonly compiled: CompiledTemplates
+  readonly library: Library
+  readonly application: ApplicationTexts
+  readonly kinds: Kinds
+  readonly processor: Processor
+}

@@ -1,0 +1,15 @@
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Processor } from '../../src/services/processor.ts'
+import { resolveApplicationTexts } from '../../src/services/shared-texts/application.ts'
+import { createLibrary } from '../../src/services/shared-texts/library.ts'
+import {
+  type CompiledTemplates,
+  createCompiledTemplates,
+} from '../../src/services/templates/compiled-templates.ts'
+import { KINDS } from './kinds.ts'
+
+/** Compiled templates of the built-in channels, without layouts and partials of an application. */
+export function compiledOver({ records }: Pick<Storage, 'records'>, processor: Processor): CompiledTemplates {
+  const library = createLibrary(records, resolveApplicationTexts({}))
+  return createCompiledTemplates(records, processor, KINDS, library)
+}
