@@ -18,7 +18,14 @@ import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } fro
 import { organizationOf } from './organization.ts'
 import { permittedRoute } from './permitted-route.ts'
 import { processWarnings } from './process-warnings.ts'
-import { ignoredHeader, ignoredParameters, parseQuery, type Query, unknownParameters } from './query.ts'
+import {
+  ignoredHeader,
+  ignoredParameters,
+  parseQuery,
+  type Query,
+  unknownParameters,
+  withObjects,
+} from './query.ts'
 import { createRequestIds } from './request-id.ts'
 import { type Envelope, errorResponse, successResponse } from './respond.ts'
 import { compileRoutes, type Match, type RouteMatch } from './router.ts'
@@ -261,7 +268,8 @@ export function createHttpApi(
     if (request.aborted) return null
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
-    const context = { request, organizationId, caller, grants, params, query, body, bytes, strict, document }
+    const parsed = { params, query: withObjects(query, route), body, bytes }
+    const context = { request, organizationId, caller, grants, ...parsed, strict, document }
     return route.handler(context, service)
   }
 

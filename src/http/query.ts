@@ -7,6 +7,37 @@ import type { LimitedResource } from '../services/limits/records.ts'
 /** Decoded query parameters. */
 export type Query = Readonly<Record<string, string>>
 
+/** Parameters with those of an object (`metadata[order]=4711`) under its name. */
+export type ParsedQuery = Readonly<Record<string, string | Query>>
+
+/** `name[key]`, the style `deepObject` of OpenAPI. */
+const IN_OBJECT = /^(\w+)\[([^[\]]*)\]$/
+
+/** Gathers the parameters of objects that a route knows. */
+export function withObjects(query: Query, { query: schema }: QueryReader): ParsedQuery {
+  if (query === EMPTY || !(schema instanceof z.ZodObject)) return query
+  const parsed: Record<string, string | Record<string, string>> = Object.create(null)
+  for (const [name, value] of Object.entries(query)) {
+    const [, object = '', key = ''] = IN_OBJECT.exec(name) ?? []
+    if (!isObject(schema, object)) {
+      parsed[name] = value
+      continue
+    }
+    const known = parsed[object]
+    const members: Record<string, string> = typeof known === 'object' ? known : Object.create(null)
+    members[key] = value
+    parsed[object] = members
+  }
+  return parsed
+}
+
+/** The only parameter that is an object. */
+const OBJECT = 'metadata'
+
+function isObject(schema: z.ZodObject, name: string): boolean {
+  return name === OBJECT && OBJECT in schema.shape
+}
+
 /** The parts of a route that describe its query. */
 interface QueryReader {
   readonly query?: z.ZodType
@@ -40,7 +71,9 @@ export function parseQuery(raw: string): Query {
 export function ignoredParameters(query: Query, route: QueryReader): readonly string[] {
   if (query === EMPTY || route.limit === 'receipts') return []
   const known = knownParameters(route)
-  return Object.keys(query).filter((name) => !known.includes(name))
+  return Object.keys(query).filter(
+    (name) => !known.includes(name) && !(known.includes(OBJECT) && IN_OBJECT.exec(name)?.[1] === OBJECT),
+  )
 }
 
 function knownParameters({ query, belongsTo }: QueryReader): readonly string[] {

@@ -13,6 +13,7 @@ const said = texts.notifications
 export function Facts({ of: notification }: { readonly of: Notification }) {
   const { id, status, channel, to, subject, template, provider, priority, error, timeline } = notification
   const { sendAt, expiresAt, createdAt, resendOf, sensitive } = notification
+  const { metadata, recipient, category, groupId } = notification
   const attempts = Math.max(0, ...timeline.map(({ attempt }) => attempt ?? 0))
   const here = inOrganization('/notifications')
   return (
@@ -42,6 +43,18 @@ export function Facts({ of: notification }: { readonly of: Notification }) {
         <Fact name={said.priority}>{priority === 'normal' ? null : said.priorities[priority]}</Fact>
         <Fact name={said.resendOf}>
           {resendOf === null ? null : <a href={hrefOf(`${here}/${resendOf}`)}>{resendOf}</a>}
+        </Fact>
+        <Fact name={said.person}>{recipient}</Fact>
+        <Fact name={said.category}>{category}</Fact>
+        <Fact name={said.group}>{groupId}</Fact>
+        <Fact name={said.metadata}>
+          {metadata === null
+            ? null
+            : Object.entries(metadata).map(([name, value]) => (
+                <div key={name}>
+                  <code>{name}</code>: {value}
+                </div>
+              ))}
         </Fact>
         <Fact name={said.id}>
           <code>{id}</code>

@@ -18,6 +18,10 @@ export interface Summary {
   readonly error: Failure | null
   readonly createdAt: string
   readonly resendOf: string | null
+  readonly metadata: Readonly<Record<string, string>> | null
+  readonly recipient: string | null
+  readonly category: string | null
+  readonly groupId: string | null
 }
 
 export interface Failure {

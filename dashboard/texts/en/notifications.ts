@@ -41,6 +41,10 @@ export const notifications = {
   sendAt: 'Send at',
   expires: 'Expires',
   resendOf: 'Repeats',
+  metadata: 'Metadata',
+  person: 'Person',
+  category: 'Category',
+  group: 'Group',
   attempts: 'Attempts',
   unknown: 'This notification does not exist, or it was removed after its retention time.',
 

@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
+import type { LabelFilter } from '../labels.ts'
 import { channel, instant, text } from './fields.ts'
+import { metadataFilter } from './metadata.ts'
+import { MAX_RECIPIENT_ID } from './preferences.ts'
 
 /** Filters for dead letters; all are optional. */
-export interface DeadLetterFilterInput {
+export interface DeadLetterFilterInput extends LabelFilter {
   readonly channel?: string | undefined
   /** `error.code`. */
   readonly code?: ErrorCode | undefined
@@ -53,6 +56,16 @@ export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
   'must be an error code of the catalogue',
 )
 
+/** The schemas of a {@link LabelFilter}. */
+export const labelFilters: {
+  readonly [Name in keyof LabelFilter]-?: z.ZodType<LabelFilter[Name], LabelFilter[Name]>
+} = {
+  metadata: metadataFilter.optional().describe('Pairs that must all match.'),
+  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  category: text(1, 128).optional().describe('Id of the category.'),
+  groupId: text(1, 64).optional().describe('The group that it was sent with.'),
+}
+
 /** The schemas of a {@link DeadLetterFilterInput}. */
 export const deadLetterFilters: {
   readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
@@ -68,6 +81,7 @@ export const deadLetterFilters: {
   from: instant.optional().describe('Accepted at or after this time.'),
   until: instant.optional().describe('Accepted before this time.'),
   ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
+  ...labelFilters,
 }
 
 /** A misspelt field would match too much: it is refused whatever `strictBody` says. */

@@ -5,6 +5,7 @@ import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
+import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
 
 /**
@@ -94,6 +95,12 @@ type TextFields = {
   readonly sensitive?: boolean | undefined
   /** `high` goes before bulk (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
+  /**
+   * Short texts of the application, such as an order number: returned in records, logs and events, and to filter by. At
+   * most 20 pairs and 4 KB; names of 1 to 40 letters, digits, `_`, `.` and `-`, values of at most 500 characters. They win
+   * over those of the template. Default: none.
+   */
+  readonly metadata?: Metadata | undefined
   /** Earliest time: ISO 8601 with a zone, or a Date. Default: now. */
   readonly sendAt?: string | Date | undefined
   /** Latest time of a hand-over: ISO 8601 with a zone, or a Date. Default: never. */
@@ -143,6 +150,11 @@ const fields = {
     .optional()
     .describe('For one-time codes: the content is never shown, and is removed when the delivery has ended.'),
   priority: z.enum(['normal', 'high']).optional().describe('`high` goes before bulk. Default `normal`.'),
+  metadata: metadataInput
+    .optional()
+    .describe(
+      'Short texts such as an order number, in records, logs and events. Win over those of the template.',
+    ),
   sendAt: instant.optional().describe('Earliest time (ISO 8601).'),
   expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
 }

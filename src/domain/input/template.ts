@@ -6,6 +6,7 @@ import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, jsonObject, text } from './fields.ts'
+import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
 
 /** Input for a template: `html`, `text` or both, or a `body`. */
@@ -37,6 +38,8 @@ interface TemplateFields {
   readonly layout?: string | null | undefined
   /** Free text. */
   readonly description?: string | null | undefined
+  /** Metadata of every message of the template, unless the send has the same pair. See `SendInput`. */
+  readonly metadata?: Metadata | null | undefined
 }
 
 const name = z
@@ -69,6 +72,7 @@ const fields = {
     .nullish()
     .describe('The name of a layout around the text. Null: none. The subject has no layout.'),
   description: text(0, 2000).nullish().describe('Free text.'),
+  metadata: metadataInput.nullish().describe('Metadata of every message, unless the send has the same pair.'),
 }
 
 /** The schema behind `notifier.templates.create` and the REST API. */
@@ -89,14 +93,14 @@ function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void
 /** An unstored template with example values. */
 export type TemplateDraft = DraftFields & SomeText
 
-interface DraftFields extends Omit<TemplateFields, 'name' | 'description'> {
+interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'metadata'> {
   /** Values for the placeholders. */
   readonly variables?: JsonFields | undefined
   /** The same as `variables`, which has precedence. */
   readonly data?: JsonFields | undefined
 }
 
-const { description: _, ...draftFields } = fields
+const { description: _, metadata: __, ...draftFields } = fields
 
 /** Example values for the placeholders. */
 export const exampleValues: {
@@ -131,6 +135,8 @@ export interface TemplateChangeInput {
   /** The name of a layout. Null removes it. */
   readonly layout?: string | null | undefined
   readonly description?: string | null | undefined
+  /** Replaces all pairs. Null removes them. */
+  readonly metadata?: Metadata | null | undefined
 }
 
 /** The schema behind `notifier.templates.update` and the REST API. */

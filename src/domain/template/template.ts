@@ -22,7 +22,9 @@ export interface Template {
   /** Its layout and partials, once they have been found. Absent: it has none. */
   readonly made?: Made | undefined
   readonly description: string | null
-  /** From 1; every change of subject, body, format, text or layout makes a new one. */
+  /** Metadata of its messages. Absent, null: none. */
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined
+  /** From 1; every change of subject, body, format, text, layout or metadata makes a new one. */
   readonly version: number
   /** Epoch milliseconds. */
   readonly createdAt: number

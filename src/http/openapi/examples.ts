@@ -71,6 +71,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       body: null,
       layout: null,
       description: null,
+      metadata: null,
       version: 1,
       createdAt,
       updatedAt: createdAt,

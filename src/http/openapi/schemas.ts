@@ -187,6 +187,7 @@ export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
     ...(description === undefined ? {} : { description }),
     // The default style repeats the parameter once per item, which the API refuses.
     ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
+    ...(rest.type === 'object' ? { style: 'deepObject', explode: true } : {}),
     schema: rest,
   }))
 }

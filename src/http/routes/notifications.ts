@@ -86,6 +86,7 @@ async function resend(
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
 const SUPPRESSED: readonly RouteError[] = ['blocked_recipient', 'unsubscribed']
 const SEND_ERRORS: readonly RouteError[] = [
+  ['invalid_parameter', 422],
   'missing_required_field',
   'invalid_channel',
   'invalid_email',

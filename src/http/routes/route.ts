@@ -6,7 +6,7 @@ import type { Service } from '../../services/service.ts'
 import type { Caller } from '../caller.ts'
 import type { HttpRequest } from '../message.ts'
 import type { OpenApiDocument } from '../openapi/types.ts'
-import type { Query } from '../query.ts'
+import type { ParsedQuery } from '../query.ts'
 
 /** Groups of operations, in document order. */
 export const TAGS = {
@@ -117,7 +117,7 @@ export interface RequestContext {
   readonly grants: readonly Grant[]
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
-  readonly query: Query
+  readonly query: ParsedQuery
   /** Bytes of the body on a route with `raw` or `form`; empty otherwise. */
   readonly bytes: Uint8Array
   /** A JSON object, not yet validated. Empty on routes without a body. */

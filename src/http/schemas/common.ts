@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { channel } from '../../domain/input/fields.ts'
+import type { Labels } from '../../domain/labels.ts'
 import { type NotificationFailure, type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { List } from '../../services/list.ts'
 
@@ -7,6 +8,22 @@ export { channel as channelName }
 export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)
 /** ISO 8601 UTC. */
 export const timestamp: z.ZodType<string> = z.iso.datetime()
+
+export const metadataField: z.ZodType<Labels['metadata']> = z
+  .record(z.string(), z.string())
+  .nullable()
+  .describe('Short texts of the application. Null: none.')
+
+/** By what the application knows a notification. */
+export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Name]> } = {
+  metadata: metadataField,
+  recipient: z.string().nullable().describe("The application's id of the person. Null: sent to an address."),
+  category: z.string().nullable().describe('Id of the category. Null: none was named.'),
+  groupId: z
+    .string()
+    .nullable()
+    .describe('Shared by what was sent to several addresses of one person. Null: one address.'),
+}
 
 /** Why a notification failed or was skipped. */
 export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({

@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { channelName, failure, listOf, notificationStatus, outcomeTextFields, timestamp } from './common.ts'
+import {
+  channelName,
+  failure,
+  labelFields,
+  listOf,
+  notificationStatus,
+  outcomeTextFields,
+  timestamp,
+} from './common.ts'
 
 /** One event of a notification in the delivery log. */
 export const logEntry: z.ZodType = z.object({
@@ -16,6 +24,7 @@ export const logEntry: z.ZodType = z.object({
   error: failure.nullable(),
   ...outcomeTextFields,
   template: z.string().nullable(),
+  ...labelFields,
   createdAt: timestamp,
 })
 

@@ -1,7 +1,15 @@
 import * as z from 'zod'
 import { type SendFields, type SendSchema, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
-import { channelName, failure, listOf, notificationStatus, outcomeTextFields, timestamp } from './common.ts'
+import {
+  channelName,
+  failure,
+  labelFields,
+  listOf,
+  notificationStatus,
+  outcomeTextFields,
+  timestamp,
+} from './common.ts'
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
@@ -69,6 +77,7 @@ const summaryFields = {
     ),
   createdAt: timestamp,
   resendOf: z.string().nullable().describe('Id of the original of a resend.'),
+  ...labelFields,
 }
 
 /** A notification with all details. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { channel, NO_INSTANT } from '../../domain/input/fields.ts'
+import { metadataFilter } from '../../domain/input/metadata.ts'
 import { MAX_RECIPIENT_ID } from '../../domain/input/preferences.ts'
 import { errorCode } from '../../domain/input/retry.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
@@ -53,6 +54,13 @@ export const linkQuery: z.ZodType<{ t: string }> = z.object({
 /** Paging parameters. */
 export const listQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
 
+const labels = {
+  metadata: metadataFilter.optional().describe('Pairs that must all match: `metadata[order]=4711`.'),
+  recipient: line.max(MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  category: line.max(128).optional().describe('Id of the category.'),
+  groupId: line.max(64).optional().describe('The group that it was sent with.'),
+}
+
 /** Filters of `GET /v1/notifications`. */
 export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object({
   ...page,
@@ -67,6 +75,7 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
     .describe('Instance id of the provider that accepted it last, or of the failed attempt.'),
   from: time.optional().describe('Accepted at or after this time.'),
   until: time.optional().describe('Accepted before this time.'),
+  ...labels,
 })
 
 /** Query of `GET /v1/notifications/{id}`. */
@@ -89,6 +98,7 @@ export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   channel: channel.optional(),
   status: z.enum(STATUSES).optional(),
   notificationId: line.max(128).optional(),
+  ...labels,
 })
 
 /** Filters of `GET /v1/webhooks/{id}/deliveries`. */
@@ -150,4 +160,5 @@ export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
   template: line.max(128).optional().describe('Id or name of a template.'),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
   ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
+  ...labels,
 })

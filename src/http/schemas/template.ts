@@ -7,7 +7,7 @@ import type {
   TemplateRecord,
   TemplateVersionRecord,
 } from '../../services/templates/records.ts'
-import { channelName, listOf, timestamp } from './common.ts'
+import { channelName, listOf, metadataField, timestamp } from './common.ts'
 
 /** A template in responses. */
 export const templateRecord: z.ZodType<TemplateRecord> = z.object({
@@ -20,6 +20,7 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   layout: z.string().nullable().describe('The name of the layout around its text.'),
   description: z.string().nullable(),
+  metadata: metadataField,
   version: z.int().min(1),
   createdAt: timestamp,
   updatedAt: timestamp.describe('When the current version was made.'),
@@ -35,6 +36,7 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   layout: z.string().nullable().describe('The name of the layout around its text.'),
+  metadata: metadataField,
   createdAt: timestamp.describe('Creation time of the version.'),
 })
 

@@ -1,5 +1,6 @@
 import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { mergedMetadata } from '../../domain/input/metadata.ts'
 import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
 import { type StoredText, storedText } from '../../domain/message-text.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
@@ -77,6 +78,7 @@ export function prepareSend(
     priority: input.priority ?? 'normal',
     sendAt,
     expiresAt,
+    metadata: mergedMetadata(template?.metadata, input.metadata),
   }
 }
 
@@ -89,6 +91,7 @@ export function prepareSend(
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
+  const { metadata, recipient, category } = original
   if (content.removed === true) throw new NotifierError('content_removed')
   const kind = how.registry.kinds.of(channel)
   const route = routeTo(kind, organizationId, to, how)
@@ -105,6 +108,9 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
     sendAt: null,
     expiresAt: mayTakeMs === null ? null : Math.min(how.clock.now() + mayTakeMs, LATEST_TIME),
     resendOf: id,
+    metadata,
+    recipient,
+    category,
   }
 }
 

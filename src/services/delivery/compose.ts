@@ -111,13 +111,18 @@ function* render(
   composition: Composition,
   tracking: Tracking,
 ): Steps<ComposedMessage | NotificationFailure> {
-  const { id, to, content } = job.notification
+  const { id, to, content, metadata } = job.notification
   try {
     const parts = renderParts(kind, id, content, composition.links)
     const text = yield* contentSteps(kind, content, template)
     if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
     kind.assertText?.(text, content.parts)
-    const message = yield* tracked({ to, ...text, ...parts }, job, composition, tracking)
+    const message = yield* tracked(
+      { to, ...text, ...parts, ...(metadata === null ? {} : { metadata }) },
+      job,
+      composition,
+      tracking,
+    )
     return { message, segments: kind.measure?.(text).segments }
   } catch (error) {
     const known = isNotifierError(error) ? CODES[error.code] : undefined

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../domain/channel-kind.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { channel, instant, text } from '../../domain/input/fields.ts'
-import { errorCode } from '../../domain/input/retry.ts'
+import { errorCode, labelFilters } from '../../domain/input/retry.ts'
+import type { LabelFilter } from '../../domain/labels.ts'
 import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
 import { type ListRequest, listReader } from '../list.ts'
@@ -12,16 +13,18 @@ import { findTemplates } from '../templates/find-templates.ts'
 const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
 /** Reads a `NotificationQuery`. */
-export const readNotifications: (query: unknown) => ListRequest<{
-  channel?: string | undefined
-  status?: NotificationStatus | undefined
-  to?: string | undefined
-  template?: string | undefined
-  code?: ErrorCode | undefined
-  provider?: string | undefined
-  from?: number | undefined
-  until?: number | undefined
-}> = listReader('notifications', {
+export const readNotifications: (query: unknown) => ListRequest<
+  LabelFilter & {
+    channel?: string | undefined
+    status?: NotificationStatus | undefined
+    to?: string | undefined
+    template?: string | undefined
+    code?: ErrorCode | undefined
+    provider?: string | undefined
+    from?: number | undefined
+    until?: number | undefined
+  }
+> = listReader('notifications', {
   ...of,
   to: text(1, MAX_RECIPIENT_LENGTH).optional(),
   template: text(1, 128).optional(),
@@ -29,14 +32,17 @@ export const readNotifications: (query: unknown) => ListRequest<{
   provider: text(1, 64).optional(),
   from: instant.optional(),
   until: instant.optional(),
+  ...labelFilters,
 })
 
 /** Reads a `LogQuery`. */
-export const readLogs: (query: unknown) => ListRequest<{
-  channel?: string | undefined
-  status?: NotificationStatus | undefined
-  notificationId?: string | undefined
-}> = listReader('logs', { ...of, notificationId: text(1, 128).optional() })
+export const readLogs: (query: unknown) => ListRequest<
+  LabelFilter & {
+    channel?: string | undefined
+    status?: NotificationStatus | undefined
+    notificationId?: string | undefined
+  }
+> = listReader('logs', { ...of, notificationId: text(1, 128).optional(), ...labelFilters })
 
 /** A filter accepts the name of a template as well as its id. */
 export async function templateId(

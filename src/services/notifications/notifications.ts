@@ -182,7 +182,7 @@ function summary(
   { channels }: Pick<ProviderRegistry, 'channels'>,
 ): NotificationSummary {
   const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
-  const { provider, createdAt, resendOf } = notification
+  const { provider, createdAt, resendOf, metadata, recipient, category, groupId } = notification
   const waits = status === 'queued' && !channels.includes(channel)
   return {
     id,
@@ -198,6 +198,10 @@ function summary(
     error: waits ? NOT_CONFIGURED : notification.error,
     createdAt: new Date(createdAt).toISOString(),
     resendOf,
+    metadata,
+    recipient,
+    category,
+    groupId,
   }
 }
 
@@ -222,6 +226,7 @@ function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): Ti
 
 function logRecord(entry: LogEntry): LogRecord {
   const { id, notificationId, channel, to, status, type, fact, template, at } = entry
+  const { metadata, recipient, category, groupId } = entry
   return {
     id,
     notificationId,
@@ -237,6 +242,10 @@ function logRecord(entry: LogEntry): LogRecord {
     providerCode: fact?.providerCode ?? null,
     message: fact?.message ?? null,
     template,
+    metadata,
+    recipient,
+    category,
+    groupId,
     createdAt: new Date(at).toISOString(),
   }
 }

@@ -1,10 +1,11 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { FactType } from '../../domain/facts.ts'
+import type { LabelFilter, Labels } from '../../domain/labels.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
 import type { RenderedMessage } from '../render.ts'
 
-export interface NotificationQuery extends ListQuery {
+export interface NotificationQuery extends ListQuery, LabelFilter {
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly to?: string | undefined
@@ -20,13 +21,13 @@ export interface NotificationQuery extends ListQuery {
   readonly until?: string | Date | undefined
 }
 
-export interface LogQuery extends ListQuery {
+export interface LogQuery extends ListQuery, LabelFilter {
   readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly notificationId?: string | undefined
 }
 
-export interface NotificationSummary {
+export interface NotificationSummary extends Labels {
   readonly id: string
   readonly status: NotificationStatus
   readonly channel: string
@@ -39,7 +40,10 @@ export interface NotificationSummary {
   readonly sendAt: string | null
   readonly expiresAt: string | null
   readonly provider: string | null
-  /** Reason for the failure; while `queued` for another attempt, the failure of the last one. Otherwise null. */
+  /**
+   * Reason for the failure, or why it was skipped; while `queued` for another attempt, the failure of the last one.
+   * Otherwise null.
+   */
   readonly error: NotificationFailure | null
   readonly createdAt: string
   /** Id of the notification that this one resends. Null: none. */
@@ -115,7 +119,7 @@ export interface TimelineRecord {
 }
 
 /** One event of a notification in the delivery log. */
-export interface LogRecord {
+export interface LogRecord extends Labels {
   readonly id: string
   readonly notificationId: string
   readonly channel: string

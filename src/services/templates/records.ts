@@ -15,6 +15,8 @@ export interface TemplateRecord {
   /** The name of the layout around its text. Null: none. */
   readonly layout: string | null
   readonly description: string | null
+  /** Metadata of its messages. Null: none. */
+  readonly metadata: Readonly<Record<string, string>> | null
   readonly version: number
   readonly createdAt: string
   /** When the current version was made: ISO 8601 UTC. */
@@ -25,7 +27,7 @@ export interface TemplateRecord {
 export interface TemplateVersionRecord
   extends Pick<
     TemplateRecord,
-    'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text' | 'layout'
+    'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text' | 'layout' | 'metadata'
   > {
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string

@@ -93,6 +93,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
         ...text,
         layout: parsed.layout ?? null,
         description: parsed.description ?? null,
+        metadata: parsed.metadata ?? null,
         version: 1,
         updatedAt: null,
       }
@@ -119,14 +120,14 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
-      const { channel, name, subject, layout, description, version } = change
+      const { channel, name, subject, layout, description, metadata, version } = change
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
       const text = changedText(kind, template, change)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const changed = definedOf({ name, subject, layout, description, ...text })
+      const changed = definedOf({ name, subject, layout, description, metadata, ...text })
       await assertWhole(organizationId, { ...template, ...changed })
       const updated = await update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
@@ -151,8 +152,15 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     },
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
-      const { subject, body, format, text, layout = null } = await findVersion(template, version)
-      const earlier = { subject, body, format, text, layout }
+      const {
+        subject,
+        body,
+        format,
+        text,
+        layout = null,
+        metadata = null,
+      } = await findVersion(template, version)
+      const earlier = { subject, body, format, text, layout, metadata }
       await assertWhole(organizationId, { ...template, ...earlier })
       const restored = await update(template.id, earlier)
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
@@ -180,7 +188,9 @@ function changedValue(value: TemplateValue, change: TemplateEdit, now: number): 
   const isSameText = (['subject', 'body', 'format', 'text', 'layout'] as const).every(
     (field) => after[field] === value[field],
   )
-  return isSameText ? after : { ...after, uses: usesOf(after), version: value.version + 1, updatedAt: now }
+  const isSameMetadata = JSON.stringify(after.metadata ?? null) === JSON.stringify(value.metadata ?? null)
+  if (isSameText && isSameMetadata) return after
+  return { ...after, uses: usesOf(after), version: value.version + 1, updatedAt: now }
 }
 
 function channelFixed({ name, channel }: Template): NotifierError {
@@ -212,15 +222,16 @@ function nameTaken(name: string): NotifierError {
 }
 
 function versionView(stored: Template): TemplateVersionRecord {
-  const { id, version, channel, subject, layout = null, updatedAt } = stored
+  const { id, version, channel, subject, layout = null, metadata = null, updatedAt } = stored
   const createdAt = new Date(updatedAt).toISOString()
-  return { id, version, channel, subject, ...shownText(stored), layout, createdAt }
+  return { id, version, channel, subject, ...shownText(stored), layout, metadata, createdAt }
 }
 
 const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))
 
 function templateView(template: Template): TemplateRecord {
-  const { id, name, channel, subject, layout = null, description, version, createdAt, updatedAt } = template
+  const { id, name, channel, subject, layout = null, description, metadata = null, version } = template
+  const { createdAt, updatedAt } = template
   return {
     id,
     name,
@@ -229,6 +240,7 @@ function templateView(template: Template): TemplateRecord {
     ...shownText(template),
     layout,
     description,
+    metadata,
     version,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),

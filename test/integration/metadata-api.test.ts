@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Host, startHost } from '../support/express-host.ts'
+import { call, codeOf } from '../support/http-client.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
+
+let host: Host
+let headers: { authorization: string }
+
+beforeEach(async () => {
+  host = await startHost({ http: { strictBody: true } })
+  headers = await host.key()
+})
+afterEach(() => host.close())
+
+const send = (metadata: unknown) =>
+  call(host.port, { method: 'POST', path: '/v1/notifications', headers, body: { ...mail, metadata } })
+
+it('is sent, returned and filtered by over HTTP', async () => {
+  const { json } = await send({ order: '4711', 'shop.id': 'a & b' })
+  await send({ order: '4712' })
+  const found = await call(host.port, { path: `/v1/notifications/${json?.id}`, headers })
+  expect(found.json).toMatchObject({ metadata: { order: '4711', 'shop.id': 'a & b' } })
+  for (const query of [
+    'metadata[order]=4711',
+    'metadata%5Border%5D=4711&metadata%5Bshop.id%5D=a%20%26%20b',
+    'metadata[order]=4711&channel=email',
+  ]) {
+    const list = await call(host.port, { path: `/v1/notifications?${query}`, headers })
+    expect(list.json).toMatchObject({ items: [{ id: json?.id }], hasMore: false })
+    const log = await call(host.port, { path: `/v1/logs?${query}`, headers })
+    const entries = log.json?.items as { notificationId: string }[]
+    expect(new Set(entries.map(({ notificationId }) => notificationId))).toEqual(new Set([json?.id]))
+    const dead = await call(host.port, { path: `/v1/dead-letters?${query}`, headers })
+    expect(dead.json).toMatchObject({ items: [] })
+  }
+  const none = await call(host.port, {
+    path: '/v1/notifications?metadata[order]=4711&metadata[shop.id]=b',
+    headers,
+  })
+  expect(none.json).toMatchObject({ items: [] })
+})
+
+it('names a wrong pair', async () => {
+  const answer = await send({ order: 4711 })
+  expect([answer.status, codeOf(answer)]).toEqual([422, 'invalid_parameter'])
+  expect(answer.text).toContain('metadata.order')
+})
+
+it.each([
+  'metadata[a b]=1',
+  'metadata=order',
+  'metadata[order]=1&metadata[order]=2',
+  'metadata[]=1',
+  'other[order]=1',
+])('refuses a wrong filter: %s', async (query) => {
+  const answer = await call(host.port, { path: encodeURI(`/v1/notifications?${query}`), headers })
+  expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+})
+
+it('is described as an object in the query', async () => {
+  const { json } = await call(host.port, { path: '/openapi.json', headers })
+  const { parameters } = (
+    json as never as { paths: Record<string, { get: { parameters: { name?: string }[] } }> }
+  ).paths['/v1/notifications']!.get
+  expect(parameters.find(({ name }) => name === 'metadata')).toMatchObject({
+    in: 'query',
+    style: 'deepObject',
+    explode: true,
+    schema: { type: 'object' },
+  })
+})
