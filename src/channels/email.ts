@@ -25,6 +25,12 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     parts: emailParts,
     assertParts: ({ headers }) => assertHeaders(headers ?? {}, allowedHeaders),
     senderOf: ({ from }) => (from === undefined ? undefined : canonicalEmail(from.address)),
+    copiesOf: ({ cc = [], bcc = [] }) => [...cc, ...bcc].map(({ address }) => address),
+    leaveOut: ({ cc, bcc, ...rest }, addresses) => ({
+      ...rest,
+      cc: cc?.filter(({ address }) => !addresses.has(address)),
+      bcc: bcc?.filter(({ address }) => !addresses.has(address)),
+    }),
     assertSender: (sender, { senders }) => assertSenderOfOrganization(sender, senders),
     wantsUnsubscribe: ({ unsubscribe }) => unsubscribe === true,
     renderParts,

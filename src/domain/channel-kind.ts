@@ -57,6 +57,10 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   assertParts?(parts: Stored): void
   /** The sender that the parts name, in canonical form, for `assertSender`. Default: none. */
   senderOf?(parts: Stored): string | undefined
+  /** The recipients of copies that the parts name. Suppressed ones are left out before each attempt. Default: none. */
+  copiesOf?(parts: Stored): readonly string[]
+  /** The parts for providers without some of the recipients of `copiesOf`. Required with it. */
+  leaveOut?(parts: Parts, addresses: ReadonlySet<string>): Parts
   /** Whether the parts ask for a one-click unsubscription link. Default: false. */
   wantsUnsubscribe?(parts: Stored): boolean
   /** The parts for providers. Default: as stored. */
@@ -179,6 +183,8 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   parts: { ...objectWith('safeParse'), expected: 'a schema of zod' },
   assertParts: FUNCTION,
   senderOf: FUNCTION,
+  copiesOf: FUNCTION,
+  leaveOut: FUNCTION,
   wantsUnsubscribe: FUNCTION,
   renderParts: FUNCTION,
   showParts: FUNCTION,

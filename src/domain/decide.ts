@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { Fact } from './facts.ts'
-import type { Outcome, Rejected } from './outcome.ts'
+import type { Outcome, RefusedCopy, Rejected } from './outcome.ts'
 import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry.ts'
 import type { SuppressionReason } from './suppression.ts'
 
@@ -71,6 +71,7 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       const handedOver = { ...about, providerMessageId: outcome.providerMessageId }
       const facts: Fact[] = [{ type: 'sent', ...handedOver, segments: context.segments }]
       if (outcome.status === 'delivered') facts.push({ type: 'delivered', ...handedOver })
+      for (const copy of outcome.refusedCopies ?? []) facts.push(refusedCopy(copy, about, context))
       return { facts, next: { kind: 'end' }, provider: 'works', pauseMs: null }
     }
     case 'rejected':
@@ -105,6 +106,12 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       return again(failure, context, { provider: 'unknown', hintMs: undefined, pauseMs: null })
     }
   }
+}
+
+/** The message went to the others, so that nothing follows for it. */
+function refusedCopy(copy: RefusedCopy, about: Partial<Fact>, context: AttemptContext): Fact {
+  const message = copy.message ?? `The copy to ${copy.address} was refused.`
+  return { ...about, type: 'reported', ...copy, message, suppress: suppressionFor(copy.code, context) }
 }
 
 /**

@@ -25,6 +25,13 @@ export interface Accepted {
   readonly providerMessageId?: string | undefined
   /** `delivered` only if the answer proves delivery (a webhook receiver's 200). Default: `sent`. */
   readonly status?: 'sent' | 'delivered' | undefined
+  /** Recipients of copies that the provider refused for good, while it took the message for the others. Default: none. */
+  readonly refusedCopies?: readonly RefusedCopy[] | undefined
+}
+
+/** A recipient of a copy that a provider refused. */
+export interface RefusedCopy extends FailureDetail {
+  readonly address: string
 }
 
 /** A permanent refusal: the same call would fail again. */
@@ -65,6 +72,8 @@ export type Outcome = Accepted | Rejected | Retry | Ambiguous
 export const MAX_MESSAGE_ID = 998
 /** Maximum stored length of a provider's text. */
 const MAX_TEXT = 2_000
+/** Most refused copies in an outcome. */
+const MAX_COPIES = 100
 /** The latest time of a Date (ECMA-262 21.4.1.1). */
 export const LATEST_TIME: number = 8.64e15
 const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message', 'account', 'provider'])
@@ -90,6 +99,7 @@ export function soundOutcome(value: unknown): Outcome | null {
         kind: 'accepted',
         providerMessageId: messageId(answer.providerMessageId),
         status: answer.status === 'delivered' ? 'delivered' : 'sent',
+        ...refusedCopiesOf(answer.refusedCopies),
       }
     case 'rejected':
       return { kind: 'rejected', ...detail, since: timeOf(answer.since) }
@@ -107,6 +117,17 @@ export function soundOutcome(value: unknown): Outcome | null {
   }
 }
 
+function refusedCopiesOf(given: unknown): Pick<Accepted, 'refusedCopies'> {
+  if (!Array.isArray(given)) return {}
+  const refusedCopies = given.slice(0, MAX_COPIES).flatMap((one: unknown): readonly RefusedCopy[] => {
+    const copy = Object(one) as Readonly<Record<string, unknown>>
+    const address = textOf(copy.address)
+    const { code = 'provider_error', providerCode } = soundCodes(copy)
+    return address === undefined ? [] : [{ address, code, message: textOf(copy.message), providerCode }]
+  })
+  return { refusedCopies }
+}
+
 /** The code of the catalogue and the provider's own code. A `code` outside the catalogue becomes the provider's own. */
 export function soundCodes({ code, providerCode }: Readonly<Record<string, unknown>>): {
   readonly code: ErrorCode | undefined
@@ -120,7 +141,12 @@ export function soundCodes({ code, providerCode }: Readonly<Record<string, unkno
 
 /** An outcome without the provider's texts, which may repeat the message. */
 export function withoutTexts(outcome: Outcome): Outcome {
-  if (outcome.kind === 'accepted') return outcome
+  if (outcome.kind === 'accepted') {
+    const { refusedCopies } = outcome
+    return refusedCopies === undefined
+      ? outcome
+      : { ...outcome, refusedCopies: refusedCopies.map(({ address, code }) => ({ address, code })) }
+  }
   return outcome.kind === 'ambiguous'
     ? {
         ...outcome,

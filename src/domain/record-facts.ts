@@ -1,5 +1,6 @@
 import { ERRORS } from './errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
+import { envelopeAddress } from './mail-parts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { type Fold, foldFact, roundOf, statusOf } from './status.ts'
 
@@ -61,7 +62,11 @@ function asReported(fact: Fact, to: string): Fact {
   return { ...fact, type: 'reported' }
 }
 
-const plain = (address: string): string => address.trim().toLowerCase()
+/** Providers report the domain of a mail's recipient in punycode. */
+function plain(address: string): string {
+  const ascii = /[^\0-\x7f]/.test(address) ? (envelopeAddress(address) ?? address) : address
+  return ascii.trim().toLowerCase()
+}
 
 function recordFact(
   state: FactState,

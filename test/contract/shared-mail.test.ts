@@ -191,3 +191,56 @@ describe('a refusal of a mail with copies', () => {
     await refusing.close()
   })
 })
+
+describe('metadata of a mail', () => {
+  const metadata = { order: '4711', event: 'bounce', 'a b': 'ü', ['n'.repeat(21)]: 'x' }
+
+  it.each<[string, (url: string) => Provider<EmailKind>, (body: never) => unknown, unknown]>([
+    [
+      'SendGrid, with marked names',
+      (baseUrl) => sendgrid({ apiKey: 'SG.a', ...mail, baseUrl }),
+      ({ custom_args }: { custom_args: object }) => custom_args,
+      Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata_${name}`, value])),
+    ],
+    [
+      'Postmark, as far as it fits',
+      (baseUrl) => postmark({ serverToken: 'token-of-ours', ...mail, baseUrl }),
+      ({ Metadata }: { Metadata: object }) => Metadata,
+      { order: '4711', event: 'bounce', 'a b': 'ü' },
+    ],
+    [
+      'Resend, as far as tags can hold it',
+      (baseUrl) => resend({ apiKey: 're_a', ...mail, baseUrl }),
+      ({ tags }: { tags: { name: string; value: string }[] }) =>
+        Object.fromEntries(tags.map(({ name, value }) => [name, value])),
+      { order: '4711', event: 'bounce', ['n'.repeat(21)]: 'x' },
+    ],
+    [
+      'Amazon SES, as far as tags can hold it',
+      (baseUrl) =>
+        ses({
+          ...{ region: 'eu-central-1', credentials: { accessKeyId: 'AKIA', secretAccessKey: 'secret' } },
+          ...{ ...mail, baseUrl },
+        }),
+      ({ EmailTags }: { EmailTags: { Name: string; Value: string }[] }) =>
+        Object.fromEntries(EmailTags.map(({ Name, Value }) => [Name, Value])),
+      { order: '4711', event: 'bounce', ['n'.repeat(21)]: 'x' },
+    ],
+  ])('goes to %s, beside our id', async (_, open, told, expected) => {
+    const provider = open(server.url)
+    const context = sendContext()
+    const message = { ...FULL_MAIL, metadata: { ...metadata, carillon_id: 'forged' } }
+    expect(await provider.send(message, context)).toMatchObject({ kind: 'accepted' })
+    await provider.close?.()
+    const body = JSON.parse(String(server.requests.at(-1)?.body)) as never
+    const marked = _.includes('marked') ? { metadata_carillon_id: 'forged' } : {}
+    expect(told(body)).toEqual({ ...Object(expected), ...marked, carillon_id: context.notificationId })
+  })
+
+  it('goes to Mailgun as variables', async () => {
+    const provider = mailgun({ apiKey: 'key-a', domain: 'mg.example.org', ...mail, baseUrl: server.url })
+    await provider.send({ ...FULL_MAIL, metadata: { order: '4711' } }, sendContext())
+    await provider.close?.()
+    expect(String(server.requests.at(-1)?.body)).toMatch(/name="v:order"\r\n\r\n4711\r\n/)
+  })
+})

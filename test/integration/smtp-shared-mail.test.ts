@@ -75,10 +75,21 @@ describe('a mail with copies', () => {
     expect(source.split('\r\n').every((line) => line.length <= 998)).toBe(true)
   })
 
-  it('goes to the others if one copy is refused', async () => {
+  it('goes to the others if one copy is refused, and says so', async () => {
     replies.set('carl@example.com', '550 No such user')
-    const { to } = await arrived(SHARED_MAIL)
-    expect(to).toEqual(['ada@bücher.example', 'bob@bücher.example'])
+    replies.set('bob@bücher.example', '452 4.2.2 Full')
+    expect(await provider.send(SHARED_MAIL, sendContext())).toMatchObject({
+      kind: 'accepted',
+      refusedCopies: [
+        {
+          address: 'bob@xn--bcher-kva.example',
+          code: 'recipient_unreachable',
+          message: expect.stringContaining('Full'),
+        },
+        { address: 'carl@example.com', code: 'invalid_recipient', providerCode: '550' },
+      ],
+    })
+    expect(server.inbox.map(({ to }) => to)).toEqual([['ada@bücher.example']])
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { FailureDetail, Outcome } from '../../../src/domain/outcome.ts'
 
 /** Shorter secrets could match unrelated text. */
 const SHORTEST = 4
@@ -18,10 +18,17 @@ export function redactor(secrets: readonly string[]): (outcome: Outcome) => Outc
   const clean = (text: string) =>
     hidden.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text).slice(0, MAX_TEXT)
   const cleaned = (text: string | undefined) => (text === undefined ? undefined : clean(text))
+  const refusal = <Refusal extends FailureDetail>(given: Refusal): Refusal => ({
+    ...given,
+    message: cleaned(given.message),
+    ...(given.providerCode === undefined ? {} : { providerCode: clean(given.providerCode) }),
+  })
   return (outcome) => {
     switch (outcome.kind) {
       case 'accepted':
-        return outcome
+        return outcome.refusedCopies === undefined
+          ? outcome
+          : { ...outcome, refusedCopies: outcome.refusedCopies.map(refusal) }
       case 'ambiguous':
         return {
           ...outcome,
@@ -30,11 +37,7 @@ export function redactor(secrets: readonly string[]): (outcome: Outcome) => Outc
         }
       case 'rejected':
       case 'retry':
-        return {
-          ...outcome,
-          message: cleaned(outcome.message),
-          ...(outcome.providerCode === undefined ? {} : { providerCode: clean(outcome.providerCode) }),
-        }
+        return refusal(outcome)
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
@@ -85,6 +85,7 @@ function receiptsOf(token: string, type: string, event: unknown): readonly Recei
       notificationId,
       fact: {
         ...fact,
+        address: addressOf(textMember(event, 'recipient')),
         providerMessageId: id === undefined ? undefined : bareId(id),
         providerCode: codeOf(type, event),
         message: messageOf(event)?.slice(0, 500),

@@ -81,7 +81,7 @@ export function mailgun(options: MailgunOptions): Provider<EmailKind> {
 }
 
 function toForm(mail: ApiMail): FormData {
-  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId, metadata } = mail
   const form = new FormData()
   form.set('from', mailboxText(from))
   form.set('to', to)
@@ -93,6 +93,7 @@ function toForm(mail: ApiMail): FormData {
   form.set('h:Message-Id', messageId)
   if (replyTo.length > 0) form.set('h:Reply-To', mailboxTexts(replyTo))
   for (const { name, value } of headerList) form.set(`h:${name}`, value)
+  for (const [name, value] of Object.entries(metadata)) form.set(`v:${name}`, value)
   form.set(`v:${OUR_ID}`, ourId)
   for (const { filename, contentType, content, cid } of filesOf(mail)) {
     const file = new Blob([new Uint8Array(content)], { type: contentType })

@@ -3,7 +3,7 @@ import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports
 import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
 /**
@@ -70,6 +70,7 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
       notificationId,
       fact: {
         ...fact,
+        address: addressOf(address),
         providerMessageId,
         providerCode: type === 'Bounce' ? `${type} ${textMember(event, 'Type') ?? ''}`.trim() : type,
         message: (textMember(event, 'Details') ?? textMember(event, 'Description'))?.slice(0, 500),

@@ -82,8 +82,14 @@ export function postmark(options: PostmarkOptions): Provider<EmailKind> {
   })
 }
 
+/** Postmark takes 10 texts, of which one is our id, with names of 20 and values of 80 characters. */
+function metadataFor(metadata: ApiMail['metadata']): Readonly<Record<string, string>> {
+  const fitting = Object.entries(metadata).filter(([name, value]) => name.length <= 20 && value.length <= 80)
+  return Object.fromEntries(fitting.slice(0, 9))
+}
+
 function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {
-  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, messageId, ourId, metadata } = mail
   const files = filesOf(mail)
   return {
     From: mailboxText(from),
@@ -100,7 +106,7 @@ function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<s
       { Name: 'X-PM-KeepID', Value: 'true' },
       ...headerList.map(({ name, value }) => ({ Name: name, Value: value })),
     ],
-    Metadata: { [OUR_ID]: ourId },
+    Metadata: { ...metadataFor(metadata), [OUR_ID]: ourId },
     ...(stream === undefined ? {} : { MessageStream: stream }),
     ...(files.length === 0
       ? {}

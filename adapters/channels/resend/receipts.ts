@@ -12,8 +12,11 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
+
+/** Tag of mails with copies. */
+export const COPIED = 'carillon_copies'
 
 /** Verification of Resend's reports. */
 export interface ResendReceiptOptions {
@@ -71,13 +74,15 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
   const providerMessageId = textMember(data, 'email_id')
   // Contacts, domains and incoming mails do not concern a sent mail.
   if (providerMessageId === undefined || !type.startsWith('email.') || type === 'email.received') return []
-  const { suppress, ...fact } = meaningOf(type, data)
+  const tags = member(data, 'tags')
+  const { suppress, ...fact } = unlessCopied(meaningOf(type, data), tags)
   return [
     {
       dedupeKey: dedupeKey(id),
-      notificationId: textMember(member(data, 'tags'), OUR_ID),
+      notificationId: textMember(tags, OUR_ID),
       fact: {
         ...fact,
+        address: onlyOf(member(data, 'to')),
         providerMessageId,
         providerCode: codeOf(type, data),
         message: messageOf(data)?.slice(0, 500),
@@ -86,6 +91,23 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
       suppress: hintOf(suppress),
     },
   ]
+}
+
+/**
+ * Resend does not say which addressee of a mail a report concerns. A bounce or complaint of a copy must not count against the
+ * recipient.
+ */
+function unlessCopied(meaning: Meaning, tags: unknown): Meaning {
+  if (textMember(tags, COPIED) === undefined || !AGAINST.has(meaning.type)) return meaning
+  return { type: 'reported', code: meaning.code }
+}
+
+const AGAINST: ReadonlySet<Meaning['type']> = new Set(['bounced', 'undelivered', 'complained'])
+
+/** The address of a report about one recipient. */
+function onlyOf(to: unknown): string | undefined {
+  const [first, second] = Array.isArray(to) ? to : [to]
+  return typeof first === 'string' && second === undefined ? addressOf(first) : undefined
 }
 
 function meaningOf(type: string, data: unknown): Meaning {

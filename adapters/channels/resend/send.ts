@@ -11,13 +11,13 @@ import {
   filesOf,
   type MailApiOptions,
   mailApiShape,
-  OUR_ID,
   sendMail,
+  tagsOf,
 } from '../kit/mail/mail-api.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeDomains, judgeResend } from './errors.ts'
-import { type ResendReceiptOptions, receiptOptions, resendReceipts } from './receipts.ts'
+import { COPIED, type ResendReceiptOptions, receiptOptions, resendReceipts } from './receipts.ts'
 
 export type { ResendReceiptOptions }
 
@@ -76,7 +76,7 @@ export function resend(options: ResendOptions): Provider<EmailKind> {
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
-  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList } = mail
   const files = filesOf(mail)
   return {
     from: mailboxText(from),
@@ -88,7 +88,7 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
     text,
     ...(html === null ? {} : { html }),
     headers: Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
-    tags: [{ name: OUR_ID, value: ourId }],
+    tags: [...tagsOf(mail), ...(cc.length + bcc.length === 0 ? [] : [{ name: COPIED, value: 'yes' }])],
     ...(files.length === 0
       ? {}
       : {

@@ -12,7 +12,7 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
@@ -87,6 +87,7 @@ function receiptOf(event: unknown): Receipt | null {
     notificationId,
     fact: {
       ...fact,
+      address: addressOf(textMember(event, 'email')),
       providerMessageId,
       providerCode: codeOf(type, event),
       message: (textMember(event, 'reason') ?? textMember(event, 'response'))?.slice(0, 500),

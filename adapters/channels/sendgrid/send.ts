@@ -71,7 +71,21 @@ export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
 }
 
 function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
-  const { to, cc, bcc, from, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const {
+    to,
+    cc,
+    bcc,
+    from,
+    replyTo,
+    subject,
+    text,
+    html,
+    headerList,
+    messageId,
+    attachments,
+    ourId,
+    metadata,
+  } = mail
   const [answers] = replyTo
   return {
     personalizations: [
@@ -100,7 +114,7 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
       'Message-ID': messageId,
       ...Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
     },
-    custom_args: { [OUR_ID]: ourId },
+    custom_args: { ...customArgs(metadata), [OUR_ID]: ourId },
     ...(attachments.length === 0
       ? {}
       : {
@@ -115,6 +129,11 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
           })),
         }),
   }
+}
+
+/** SendGrid's events have them among their own fields, which an unmarked name could replace. */
+function customArgs(metadata: ApiMail['metadata']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata_${name}`, value]))
 }
 
 function person({ name, address }: Mailbox): Readonly<Record<string, string>> {

@@ -2,7 +2,7 @@ import type { Receipt } from '../../../src/ports/receipts.ts'
 import { jsonOf, member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import type { SnsMessage } from './sns-message.ts'
 
 /** Member with an event's details, where it differs from the event's lower-case name. */
@@ -20,20 +20,26 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
   const providerMessageId = textMember(mail, 'messageId')
   if (type === undefined || providerMessageId === undefined) return []
   const details = member(event, rowOf(DETAILS, type) ?? type.toLowerCase())
-  const { suppress, ...fact } = meaningOf(type, details)
-  return [
-    {
-      dedupeKey: dedupeKey(MessageId),
-      notificationId: ourIdOf(mail),
-      fact: {
-        ...fact,
-        providerMessageId,
-        providerCode: codeOf(type, details),
-        message: messageOf(details)?.slice(0, 500),
-        occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
-      },
+  const { suppress, ...meaning } = meaningOf(type, details)
+  const fact = {
+    ...meaning,
+    providerMessageId,
+    providerCode: codeOf(type, details),
+    message: messageOf(details)?.slice(0, 500),
+    occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
+  }
+  const notificationId = ourIdOf(mail)
+  const reported = copiesIn(mail, details)
+  if (reported.length > 0) {
+    return reported.map((address, index) => ({
+      dedupeKey: index === 0 ? dedupeKey(MessageId) : dedupeKey(MessageId, address),
+      notificationId,
+      fact: { ...fact, address },
       suppress: hintOf(suppress),
-    },
+    }))
+  }
+  return [
+    { dedupeKey: dedupeKey(MessageId), notificationId, fact, suppress: hintOf(suppress) },
     ...(suppress === undefined
       ? []
       : recipientsOf(details)
@@ -109,8 +115,28 @@ function complaint(details: unknown): Meaning {
 }
 
 function recipientsOf(details: unknown): readonly string[] {
-  const listed = member(details, 'bouncedRecipients') ?? member(details, 'complainedRecipients')
-  return (Array.isArray(listed) ? listed : []).flatMap((one) => textMember(one, 'emailAddress') ?? [])
+  const listed =
+    member(details, 'bouncedRecipients') ??
+    member(details, 'complainedRecipients') ??
+    member(details, 'delayedRecipients') ??
+    // Of a delivery: the addresses themselves.
+    member(details, 'recipients')
+  return (Array.isArray(listed) ? listed : []).flatMap((one) =>
+    typeof one === 'string' ? [one] : (textMember(one, 'emailAddress') ?? []),
+  )
+}
+
+/**
+ * The recipients that a report about a mail with copies concerns. Empty for a mail with one recipient: the address in a bounce
+ * may be the one that it forwards to.
+ */
+function copiesIn(mail: unknown, details: unknown): readonly string[] {
+  const all = member(mail, 'destination')
+  if (!Array.isArray(all) || all.length < 2) return []
+  const known = new Set(all.map((one) => String(addressOf(String(one))).toLowerCase()))
+  return recipientsOf(details)
+    .flatMap((one) => addressOf(one) ?? [])
+    .filter((address) => known.has(address.toLowerCase()))
 }
 
 function codeOf(type: string, details: unknown): string {

@@ -12,8 +12,8 @@ import {
   filesOf,
   type MailApiOptions,
   mailApiShape,
-  OUR_ID,
   sendMail,
+  tagsOf,
 } from '../kit/mail/mail-api.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
@@ -107,7 +107,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
 }
 
 function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<Record<string, unknown>> {
-  const { from, to, cc, bcc, replyTo, subject, text, html, headerList, ourId } = mail
+  const { from, to, cc, bcc, replyTo, subject, text, html, headerList } = mail
   const files = filesOf(mail)
   const utf8 = (data: string) => ({ Data: data, Charset: 'UTF-8' })
   return {
@@ -139,7 +139,7 @@ function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<
             }),
       },
     },
-    EmailTags: [{ Name: OUR_ID, Value: ourId }],
+    EmailTags: tagsOf(mail).map(({ name, value }) => ({ Name: name, Value: value })),
     ...(configurationSet === undefined ? {} : { ConfigurationSetName: configurationSet }),
   }
 }

@@ -1,6 +1,6 @@
 import { email } from '../../../src/channels/built-in.ts'
 import type { EmailKind } from '../../../src/channels/email.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Outcome, RefusedCopy } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { isMail, mailContent } from '../kit/mail/mail-content.ts'
@@ -10,9 +10,9 @@ import { impossible, notBegun } from '../kit/unsent.ts'
 import { createConnectionSlots } from './connection-slots.ts'
 import { classifySmtpError, toSmtpError } from './errors.ts'
 import type { Mail } from './mime.ts'
-import { loadEncoders, loadNodemailer, type SentInfo } from './nodemailer.ts'
+import { loadEncoders, loadNodemailer } from './nodemailer.ts'
 import { resolveSmtpOptions, type SmtpOptions, type SmtpTimeouts } from './options.ts'
-import { openTransport, type SmtpTransport } from './transport.ts'
+import { type Delivery, openTransport, type RefusedRecipient, type SmtpTransport } from './transport.ts'
 
 export type { SmtpOptions, SmtpTimeouts }
 
@@ -62,7 +62,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
       }
       if (!(await slots.begin(context.signal))) return notBegun()
       const end = await deliver(mail, context).finally(slots.end)
-      return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
+      return redact(end.kind === 'sent' ? accepted(end) : classifySmtpError(end.error, end))
     },
 
     async open() {
@@ -88,9 +88,28 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
   }
 }
 
-function accepted(info: SentInfo): Outcome {
+function accepted({ info, refused }: Extract<Delivery, { kind: 'sent' }>): Outcome {
   const id = info.serverMessageId ?? info.messageId
-  return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
+  return {
+    kind: 'accepted',
+    ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }),
+    ...(refused.length === 0 ? {} : { refusedCopies: refused.map(refusedCopy) }),
+  }
+}
+
+function refusedCopy({ address, error }: RefusedRecipient): RefusedCopy {
+  const outcome = classifySmtpError(error, { contentSent: false })
+  const {
+    code = 'provider_error',
+    message,
+    providerCode,
+  } = outcome.kind === 'rejected' || outcome.kind === 'retry' ? outcome : {}
+  return {
+    address,
+    code: outcome.kind === 'rejected' ? code : 'recipient_unreachable',
+    message,
+    providerCode,
+  }
 }
 
 /** The password in every encoding that SMTP uses. */

@@ -25,8 +25,14 @@ export interface SmtpTransport {
   close(): void
 }
 
+/** A recipient that the server refused while it took the mail for others. */
+export interface RefusedRecipient {
+  readonly address: string
+  readonly error: SmtpError
+}
+
 export type Delivery =
-  | { readonly kind: 'sent'; readonly info: SentInfo }
+  | { readonly kind: 'sent'; readonly info: SentInfo; readonly refused: readonly RefusedRecipient[] }
   | {
       readonly kind: 'failed'
       readonly error: SmtpError
@@ -129,11 +135,12 @@ async function deliverOnce(
     const info = await (abandons ? orAborted(sending, content, signal) : sending)
     // An acceptance before the end of the content does not concern a complete mail.
     if (!content.readableEnded) return { kind: 'failed', error: answeredEarly(info), contentSent: true }
-    const refused = refusalOf(mail.to, info)
-    if (refused !== undefined) return { kind: 'failed', error: toSmtpError(refused), contentSent: false }
-    return { kind: 'sent', info }
+    const refused = refusalsIn(info)
+    const fault = refused.find(({ address }) => address === mail.to)
+    if (fault !== undefined) return { kind: 'failed', error: fault.error, contentSent: false }
+    return { kind: 'sent', info, refused }
   } catch (error) {
-    const failure = toSmtpError(refusalOf(mail.to, error) ?? error)
+    const failure = refusalsIn(error).find(({ address }) => address === mail.to)?.error ?? toSmtpError(error)
     // nodemailer 10.6 reports every connection end with the command `CONN`, so its errors do not tell whether the mail
     // was sent. The content is read only after the server has agreed to DATA, and never once it is destroyed.
     const contentSent = content.readableDidRead
@@ -146,11 +153,14 @@ async function deliverOnce(
   }
 }
 
-/** The server's refusal of one recipient of a mail. Undefined: there is none. */
-function refusalOf(address: string, answer: unknown): unknown {
-  const { rejectedErrors } = answer as { readonly rejectedErrors?: unknown }
-  if (!Array.isArray(rejectedErrors)) return undefined
-  return rejectedErrors.find((one: { readonly recipient?: unknown }) => one.recipient === address)
+/** The server's replies to RCPT that refuse a recipient. */
+function refusalsIn(answer: unknown): readonly RefusedRecipient[] {
+  const { rejectedErrors } = Object(answer) as { readonly rejectedErrors?: unknown }
+  if (!Array.isArray(rejectedErrors)) return []
+  return rejectedErrors.map((error: { readonly recipient?: unknown }) => ({
+    address: String(error.recipient),
+    error: toSmtpError(error),
+  }))
 }
 
 /** The error of nodemailer's pool (10.6) for a reused connection that ended before anything was sent. */

@@ -114,11 +114,7 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   }
 }
 
-/**
- * Whether the organization's settings can refuse the notification.
- *
- * @internal
- */
+/** Whether the organization's settings can refuse the notification. */
 export function isLimited(kind: ChannelKind, { content: { parts } }: NewNotification): boolean {
   return kind.assertPermitted !== undefined || (parts !== undefined && kind.senderOf?.(parts) !== undefined)
 }

@@ -3,7 +3,6 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Steps } from '../../domain/steps.ts'
-import { suppressionError } from '../../domain/suppression.ts'
 import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import { MAX_TRACKED_LINKS, NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -11,10 +10,10 @@ import type { Message } from '../../ports/provider.ts'
 import type { Links } from '../links/links.ts'
 import type { RunInSlices } from '../processor.ts'
 import { contentSteps, isBlank, renderParts } from '../render.ts'
-import { suppressionId } from '../suppressions/kind.ts'
 import type { MatchSuppression } from '../suppressions/match.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { TemplateVersion } from '../templates/kind.ts'
+import { type CopyFacts, matchAddressees, NO_COPIES, withoutSuppressed } from './copies.ts'
 import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
@@ -33,6 +32,8 @@ export interface ComposedMessage {
   readonly message: Message
   /** Segments of a text message. */
   readonly segments: number | undefined
+  /** About copies that were left out. */
+  readonly copies: CopyFacts
 }
 
 /**
@@ -62,8 +63,10 @@ export function createCompose(composition: Composition): Compose {
     if (rendered === null || 'code' in rendered) return rendered
     // Checked last, because the recipient may have been suppressed since the accept or the last attempt. If it rejects,
     // nothing is sent and the job comes back after its lease.
-    const reason = await composition.matchSuppression(suppressionId(kind, organizationId, notification.to))
-    return reason === null ? rendered : suppressionError(reason)
+    const { parts } = content
+    const { to } = notification
+    const matched = await matchAddressees(kind, organizationId, to, parts, composition.matchSuppression)
+    return withoutSuppressed(kind, rendered, matched)
   }
 }
 
@@ -123,7 +126,7 @@ function* render(
       composition,
       tracking,
     )
-    return { message, segments: kind.measure?.(text).segments }
+    return { message, segments: kind.measure?.(text).segments, copies: NO_COPIES }
   } catch (error) {
     const known = isNotifierError(error) ? CODES[error.code] : undefined
     return {

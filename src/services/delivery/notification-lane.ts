@@ -11,6 +11,7 @@ import { idempotencyKeyOf } from './attempt-context.ts'
 import type { Attempts } from './attempts.ts'
 import type { Choose } from './choose.ts'
 import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
+import type { CopyFacts } from './copies.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
 import { createFailoverHistory } from './failover-history.ts'
 import type { Lane } from './lane.ts'
@@ -122,7 +123,7 @@ export function createNotificationLane(
   async function handOver(
     job: NotificationJob,
     state: ProviderState,
-    { message, segments }: ComposedMessage,
+    { message, segments, copies }: ComposedMessage,
     { pass, stop, share, leftMs }: HandOver,
   ): Promise<Settle> {
     const { notification, organizationId } = job
@@ -156,7 +157,8 @@ export function createNotificationLane(
     // Before the slot is freed, because it decides whether the provider is asked again.
     judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
-    return () => settle(job, state, end)
+    return () =>
+      settle(job, state, copies.length === 0 ? end : withCopies(end, copies, attempt, provider.name))
   }
 
   function decision(
@@ -326,5 +328,11 @@ export function createNotificationLane(
 }
 
 const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
+
+/** After the facts of the attempt, the first of which decides what follows. */
+function withCopies(decision: Decision, copies: CopyFacts, attempt: number, provider: string): Decision {
+  const about = copies.map((fact) => ({ ...fact, attempt, provider }))
+  return { ...decision, facts: [...decision.facts, ...about] }
+}
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -65,6 +65,12 @@ describe('a report about another address', () => {
     expect(state.status).toBe('failed')
     expect(events).toMatchObject([{ eventType: 'notification.failed' }])
   })
+
+  it('is compared with the recipient in Unicode and in punycode', () => {
+    const facts = [{ ...bounce, address: 'ADA@xn--bcher-kva.example' }]
+    const statusTo = (to: string) => recordFactsOf(sent(), facts, 'receipt', to).state.status
+    expect([statusTo('ada@bücher.example'), statusTo('bob@bücher.example')]).toEqual(['failed', 'sent'])
+  })
 })
 
 describe('a quota', () => {

@@ -34,6 +34,8 @@ export interface ApiMail extends MailContent {
   readonly headerList: readonly { readonly name: string; readonly value: string }[]
   /** The notification's id. */
   readonly ourId: string
+  /** Short texts of the application. */
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 /** Mail clients show the same for mails without a subject. */
@@ -91,8 +93,22 @@ function* composeAndSend(
     html: content.html?.trim() === '' ? null : content.html,
     headerList: Object.entries(content.headers).map(([name, value]) => ({ name, value: asciiText(value) })),
     ourId: notificationId,
+    metadata: message.metadata ?? {},
   })
 }
+
+/** Tags of providers that take only ASCII letters, digits, hyphens and underscores; other metadata is left out. */
+export function tagsOf({
+  metadata,
+  ourId,
+}: ApiMail): readonly { readonly name: string; readonly value: string }[] {
+  const tags = Object.entries(metadata)
+    .filter(([name, value]) => name !== OUR_ID && TAG.test(name) && TAG.test(value))
+    .map(([name, value]) => ({ name, value }))
+  return [{ name: OUR_ID, value: ourId }, ...tags]
+}
+
+const TAG = /^[A-Za-z0-9_-]{1,256}$/
 
 /** A calendar invitation as a file, for providers that have no field for one. */
 function invitationFile({ method, content }: CalendarContent): Attachment {

@@ -1,4 +1,5 @@
 import type { Fact } from '../../../../src/domain/facts.ts'
+import { splitMailbox } from '../../../../src/domain/mailbox.ts'
 import type { Receipt } from '../../../../src/domain/receipt.ts'
 import type { SuppressionReason } from '../../../../src/domain/suppression.ts'
 
@@ -6,6 +7,11 @@ import type { SuppressionReason } from '../../../../src/domain/suppression.ts'
 export type Meaning = Pick<Fact, 'type' | 'code' | 'machine'> & {
   /** Set if the recipient refuses, or cannot receive, further mails. */
   readonly suppress?: SuppressionReason | undefined
+}
+
+/** The address in a report, which may have a display name. Undefined: none. */
+export function addressOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : splitMailbox(text)?.address
 }
 
 /** The suppression for a report. Undefined: none. */

@@ -48,6 +48,7 @@ describe('a report of Mailgun', () => {
           notificationId: 'notif_1',
           fact: {
             type: 'delivered',
+            address: 'ada@example.com',
             providerMessageId: 'id1@mg.example.org',
             providerCode: 'delivered',
             occurredAt: NOW - 30_500,

@@ -37,6 +37,7 @@ describe('a report of Postmark', () => {
         notificationId: 'notif_1',
         fact: {
           type: 'delivered',
+          address: 'ada@example.com',
           providerMessageId: 'pm-1',
           providerCode: 'Delivery',
           message: '250 ok',

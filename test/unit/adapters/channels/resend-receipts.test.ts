@@ -48,6 +48,7 @@ describe('a report of Resend', () => {
           notificationId: 'notif_1',
           fact: {
             type: 'delivered',
+            address: 'ada@example.com',
             providerMessageId: 're-1',
             providerCode: 'email.delivered',
             occurredAt: Date.parse('2026-11-21T11:59:30.000Z'),
@@ -188,6 +189,18 @@ describe('a report of Resend', () => {
     expect(others).toEqual([])
     expect(receipt?.fact).toMatchObject({ providerMessageId: 're-1', ...fact })
     expect(receipt?.suppress).toEqual(reason === undefined ? undefined : { reason })
+  })
+
+  it.each([
+    ['email.bounced', 'reported'],
+    ['email.complained', 'reported'],
+    ['email.suppressed', 'reported'],
+    ['email.delivered', 'delivered'],
+    ['email.opened', 'opened'],
+  ])('about a mail with copies counts against nobody: %s', async (type, fact) => {
+    const tags = { ...data.tags, carillon_copies: 'yes' }
+    const [receipt] = believed(await parse(signed(event(type, { tags }))))
+    expect([receipt?.fact?.type, receipt?.suppress]).toEqual([fact, undefined])
   })
 
   it('about anything but a mail that was sent is left out', async () => {

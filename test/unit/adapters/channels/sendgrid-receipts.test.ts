@@ -57,6 +57,7 @@ describe('a report of SendGrid', () => {
         notificationId: 'notif_1',
         fact: {
           type: 'delivered',
+          address: 'ada@example.com',
           providerMessageId: 'abc123',
           providerCode: 'delivered',
           occurredAt: NOW,
