@@ -18,6 +18,7 @@ import {
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
+import { readingFiles } from './services/accept/files.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
 import { createProviderRegistry } from './services/channels/provider-registry.ts'
@@ -260,7 +261,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     wake: engine.wake,
   }
   const sendInput = sendInputOf(options.kinds.known.values())
-  const preparation = {
+  const how = {
     registry,
     compiled,
     library,
@@ -270,14 +271,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     sendInput,
     limitsOf: async (organizationId: string) => plans.of(organizationId),
   }
-  const { resend, ...accept } = createAccept(
-    storage,
-    organizations,
-    sendLimits,
-    preparation,
-    engine.wake,
-    observer,
-  )
+  const { resend, ...accept } = createAccept(storage, organizations, sendLimits, how, engine.wake, observer)
   function refused(operation: string, error: unknown): void {
     const code = isNotifierError(error) ? error.code : 'internal_server_error'
     observer.record({ type: 'refused', operation, code, count: 1 })
@@ -331,6 +325,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     statistics: guard(createStatistics(storage, organizations, registry, clock)),
     logs: guard(createLogs(storage, organizations)),
   }
+  const inCode = readingFiles(scoped, options.kinds)
   const service: Service = {
     version: VERSION,
     sendInput,
@@ -385,7 +380,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     },
     organization(id) {
       assertOrganizationId(id)
-      return ofOrganization(scoped, id)
+      return ofOrganization(inCode, id)
     },
     organizations: service.organizations,
     apiKeys: { verify },
@@ -394,7 +389,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     metrics: service.metrics,
     health: service.health,
   }
-  const own = ofOrganization(scoped, DEFAULT_ORGANIZATION)
+  const own = ofOrganization(inCode, DEFAULT_ORGANIZATION)
   const notifier: MultiTenantNotifier<unknown> =
     options.organizations === 'required'
       ? refuseMembers(shared, Object.keys(own))

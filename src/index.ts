@@ -4,8 +4,10 @@ export type { EmailKind } from './channels/email.ts'
 export type {
   Attachment,
   AttachmentContent,
+  AttachmentFromFile,
   AttachmentInput,
   AttachmentRecord,
+  AttachmentWithContent,
   EmailContent,
   EmailInput,
   EmailParts,

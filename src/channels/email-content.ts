@@ -86,11 +86,25 @@ export interface EmailInput extends CommonContent {
 }
 
 /** An {@link AttachmentContent} as a call accepts it. */
-export interface AttachmentInput extends AttachmentFields {
+export type AttachmentInput = AttachmentWithContent | AttachmentFromFile
+
+/** A file whose content is given. */
+export interface AttachmentWithContent extends AttachmentFields {
   /**
-   * Bytes (a `Buffer` is a `Uint8Array`), copied by the call, or padded base64 without line breaks. Over HTTP: base64.
+   * Bytes (a `Buffer` is a `Uint8Array`), copied by the call; padded base64 without line breaks; or a stream of bytes or
+   * text, which the call reads to its end before it accepts. Do not change the message until then. Over HTTP: base64.
    */
-  readonly content: string | Uint8Array | ArrayBuffer
+  readonly content: string | Uint8Array | ArrayBuffer | AsyncIterable<Uint8Array | string>
+  readonly path?: undefined
+}
+
+/** A file that a call from code reads before it accepts the message. Refused over HTTP. */
+export interface AttachmentFromFile extends Omit<AttachmentFields, 'filename'> {
+  /** Path of a file. */
+  readonly path: string
+  /** Default: the name of the file. */
+  readonly filename?: string | undefined
+  readonly content?: undefined
 }
 
 /** An {@link EmailContent} in responses: attachments have a size in place of their content. */

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { text } from '../domain/input/fields.ts'
 import { isContentId, isFilename, isMediaType } from '../domain/mail-parts.ts'
-import type { AttachmentContent, AttachmentInput } from './email-content.ts'
+import { UnreadableFile } from '../domain/unreadable-file.ts'
+import type { AttachmentContent, AttachmentInput, AttachmentWithContent } from './email-content.ts'
 
 const MAX_ATTACHMENTS = 10
 /**
@@ -23,7 +24,11 @@ function isBase64(value: string): boolean {
 }
 
 /** Converts bytes to base64. Values larger than any attachment stay unconverted. */
-function base64Of(given: unknown): unknown {
+function base64Of(given: unknown, { addIssue }: z.RefinementCtx): unknown {
+  if (given instanceof UnreadableFile) {
+    addIssue({ code: 'custom', message: given.message })
+    return z.NEVER
+  }
   const bytes = bytesOf(given)
   if (bytes === null) return given
   if (bytes.byteLength > MAX_ATTACHMENT_BYTES) return ' '.repeat(MAX_BASE64 + 1)
@@ -44,7 +49,10 @@ const content = z
   .refine(isBase64, 'must be padded base64 without line breaks')
   .describe('Padded base64 without line breaks.')
 
-const attachment: z.ZodType<AttachmentContent, AttachmentInput> = z.strictObject({
+/** Streams and paths have been read before. */
+type Read = Omit<AttachmentWithContent, 'path'>
+
+const attachment: z.ZodType<AttachmentContent, Read> = z.strictObject({
   filename: text(1, 255)
     .refine(isFilename, 'must be a file name without a path or control characters')
     .describe('Without a path.'),
@@ -58,12 +66,13 @@ const attachment: z.ZodType<AttachmentContent, AttachmentInput> = z.strictObject
     .refine(isContentId, 'must be 1 to 100 letters, digits and ._+@-')
     .optional()
     .describe('Makes an inline image, to which the HTML refers as `cid:…`. Unique in the mail.'),
-  content: z.preprocess(base64Of, content) as unknown as z.ZodType<string, AttachmentInput['content']>,
+  content: z.preprocess(base64Of, content) as unknown as z.ZodType<string, Read['content']>,
 })
 
 /** The schema of `email.attachments`. */
-export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = z
-  .array(attachment)
+export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = (
+  z.array(attachment) as unknown as z.ZodArray<z.ZodType<AttachmentContent, AttachmentInput>>
+)
   .max(MAX_ATTACHMENTS)
   .refine(
     (all) => all.reduce((sum, { content }) => sum + decodedLength(content), 0) <= MAX_ATTACHMENT_BYTES,

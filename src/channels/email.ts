@@ -23,6 +23,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     html: true,
     escape: (value, { format }) => (format === 'html' ? escapeHtml(value) : value),
     parts: emailParts,
+    files: true,
     assertParts: ({ headers }) => assertHeaders(headers ?? {}, allowedHeaders),
     senderOf: ({ from }) => (from === undefined ? undefined : canonicalEmail(from.address)),
     copiesOf: ({ cc = [], bcc = [] }) => [...cc, ...bcc].map(({ address }) => address),

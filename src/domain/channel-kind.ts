@@ -53,6 +53,11 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * (`describe`). Absent: no parts.
    */
   readonly parts?: z.ZodType<Stored, Input> | undefined
+  /**
+   * The parts may have a list `attachments` of files with a `content`. Calls from code may give streams and paths there; the
+   * schema then gets bytes, or an `UnreadableFile`. Default false.
+   */
+  readonly files?: boolean | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
   assertParts?(parts: Stored): void
   /** The sender that the parts name, in canonical form, for `assertSender`. Default: none. */
@@ -181,6 +186,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   html: BOOLEAN,
   escape: FUNCTION,
   parts: { ...objectWith('safeParse'), expected: 'a schema of zod' },
+  files: BOOLEAN,
   assertParts: FUNCTION,
   senderOf: FUNCTION,
   copiesOf: FUNCTION,

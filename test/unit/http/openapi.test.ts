@@ -241,7 +241,7 @@ describe('the document', () => {
 
 /** The items of a batch are judged one by one; the filter of a retry, the parts of a message and the tracking of an organization are always strict. */
 const INSIDE: Readonly<Record<string, string[]>> = {
-  sendNotification: ['email', 'push', 'slack'],
+  sendNotification: ['email', 'sms', 'push', 'slack'],
   sendBatch: ['notifications'],
   retryDeadLetters: ['filter'],
   createOrganization: ['tracking'],

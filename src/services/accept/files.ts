@@ -1,0 +1,104 @@
+import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { UnreadableFile } from '../../domain/unreadable-file.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
+
+/** Longest file that is read: longer than any channel takes. */
+const MOST_BYTES = 32 * 1024 * 1024
+
+type Sends = Scoped<Tenant<unknown>>
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * The API for calls from code, in whose sends a file may be a stream, or the path of a file. It is read before the message is
+ * judged, so that what is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
+ */
+export function readingFiles(sends: Sends, { known }: Kinds): Sends {
+  const names = [...known.values()].flatMap(({ name, files }) => (files === true ? [name] : []))
+  return {
+    ...sends,
+    send(organizationId, message, ...rest) {
+      const read = withFiles(message, names)
+      if (read === undefined) return sends.send(organizationId, message, ...rest)
+      return read.then((whole) => sends.send(organizationId, whole, ...rest))
+    },
+    validate(organizationId, message, ...rest) {
+      const read = withFiles(message, names)
+      if (read === undefined) return sends.validate(organizationId, message, ...rest)
+      return read.then((whole) => sends.validate(organizationId, whole, ...rest))
+    },
+    sendBatch(organizationId, messages, ...rest) {
+      const reads = Array.isArray(messages) ? messages.map((message) => withFiles(message, names)) : []
+      if (reads.every((read) => read === undefined)) return sends.sendBatch(organizationId, messages, ...rest)
+      // A copy: the caller may empty the list meanwhile.
+      const whole = Promise.all(messages.map((message, index) => reads[index] ?? message))
+      return whole.then((all) => sends.sendBatch(organizationId, all, ...rest))
+    },
+  }
+}
+
+/** The message with the bytes of its files. Undefined: there is nothing to read. */
+function withFiles<Message extends object>(
+  message: Message,
+  names: readonly string[],
+): Promise<Message> | undefined {
+  for (const name of names) {
+    const parts = (message as Fields | null)?.[name] as { readonly attachments?: unknown } | undefined
+    const attachments = parts?.attachments
+    if (!Array.isArray(attachments) || !attachments.some(isUnread)) continue
+    return Promise.all(attachments.map(readFile)).then((files) => ({
+      ...message,
+      [name]: { ...parts, attachments: files },
+    }))
+  }
+  return undefined
+}
+
+function isUnread(file: unknown): file is Fields {
+  if (typeof file !== 'object' || file === null) return false
+  return 'path' in file || ('content' in file && isStream(file.content))
+}
+
+function isStream(content: unknown): content is AsyncIterable<unknown> {
+  return typeof content === 'object' && content !== null && Symbol.asyncIterator in content
+}
+
+async function readFile(file: unknown): Promise<unknown> {
+  if (!isUnread(file)) return file
+  const { path, content, ...rest } = file
+  try {
+    if (path === undefined) return { ...rest, content: await collect(content as AsyncIterable<unknown>) }
+    if (content !== undefined) throw new Error('it has both "content" and "path"')
+    if (typeof path !== 'string') throw new Error('"path" is not a text')
+    return { filename: basename(path), ...rest, content: await contentOf(path) }
+  } catch (cause) {
+    return { filename: 'unreadable', ...rest, content: new UnreadableFile(cause) }
+  }
+}
+
+async function contentOf(path: string): Promise<Uint8Array> {
+  const handle = await open(path)
+  try {
+    // The end of a pipe or device may never come.
+    if (!(await handle.stat()).isFile()) throw new Error('it is not a file')
+    return await collect(handle.createReadStream({ end: MOST_BYTES, autoClose: false }))
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Leaves a stream that is too long, which ends it. */
+async function collect(stream: AsyncIterable<unknown>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (!(bytes instanceof Uint8Array))
+      throw new Error('the stream has chunks that are neither bytes nor text')
+    size += bytes.byteLength
+    if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`)
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks, size)
+}
