@@ -99,7 +99,16 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: npm,
-        pathNot: packages('eventemitter3', 'p-queue', 'undici', 'libphonenumber-js', 'validator', 'zod'),
+        pathNot: packages(
+          'eventemitter3',
+          'p-queue',
+          'undici',
+          'libphonenumber-js',
+          'validator',
+          'zod',
+          'intl-messageformat',
+          '@formatjs/intl-localematcher',
+        ),
       },
     },
     {

@@ -37,6 +37,7 @@ const ALL = [
   'parse',
   'heavy-mails',
   'lists',
+  'languages',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

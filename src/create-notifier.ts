@@ -120,9 +120,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const processor = createProcessor(clock)
-  const texts = createTexts(options, storage.records, processor)
-  const { compiled, library } = texts
   const plans = createPlanFinder(stores, options.plans, clock)
+  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id))
+  const { compiled, library } = texts
   const links = createLinks(options.publicUrl, openSigner)
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)

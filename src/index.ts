@@ -47,6 +47,7 @@ export type {
 } from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'
+export type { CatalogueInput } from './domain/input/catalogue.ts'
 export type {
   CategoryChange,
   CategoryDefault,
@@ -63,7 +64,13 @@ export type {
   SharedTextInput,
 } from './domain/input/shared-text.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
-export type { TemplateChangeInput, TemplateDraft, TemplateInput } from './domain/input/template.ts'
+export type {
+  PreviewOptions,
+  TemplateChangeInput,
+  TemplateDraft,
+  TemplateInput,
+} from './domain/input/template.ts'
+export type { VariantInput, VariantsInput } from './domain/input/variants.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
 export type { JsonFields } from './domain/json-fields.ts'
 export type {
@@ -159,6 +166,13 @@ export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delive
 export type { Engine, Served } from './services/engine.ts'
 export type { HealthReport } from './services/health.ts'
 export type {
+  CatalogueRecord,
+  CatalogueSummary,
+  MissingInLocale,
+  MissingTranslations,
+} from './services/languages/records.ts'
+export type { Catalogues } from './services/languages/tenant.ts'
+export type {
   AccountLimits,
   LimitUsage,
 } from './services/limits/records.ts'
@@ -199,7 +213,12 @@ export type {
 } from './services/suppressions/records.ts'
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
 export type { AuthoringOptions } from './services/templates/options.ts'
-export type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './services/templates/records.ts'
+export type {
+  TemplatePreview,
+  TemplateRecord,
+  TemplateVersionRecord,
+  VariantRecord,
+} from './services/templates/records.ts'
 export type { SendOptions, Tenant } from './services/tenant.ts'
 export type {
   CreatedWebhookEndpoint,

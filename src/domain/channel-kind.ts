@@ -154,7 +154,7 @@ export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
 /** Fields of a message: a channel with such a name could have no parts. */
 const FIELDS: ReadonlySet<string> = new Set([
   ...['channel', 'to', 'subject', 'body', 'html', 'text', 'template', 'variables', 'data', 'format'],
-  ...['sensitive', 'priority', 'recipient', 'category', 'metadata'],
+  ...['sensitive', 'priority', 'recipient', 'category', 'metadata', 'locale', 'timeZone'],
 ])
 
 function isFreeName(name: unknown): boolean {

@@ -27,6 +27,12 @@ export type BodyFormat = 'text' | 'html'
 export interface PinnedTexts {
   readonly layout?: string
   readonly partials?: readonly string[]
+  /** The locale of the text, as BCP 47. Absent: it needs none. */
+  readonly locale?: string
+  /** The locale of the template's variant. Absent: its own text. */
+  readonly variant?: string
+  /** Versions of catalogues, in the order of look-ups. */
+  readonly messages?: readonly string[]
 }
 
 /** The template of a notification, with its pinned version. */
@@ -34,7 +40,7 @@ export interface TemplateReference {
   readonly id: string
   readonly name: string
   readonly version: number
-  /** Its layout and partials. Absent: none. */
+  /** Its layout, partials and language. Absent: none. */
   readonly texts?: PinnedTexts
 }
 
@@ -67,6 +73,8 @@ type PinnedText =
   | {
       readonly template: TemplateReference
       readonly variables: Readonly<Record<string, unknown>>
+      /** The IANA time zone of dates in its messages. Absent: it has no language. */
+      readonly timeZone?: string
       /** Literal; replaces the template's subject. */
       readonly subject?: string
       readonly format?: BodyFormat

@@ -17,6 +17,10 @@ export interface OrganizationValue {
   readonly senders: readonly string[] | null
   /** Days until ended notifications are removed, at least 1. Null: as in the option `retention`. */
   readonly retentionDays: number | null
+  /** The locale of its messages. Null or absent: the default. */
+  readonly locale?: string | null | undefined
+  /** The time zone of dates in its messages. Null or absent: the default. */
+  readonly timeZone?: string | null | undefined
   /** Tracking of its HTML mails. */
   readonly tracking: Tracking
   /** Its deletion has begun: nothing is accepted or created for it. `force`: jobs are removed, too. Null: it stays. */

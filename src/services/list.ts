@@ -47,6 +47,7 @@ type ListName =
   | 'layout-versions'
   | 'layouts'
   | 'logs'
+  | 'missing-translations'
   | 'notifications'
   | 'operator-keys'
   | 'organizations'

@@ -5,13 +5,20 @@ import type { PreferencesInput, PreferencesOf } from '../domain/input/preference
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
-import type { TemplateChangeInput, TemplateDraft, TemplateInput } from '../domain/input/template.ts'
+import type {
+  PreviewOptions,
+  TemplateChangeInput,
+  TemplateDraft,
+  TemplateInput,
+} from '../domain/input/template.ts'
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
 import type { CategoryRecord } from './categories/records.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
+import type { MissingTranslations } from './languages/records.ts'
+import type { Catalogues } from './languages/tenant.ts'
 import type { AccountLimits } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
 import type {
@@ -163,13 +170,18 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
      * @throws NotifierError as `get`, `invalid_template_variable` with the `placeholders` in its details, and
      *   `message_too_large`
      */
-    preview(idOrName: string, variables?: JsonFields): Promise<TemplatePreview>
+    preview(idOrName: string, variables?: JsonFields, options?: PreviewOptions): Promise<TemplatePreview>
     /**
      * Renders an unstored template, like {@link preview}.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
      */
     previewDraft(draft: TemplateDraft): Promise<TemplatePreview>
+    /**
+     * What templates lack in the locales of the organization, newest first: messages and variants. The locales are those
+     * of all catalogues and of the template. A page may be short, or empty, although more follow.
+     */
+    missing(query?: ListQuery): Promise<List<MissingTranslations>>
     /** Deletes a template. Queued notifications keep their version. @throws NotifierError as `get` */
     delete(idOrName: string): Promise<void>
   }
@@ -177,6 +189,8 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
   readonly layouts: SharedTexts
   /** Texts that templates, layouts and other partials insert with `{{> name}}`. */
   readonly partials: SharedTexts
+  /** Messages for templates in several languages: `{{@welcome.title}}`. */
+  readonly messages: Catalogues
   readonly apiKeys: {
     /**
      * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `not_found`,

@@ -26,6 +26,8 @@ describe('creating an organization', () => {
       {
         ...given,
         senders: null,
+        locale: null,
+        timeZone: null,
         tracking: { opens: false, clicks: false },
         createdAt: created.json?.createdAt,
         deleting: false,

@@ -18,9 +18,10 @@ const guarded = entries.filter(({ route }) => route.permission !== 'public')
 const open = entries.filter(({ route }) => route.permission === 'public')
 const tenants = guarded.filter(({ route }) => route.belongsTo === 'organization')
 const operators = guarded.filter(({ route }) => route.belongsTo === 'operator')
-const ofOne = tenants.filter(({ path }) => path.includes('{'))
+// A catalogue that is put need not exist.
+const ofOne = tenants.filter(({ path, route }) => path.includes('{') && route.operation !== 'putCatalogue')
 /** The ids of these belong to one organization alone: another one has none of the same record. */
-const OWN_IDS = 'Categories'
+const OWN_IDS: readonly string[] = ['Categories', 'Messages']
 
 let host: Host
 const keys = new Map<string, { authorization: string }>()
@@ -52,6 +53,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
+  putCatalogue: () => ({ messages: { a: 'x' } }),
   createLayout: () => ({ name: newName(), text: '{{content}}' }),
   updateLayout: () => ({ description: 'x' }),
   createPartial: () => ({ name: newName(), text: 'x' }),
@@ -74,6 +76,12 @@ function newName(): string {
   return `template-${names}`
 }
 
+/** A locale that no other test has. */
+function newLocale(): string {
+  names += 1
+  return `de-${String(names).padStart(5, 'v0000')}`
+}
+
 /** Something that an operation on one resource can be done to. */
 async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
   const tenant = host.notifier.organization(organizationId)
@@ -87,11 +95,15 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       return tenant.layouts.create({ name: newName(), text: '{{content}}' })
     case 'Partials':
       return tenant.partials.create({ name: newName(), text: 'Hi' })
+    case 'Messages':
+      // An organization may have a hundred.
+      for (const { locale } of (await tenant.messages.list()).items) await tenant.messages.delete(locale)
+      return { id: (await tenant.messages.put(newLocale(), { a: 'x' })).locale }
     case 'Organizations':
       return host.notifier.organizations.create({ name: 'One' })
     case 'API keys':
       return tenant.apiKeys.create({ name: 'k', permission: 'Read Only' })
-    case OWN_IDS:
+    case 'Categories':
       return tenant.categories.create({ id: newName(), name: 'News' })
     case 'Webhooks':
       // An organization may have fifty.
@@ -205,6 +217,11 @@ it('every operation needs the level that the route table requires', () => {
     getPartialVersion: 'Read Only',
     restorePartialVersion: 'Write',
     deletePartial: 'Full Access',
+    listCatalogues: 'Read Only',
+    getCatalogue: 'Read Only',
+    putCatalogue: 'Write',
+    deleteCatalogue: 'Full Access',
+    listMissingTranslations: 'Read Only',
     listLogs: 'Read Only',
     getStatistics: 'Read Only',
     getOperations: 'Read Only',
@@ -340,7 +357,7 @@ describe.each(operators.filter(({ path }) => path.includes('{')))(
 describe.each(ofOne)('$route.method $path', ({ route, path }) => {
   it("of another organization's resource is refused, and leaves it as it was", async () => {
     const { id } = await resource(route, OWN)
-    const expected = route.tag === OWN_IDS ? [404, 'not_found'] : [403, 'organization_mismatch']
+    const expected = OWN_IDS.includes(route.tag) ? [404, 'not_found'] : [403, 'organization_mismatch']
     const foreign = await attempt(route, path, { organizationId: OTHER, id })
     expect(outcome(foreign)).toEqual(expected)
     const operator = await attempt(route, path, { id, naming: OTHER })

@@ -1,4 +1,6 @@
 import type { Storage } from '../../src/ports/storage/storage.ts'
+import { resolveApplicationLanguages } from '../../src/services/languages/application.ts'
+import { createLanguages } from '../../src/services/languages/languages.ts'
 import type { Processor } from '../../src/services/processor.ts'
 import { resolveApplicationTexts } from '../../src/services/shared-texts/application.ts'
 import { createLibrary } from '../../src/services/shared-texts/library.ts'
@@ -10,6 +12,8 @@ import { KINDS } from './kinds.ts'
 
 /** Compiled templates of the built-in channels, without layouts and partials of an application. */
 export function compiledOver({ records }: Pick<Storage, 'records'>, processor: Processor): CompiledTemplates {
-  const library = createLibrary(records, resolveApplicationTexts({}))
+  const settings = { locale: null, timeZone: null }
+  const languages = createLanguages(records, resolveApplicationLanguages({}), () => settings)
+  const library = createLibrary(records, resolveApplicationTexts({}), languages)
   return createCompiledTemplates(records, processor, KINDS, library)
 }

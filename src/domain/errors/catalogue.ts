@@ -93,6 +93,11 @@ const ROWS = {
     'The template cannot be put together with its layout and partials.',
     'Correct the layout, partial or template that the message names.',
   ],
+  missing_translation: [
+    422,
+    'No locale has a message that the template needs.',
+    'Add the message to a catalogue of one of the locales that the message names.',
+  ],
   template_not_found: [
     404,
     'The template does not exist.',

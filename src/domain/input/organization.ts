@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { canonicalSender, MAX_SENDERS, SENDER } from '../senders.ts'
 import { isCallingCode } from '../sms-countries.ts'
 import type { Tracking } from '../track-html.ts'
+import { localeName, timeZoneName } from './catalogue.ts'
 import { text } from './fields.ts'
 
 /** Input for a new organization. */
@@ -28,6 +29,10 @@ export interface OrganizationInput {
    * the option `retention`.
    */
   readonly retentionDays?: number | null | undefined
+  /** The locale of its messages, as BCP 47: `de`, `fr-BE`. Default null: that of the service. */
+  readonly locale?: string | null | undefined
+  /** The IANA time zone of dates in its messages. Default null: that of the service. */
+  readonly timeZone?: string | null | undefined
   /**
    * Tracking of HTML mails: a picture (`opens`), and links through `publicUrl` (`clicks`), which it requires. Default:
    * off.
@@ -76,6 +81,13 @@ const retentionDays = z
   .nullish()
   .describe('Days until ended notifications are removed; null: the default of the service.')
 
+const locale = localeName
+  .nullish()
+  .describe('The locale of its messages, such as `de`; null: that of the service.')
+const timeZone = timeZoneName
+  .nullish()
+  .describe('The time zone of dates in its messages; null: that of the service.')
+
 const tracking = z
   .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
   .nullish()
@@ -94,6 +106,8 @@ export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> 
   smsCountries,
   senders,
   retentionDays,
+  locale,
+  timeZone,
   tracking,
 })
 
@@ -109,5 +123,7 @@ export const organizationChange: z.ZodType<OrganizationChange> = z.object({
   smsCountries,
   senders,
   retentionDays,
+  locale,
+  timeZone,
   tracking,
 })

@@ -4,6 +4,7 @@ import type { JsonFields } from '../json-fields.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
+import { localeName, timeZoneName } from './catalogue.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
@@ -86,6 +87,10 @@ type TextFields = {
   readonly variables?: JsonFields | undefined
   /** The same as `variables`, which has precedence. */
   readonly data?: JsonFields | undefined
+  /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the organization. */
+  readonly locale?: string | undefined
+  /** The IANA time zone of dates in a template's messages. Default: that of the organization. */
+  readonly timeZone?: string | undefined
   /** Format of `body`, or of a template's body, in a mail. Default: the template's format, or else detected. */
   readonly format?: BodyFormat | undefined
   /**
@@ -141,6 +146,14 @@ const fields = {
       'Values for the placeholders of the template. Without a template, refused if the text contains `{{`.',
     ),
   data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
+  locale: localeName
+    .optional()
+    .describe('The locale of the text of a template, such as `fr-BE`. Default: that of the organization.'),
+  timeZone: timeZoneName
+    .optional()
+    .describe(
+      'The time zone of dates in a template, such as `Europe/Vienna`. Default: that of the organization.',
+    ),
   format: z
     .enum(['text', 'html'])
     .optional()

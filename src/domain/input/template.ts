@@ -5,9 +5,11 @@ import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
+import { localeName, timeZoneName } from './catalogue.ts'
 import { channel, jsonObject, text } from './fields.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
+import { type VariantsInput, variantsInput } from './variants.ts'
 
 /** Input for a template: `html`, `text` or both, or a `body`. */
 export type TemplateInput = TemplateFields & SomeText
@@ -36,6 +38,10 @@ interface TemplateFields {
   readonly format?: BodyFormat | null | undefined
   /** The name of a layout around the text. Default null: none. The subject has no layout. */
   readonly layout?: string | null | undefined
+  /** The locale of this text, as BCP 47: `en`. Default null: that of the organization. */
+  readonly locale?: string | null | undefined
+  /** The text in other locales: `{ de: { subject, html, text } }`. In an update null removes one, and others stay. */
+  readonly locales?: VariantsInput | undefined
   /** Free text. */
   readonly description?: string | null | undefined
   /** Metadata of every message of the template, unless the send has the same pair. See `SendInput`. */
@@ -71,6 +77,8 @@ const fields = {
   layout: text(1, 100)
     .nullish()
     .describe('The name of a layout around the text. Null: none. The subject has no layout.'),
+  locale: localeName.nullish().describe('The locale of this text, such as `en`. Null: the default.'),
+  locales: variantsInput.optional(),
   description: text(0, 2000).nullish().describe('Free text.'),
   metadata: metadataInput.nullish().describe('Metadata of every message, unless the send has the same pair.'),
 }
@@ -94,6 +102,10 @@ function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void
 export type TemplateDraft = DraftFields & SomeText
 
 interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'metadata'> {
+  /** The locale to render. Default: that of the organization. */
+  readonly inLocale?: string | undefined
+  /** The time zone of dates. Default: that of the organization. */
+  readonly timeZone?: string | undefined
   /** Values for the placeholders. */
   readonly variables?: JsonFields | undefined
   /** The same as `variables`, which has precedence. */
@@ -101,6 +113,11 @@ interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'met
 }
 
 const { description: _, metadata: __, ...draftFields } = fields
+
+const previewing = {
+  inLocale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
+  timeZone: timeZoneName.optional().describe('The time zone of dates. Default: that of the organization.'),
+}
 
 /** Example values for the placeholders. */
 export const exampleValues: {
@@ -110,12 +127,31 @@ export const exampleValues: {
   data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
 }
 
+/** How to render a template. */
+export interface PreviewOptions {
+  /** Default: that of the organization. */
+  readonly locale?: string | undefined
+  /** The time zone of dates. Default: that of the organization. */
+  readonly timeZone?: string | undefined
+  /** The name of another layout; null: none. Default: the template's. */
+  readonly layout?: string | null | undefined
+}
+
+/** The schema of {@link PreviewOptions}. */
+export const previewOptions: z.ZodType<PreviewOptions, PreviewOptions> = z.strictObject({
+  locale: localeName.optional(),
+  timeZone: timeZoneName.optional(),
+  layout: text(1, 100).nullish(),
+})
+
 /** The schema behind `notifier.templates.previewDraft` and the REST API. */
 export const templateDraft: z.ZodType<
   Omit<DraftFields, 'variables' | 'data'> & {
     [Name in 'variables' | 'data']?: Record<string, unknown> | undefined
   }
-> = z.object({ channel, ...draftFields, ...exampleValues }).check(assertOneText, assertSomeText)
+> = z
+  .object({ channel, ...draftFields, ...previewing, ...exampleValues })
+  .check(assertOneText, assertSomeText)
 
 /** Changes of a template; absent fields stay. */
 export interface TemplateChangeInput {
@@ -134,6 +170,9 @@ export interface TemplateChangeInput {
   readonly format?: BodyFormat | null | undefined
   /** The name of a layout. Null removes it. */
   readonly layout?: string | null | undefined
+  readonly locale?: string | null | undefined
+  /** Replaces the given locales; null removes one. */
+  readonly locales?: VariantsInput | undefined
   readonly description?: string | null | undefined
   /** Replaces all pairs. Null removes them. */
   readonly metadata?: Metadata | null | undefined

@@ -7,9 +7,18 @@ import { createAssembly, withoutFlavour } from './assemble.ts'
 import { beginningOf } from './escape.ts'
 import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
+import {
+  type CatalogueMessage,
+  fitsArgument,
+  LANGUAGE_NAMES,
+  type Language,
+  type MessageArgument,
+  messageKey,
+  messagesIn,
+} from './language.ts'
 import { childrenOf, type Token } from './parse.ts'
 import type { SharedSources } from './shared-text.ts'
-import { isText, lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
+import { lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
 
 /** Maximum length of a subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
@@ -33,6 +42,8 @@ const NO_SHARED: SharedSources = { layout: null, partials: new Map() }
 
 /** Replacements by a send. */
 interface Instead {
+  /** Of dates in messages. Default: UTC. */
+  readonly timeZone?: string | undefined
   readonly subject?: string | undefined
   /** For mails. */
   readonly format?: BodyFormat | undefined
@@ -75,13 +86,15 @@ export interface CompiledTemplate {
  * checked when it was stored. The subject has no layout.
  *
  * @param shared default: neither layout nor partials
+ * @param language default: none, so that it has no messages
  * @throws NotifierError `invalid_parameter` for a malformed source; `invalid_template` for a missing partial, a cycle,
- *   or too much text
+ *   or too much text; `missing_translation` for messages that no locale has
  */
 export function compileTemplate(
   kind: ChannelKind,
   source: TemplateSource,
   shared: SharedSources = NO_SHARED,
+  language: Language | null = null,
 ): CompiledTemplate {
   const own = formatOf(kind, source.format, source.body)
   const assembly = createAssembly(shared)
@@ -92,24 +105,37 @@ export function compileTemplate(
   const alternative = source.text == null ? null : assembly.layOut(source.text, 'text', 'text')
   const bodies = alternative === null ? [body] : [body, alternative]
   const beginning = beginningOf(body)
-  const ofBody = requiredOf(...bodies)
-  const levels = [...bodies, ...(subject === null ? [] : [subject])].map(levelsOf)
+  const sources = subject === null ? bodies : [...bodies, subject]
+  const messages = messagesIn(sources, language)
+  const ofBody = requiredOf(bodies, messages, language)
+  const levels = sources.map((source) => levelsOf(source, messages))
+  const needsRendering =
+    [...messages.values()].some(({ args }) => args.length > 0) && isUncertain(sources, messages)
   const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
-  const ofBoth = subject === null || kind.subject === undefined ? ofBody : requiredOf(...bodies, subject)
+  const ofBoth =
+    subject === null || kind.subject === undefined ? ofBody : requiredOf(sources, messages, language)
 
   function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
     const format = formatOf(kind, instead.format ?? own, source.body)
+    const speaking = language === null ? null : { language, messages, timeZone: instead.timeZone ?? 'UTC' }
     const written =
-      instead.subject ?? (subject === null ? null : yield* writeText(subject, variables, asItIs, spent))
+      instead.subject ??
+      (subject === null ? null : yield* writeText(subject, variables, asItIs, spent, speaking))
     const landing = { format, beginning }
     const escapeValue = (value: string): string => kind.escape?.(value, landing) ?? value
     return {
       subject: written === null ? null : toHeader(written),
       // If an HTML template is sent as text, its text alternative is used.
-      body: yield* writeText(format === 'html' ? body : (alternative ?? body), variables, escapeValue, spent),
+      body: yield* writeText(
+        format === 'html' ? body : (alternative ?? body),
+        variables,
+        escapeValue,
+        spent,
+        speaking,
+      ),
       format,
       ...(format === 'html' && alternative !== null
-        ? { text: yield* writeText(alternative, variables, asItIs, spent) }
+        ? { text: yield* writeText(alternative, variables, asItIs, spent, speaking) }
         : {}),
     }
   }
@@ -120,20 +146,20 @@ export function compileTemplate(
     pieces,
     size: OWN_SIZE + 2 * assembly.characters + TOKEN_SIZE * assembly.tokens,
     placeholders() {
-      const sources = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
-      const tokens = sources.flatMap((source) => [...outside(source)])
-      const names = new Set(tokens.flatMap(([type, name]) => (type === 'text' || type === '!' ? [] : [name])))
-      const required = new Set(ofBoth)
+      const shown = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
+      const required = new Set(ofBoth.map(({ name }) => name))
+      const names = new Set(shown.flatMap((source) => openNames(source, messages, language)))
       return [...names].map((name) => ({ name, required: required.has(name) }))
     },
     assertVariables(variables, instead = {}, spent = nothing()) {
-      const names = instead.subject === undefined ? ofBoth : ofBody
-      spent.pieces += names.length
-      const missing = names.filter((name) => !isText(lookUp(variables, name)))
+      const needed = instead.subject === undefined ? ofBoth : ofBody
+      spent.pieces += needed.length
+      const missing = needed.filter(({ name, type }) => !fitsArgument(lookUp(variables, name), type))
       if (missing.length > 0) throw missingVariables(missing, variables)
       // Rendering is the most expensive check, and happens again at the delivery.
       const extent = extentOf(variables)
-      if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead, spent)
+      if (needsRendering || levels.some((each) => mayBeTooLarge(each, extent)))
+        render(variables, instead, spent)
     },
     render,
     renderSteps,
@@ -149,16 +175,21 @@ export function toHeader(text: string): string {
     .replace(/[\uD800-\uDBFF]$/, '')
 }
 
-function missingVariables(missing: readonly string[], variables: Variables): NotifierError {
-  const list = listedNames(missing, (name) => kindOf(lookUp(variables, name)))
+function missingVariables(missing: readonly Required[], variables: Variables): NotifierError {
+  const names = missing.map(({ name }) => name)
+  const list = listedNames(names, (name) => kindOf(lookUp(variables, name)))
+  const types = new Set(missing.map(({ type }) => type))
+  const right = types.size > 1 ? 'a value of its type' : EXPECTED[missing[0]?.type ?? 'text']
   return new NotifierError('invalid_template_variable', {
     message:
       missing.length === 1
-        ? `The template needs the variable ${list}: it must be a text, a number or a boolean.`
-        : `The template needs the variables ${list}: each must be a text, a number or a boolean.`,
-    details: { field: 'variables', missing: missing.slice(0, MOST_NAMES) },
+        ? `The template needs the variable ${list}: it must be ${right}.`
+        : `The template needs the variables ${list}: each must be ${right}.`,
+    details: { field: 'variables', missing: names.slice(0, MOST_NAMES) },
   })
 }
+
+const EXPECTED = { text: 'a text, a number or a boolean', number: 'a number', date: 'a date in ISO 8601' }
 
 function kindOf(value: unknown): string {
   if (value === undefined) return 'absent'
@@ -167,13 +198,61 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
+type Required = Pick<MessageArgument, 'name' | 'type'>
+
 /** The variables outside sections, without duplicates; a section makes the ones inside optional. */
-function requiredOf(...sources: readonly (readonly Token[])[]): readonly string[] {
-  const names = new Set<string>()
-  for (const source of sources) {
-    for (const [type, name] of outside(source)) if (type === 'name' || type === '&') names.add(name)
+function requiredOf(
+  sources: readonly (readonly Token[])[],
+  messages: Messages,
+  language: Language | null,
+): readonly Required[] {
+  const required = new Map<string, Required>()
+  for (const token of sources.flatMap((source) => [...outside(source)])) {
+    for (const each of neededBy(token, messages, language)) {
+      if (each.type !== 'text' || !required.has(each.name)) required.set(each.name, each)
+    }
   }
-  return [...names]
+  return [...required.values()]
+}
+
+type Messages = ReadonlyMap<string, CatalogueMessage>
+
+function neededBy(token: Token, messages: Messages, language: Language | null): readonly Required[] {
+  const [type, name] = token
+  if (type !== 'name' && type !== '&') return []
+  const key = messageKey(token)
+  if (key !== null) return messages.get(key)?.args.filter(({ required }) => required) ?? []
+  return language !== null && LANGUAGE_NAMES.includes(name) ? [] : [{ name, type: 'text' }]
+}
+
+/** The variables outside sections, and those that open sections. */
+function openNames(
+  source: readonly Token[],
+  messages: Messages,
+  language: Language | null,
+): readonly string[] {
+  return [...outside(source)].flatMap((token) => {
+    const [type, name] = token
+    if (type === '#' || type === '^') return [name]
+    const key = messageKey(token)
+    return key === null
+      ? neededBy(token, messages, language).map((each) => each.name)
+      : (messages.get(key)?.args.map((each) => each.name) ?? [])
+  })
+}
+
+/** True: only rendering shows whether all values of the messages are there and fit. */
+function isUncertain(sources: readonly (readonly Token[])[], messages: Messages): boolean {
+  if ([...messages.values()].some(({ args }) => args.some(({ required }) => !required))) return true
+  const outer = new Set(sources.flatMap((source) => [...outside(source)]))
+  return sources.some((source) => hasInner(source, outer))
+}
+
+/** True: a message with values is inside a section. */
+function hasInner(level: readonly Token[], outer: ReadonlySet<Token>): boolean {
+  return level.some(
+    (token) => (messageKey(token) !== null && !outer.has(token)) || hasInner(childrenOf(token), outer),
+  )
 }
 
 /** The tokens outside sections, with those of partials in place of each. */

@@ -1,3 +1,4 @@
+import type { CatalogueMessage } from './language.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Maximum growth of an escaped character: `&quot;`, `\u0000`. */
@@ -16,23 +17,30 @@ interface Level {
 /** A text by levels: first the part outside sections, then the part that each of these repeats, and so on. */
 export type Levels = readonly Level[]
 
-export function levelsOf(tokens: readonly Token[]): Levels {
+export function levelsOf(tokens: readonly Token[], messages: Messages = new Map()): Levels {
   const levels: Level[] = []
-  collect(tokens, 0, levels)
+  collect(tokens, 0, levels, messages)
   return levels
 }
 
-function collect(tokens: readonly Token[], depth: number, levels: Level[]): void {
+type Messages = ReadonlyMap<string, CatalogueMessage>
+
+function collect(tokens: readonly Token[], depth: number, levels: Level[], messages: Messages): void {
   const level = levels[depth] ?? { text: 0, values: 0, pieces: 0 }
   levels[depth] = level
   level.pieces += tokens.length + 1
   for (const token of tokens) {
     const [type, name] = token
     if (type === 'text') level.text += name.length
-    if (type === 'name' || type === '&') level.values += 1
-    if (type === '#') collect(childrenOf(token), depth + 1, levels)
-    if (type === '^' || type === '>') collect(childrenOf(token), depth, levels)
+    if (type === 'name' || type === '&') addValue(level, messages.get(name.slice(1)))
+    if (type === '#') collect(childrenOf(token), depth + 1, levels, messages)
+    if (type === '^' || type === '>') collect(childrenOf(token), depth, levels, messages)
   }
+}
+
+function addValue(level: Level, message: CatalogueMessage | undefined): void {
+  level.values += message === undefined ? 1 : message.uses
+  level.text += message === undefined ? 0 : MOST_ESCAPED * message.length
 }
 
 /** The longest text and the longest list among the values. */

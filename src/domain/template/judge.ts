@@ -1,4 +1,5 @@
 import { shortName } from '../listed-names.ts'
+import { MESSAGE_KEY } from './language.ts'
 import { nest, type Place, scan, type Token, wrongText } from './parse.ts'
 import { MAX_PARTIALS, SHARED_NAME } from './shared-text.ts'
 
@@ -65,8 +66,7 @@ function tagFault([type, name, start]: Token, open: readonly string[]): string |
         : `has the partial "{{>${shown}}}" at ${start}, which is not a name: lower-case words joined by hyphens`
     case '#':
     case '^':
-      if (open.length >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`
-      return helperFault(type, name, start) ?? (name === '.' ? null : nameFault(name, start))
+      return sectionFault(type, name, start, open.length)
     case 'name':
       if (name.startsWith('<'))
         return `has the parent "{{${shown}}}" at ${start}. Carillon has no inheritance: write the text itself`
@@ -85,6 +85,14 @@ function tagFault([type, name, start]: Token, open: readonly string[]): string |
   }
 }
 
+function sectionFault(type: string, name: string, start: number, depth: number): string | null {
+  if (depth >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`
+  const shown = shortName(name)
+  if (name.startsWith('@'))
+    return `opens a section with the message "${shown}" at ${start}. A message is a text: write {{${shown}}}`
+  return helperFault(type, name, start) ?? (name === '.' ? null : nameFault(name, start))
+}
+
 function helperFault(type: string, name: string, start: number): string | null {
   const [, block, scope] = HELPER.exec(name) ?? []
   const instead = INSTEAD_OF_HELPER[block ?? scope ?? '']
@@ -93,8 +101,14 @@ function helperFault(type: string, name: string, start: number): string | null {
 }
 
 function valueFault(name: string, start: number, open: readonly string[]): string | null {
+  if (name.startsWith('@')) return keyFault(name.slice(1), start)
   if (name !== '.') return nameFault(name, start)
   return open.includes('#') ? null : `has the tag "." at ${start}, the item of a section, outside a section`
+}
+
+function keyFault(key: string, start: number): string | null {
+  if (key.length <= MAX_NAME && MESSAGE_KEY.test(key)) return null
+  return `has the message "@${shortName(key)}" at ${start}, whose key is not names joined by dots`
 }
 
 function nameFault(name: string, start: number): string | null {

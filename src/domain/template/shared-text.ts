@@ -37,6 +37,8 @@ export interface SharedText extends SharedSource {
   readonly name: string
   /** The partials that its sources name. */
   readonly uses: readonly string[]
+  /** True: its sources have messages, or name their language. */
+  readonly localized: boolean
   readonly description: string | null
   /** From 1; every change of a source makes a new one. */
   readonly version: number

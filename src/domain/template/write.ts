@@ -1,6 +1,7 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
 import type { Work } from './extent.ts'
+import type { CatalogueMessage, Language } from './language.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Maximum length of a body, source and rendered, in characters. */
@@ -8,6 +9,13 @@ export const MAX_BODY_LENGTH: number = 512 * 1024
 
 /** Maximum number of tags and texts that one text expands, because lists multiply: five for each value of a message. */
 export const MAX_PIECES = 50_000
+
+/** The language of a text, and the time zone of its dates. */
+export interface Speaking {
+  readonly language: Language
+  readonly messages: ReadonlyMap<string, CatalogueMessage>
+  readonly timeZone: string
+}
 
 /** The values inside a section: its own first, then those around it. */
 interface Scope {
@@ -27,6 +35,7 @@ export function* writeText(
   variables: unknown,
   escapeValue: (value: string) => string,
   spent: Work,
+  speaking: Speaking | null = null,
 ): Steps<string> {
   const isStepFull = createStepCounter()
   let pieces = 0
@@ -46,11 +55,21 @@ export function* writeText(
   function* tag(token: Token, scope: Scope): Steps<void> {
     const [type, name] = token
     if (type === '>') return yield* write(childrenOf(token), scope)
+    if (speaking !== null && name.startsWith('@')) return yield* message(token, scope, speaking)
     const value = lookUpIn(scope, name)
     if (type === '#') yield* section(token, value, scope)
     else if (type === '^') yield* inverted(token, value, scope)
     else if ((type === 'name' || type === '&') && isText(value))
       yield* addValue(String(value), type === 'name')
+  }
+
+  function* message([type, name]: Token, scope: Scope, { messages, timeZone }: Speaking): Steps<void> {
+    const found = messages.get(name.slice(1))
+    if (found === undefined) return
+    // Without escaping, a message may have markup, but its values are texts.
+    const escapesValues = type === '&' ? escapeValue : asItIs
+    const text = found.format((value) => lookUpIn(scope, value), escapesValues, timeZone)
+    yield* addValue(text, type === 'name')
   }
 
   function* section(token: Token, value: unknown, scope: Scope): Steps<void> {
@@ -83,13 +102,16 @@ export function* writeText(
   }
 
   try {
-    yield* write(tokens, { values: variables, outer: null })
+    const around = speaking === null ? null : { values: speaking.language, outer: null }
+    yield* write(tokens, { values: variables, outer: around })
     return text
   } finally {
     spent.pieces += pieces
     spent.characters += text.length
   }
 }
+
+const asItIs = (value: string): string => value
 
 /** The nearest scope with the first name decides. */
 function lookUpIn(from: Scope, name: string): unknown {
@@ -122,7 +144,7 @@ function plain(value: unknown): unknown {
   return typeof value === 'function' ? undefined : value
 }
 
-export function isText(value: unknown): value is string | number | boolean {
+function isText(value: unknown): value is string | number | boolean {
   return (
     typeof value === 'string' ||
     typeof value === 'boolean' ||

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { cataloguePut } from '../../domain/input/catalogue.ts'
 import { categoryChange, categoryInput } from '../../domain/input/category.ts'
 import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
@@ -17,6 +18,13 @@ import {
 } from '../../domain/input/webhook-endpoint.ts'
 import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
+import {
+  catalogueList,
+  catalogueRecord,
+  catalogueSummary,
+  missingTranslationList,
+  missingTranslations,
+} from '../schemas/catalogue.ts'
 import { categoryList, categoryRecord } from '../schemas/category.ts'
 import { deleted, failure, notificationStatus } from '../schemas/common.ts'
 import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
@@ -74,6 +82,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['LayoutChange', layoutChange],
   ['PartialRequest', partialInput],
   ['PartialChange', partialChange],
+  ['CatalogueRequest', cataloguePut],
   ['ApiKeyRequest', apiKeyInput],
   ['WebhookEndpointRequest', webhookEndpointInput],
   ['WebhookEndpointChange', webhookEndpointChange],
@@ -108,6 +117,11 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['SharedTextList', sharedTextList],
   ['SharedTextVersion', sharedTextVersionRecord],
   ['SharedTextVersionList', sharedTextVersionList],
+  ['CatalogueSummary', catalogueSummary],
+  ['Catalogue', catalogueRecord],
+  ['CatalogueList', catalogueList],
+  ['MissingTranslations', missingTranslations],
+  ['MissingTranslationList', missingTranslationList],
   ['LogEntry', logEntry],
   ['LogList', logList],
   ['LimitUsage', limitUsage],

@@ -15,6 +15,7 @@ export const TAGS = {
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
   Layouts: 'Texts around those of templates.',
   Partials: 'Texts that others insert with `{{> name}}`.',
+  Messages: 'Catalogues of messages for templates in several languages.',
   Logs: 'The delivery log.',
   Statistics: 'Counts for overviews.',
   Account: 'Limits and their usage.',

@@ -1,5 +1,6 @@
 import { accountRoutes } from './account.ts'
 import { apiKeyRoutes } from './api-keys.ts'
+import { catalogueRoutes } from './catalogues.ts'
 import { categoryRoutes } from './categories.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   ...templateRoutes,
   ...sharedTextRoutes,
+  ...catalogueRoutes,
   ...logRoutes,
   ...statisticsRoutes,
   ...accountRoutes,

@@ -39,9 +39,9 @@ async function preview(
   { params, body, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  const { variables, data } = parseInput(previewInput, body)
+  const { variables, data, ...options } = parseInput(previewInput, body)
   const values = { ...data, ...variables }
-  return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values) }
+  return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values, options) }
 }
 
 async function previewDraft(
@@ -150,7 +150,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     paths: below('/{idOrName}/preview'),
     permission: 'Read Only',
     unknown: 'template_not_found',
-    errors: ['invalid_template', 'invalid_template_variable', 'message_too_large'],
+    errors: ['invalid_template', 'missing_translation', 'invalid_template_variable', 'message_too_large'],
     body: previewInput,
     response: templatePreview,
     handler: preview,
@@ -165,6 +165,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
       'missing_required_field',
       'invalid_channel',
       'invalid_template',
+      'missing_translation',
       'invalid_template_variable',
       'message_too_large',
     ],

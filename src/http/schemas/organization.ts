@@ -17,6 +17,11 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
     .int()
     .nullable()
     .describe('Days until ended notifications are removed; null: the setting of the service.'),
+  locale: z.string().nullable().describe('The locale of its messages; null: that of the service.'),
+  timeZone: z
+    .string()
+    .nullable()
+    .describe('The time zone of dates in its messages; null: that of the service.'),
   tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
   createdAt: timestamp,
   deleting: z.boolean().describe('True: its deletion has begun.'),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { localeName, timeZoneName } from '../../domain/input/catalogue.ts'
 import { exampleValues } from '../../domain/input/template.ts'
 import type { List } from '../../services/list.ts'
 import type { RenderedMessage } from '../../services/render.ts'
@@ -8,6 +9,18 @@ import type {
   TemplateVersionRecord,
 } from '../../services/templates/records.ts'
 import { channelName, listOf, metadataField, timestamp } from './common.ts'
+
+const locales = z
+  .record(
+    z.string(),
+    z.object({
+      subject: z.string().nullable(),
+      body: z.string().nullable(),
+      html: z.string().nullable(),
+      text: z.string().nullable(),
+    }),
+  )
+  .describe('Its text in other locales.')
 
 /** A template in responses. */
 export const templateRecord: z.ZodType<TemplateRecord> = z.object({
@@ -19,6 +32,8 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   layout: z.string().nullable().describe('The name of the layout around its text.'),
+  locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
+  locales,
   description: z.string().nullable(),
   metadata: metadataField,
   version: z.int().min(1),
@@ -36,6 +51,8 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   layout: z.string().nullable().describe('The name of the layout around its text.'),
+  locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
+  locales,
   metadata: metadataField,
   createdAt: timestamp.describe('Creation time of the version.'),
 })
@@ -48,7 +65,15 @@ export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateReco
 export const previewInput: z.ZodType<{
   variables?: Record<string, unknown> | undefined
   data?: Record<string, unknown> | undefined
-}> = z.object(exampleValues)
+  locale?: string | undefined
+  timeZone?: string | undefined
+  layout?: string | null | undefined
+}> = z.object({
+  ...exampleValues,
+  locale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
+  timeZone: timeZoneName.optional().describe('The time zone of dates. Default: that of the organization.'),
+  layout: z.string().min(1).max(100).nullish().describe('Another layout; null: none.'),
+})
 
 /** Fields of a rendered text. */
 export const renderedFields: {

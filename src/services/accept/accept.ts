@@ -10,7 +10,7 @@ import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
-import { namesTexts } from '../shared-texts/library.ts'
+import { needsTexts } from '../shared-texts/library.ts'
 import { suppressionId } from '../suppressions/kind.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
@@ -85,8 +85,8 @@ export function createAccept(
       input.template === undefined
         ? null
         : await lookups.template({ organizationId, reference: input.template })
-    if (template !== null && namesTexts(template))
-      template = await how.library.complete(template, lookups.records)
+    if (template !== null && needsTexts(template))
+      template = await how.library.complete(template, lookups.records, input.locale)
     if (template !== null) await how.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming

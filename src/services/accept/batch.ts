@@ -9,7 +9,7 @@ import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
-import { namesTexts, sharedSize } from '../shared-texts/library.ts'
+import { needsTexts, sharedSize } from '../shared-texts/library.ts'
 import { suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
 import { findTemplates } from '../templates/find-templates.ts'
@@ -35,6 +35,8 @@ const MAX_EXPANDED = 100 * MAX_PIECES
 const CHARACTERS_OF_A_TAG = 64
 /** Compiling a tag costs as much as expanding this many. */
 const EXPANDED_OF_COMPILED = 4
+/** Finding the texts of a template in one more locale costs as much as expanding this many. */
+const PIECES_OF_A_LOCALE = 5_000
 /** Maximum number of characters of a batch's templates. */
 const MAX_READ = 100 * MAX_BODY_LENGTH
 
@@ -201,25 +203,57 @@ async function* byTemplate(
     if (others === undefined) naming.set(input.template ?? NONE, [[index, input]])
     else others.push([index, input])
   }
-  const { registry, compiled } = how
+  const { registry } = how
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
     warmed.add(channel)
     await registry.warm(channel, organizationId)
   }
-  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, how, spent)) {
+  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
     const named = naming.get(name) ?? []
-    if (template !== null && !isNotifierError(template) && !isSpent(spent)) {
-      const prepared = await compiled.prepare(template)
-      spent.pieces += EXPANDED_OF_COMPILED * (prepared?.pieces ?? 0)
-    }
-    const channels = new Set(
-      named.map(([, input]) => channelHint(input, isNotifierError(template) ? null : template)),
-    )
+    const inLocale = await templateIn(template, reads, how, spent)
+    const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
-    for (const [index, input] of named) yield [index, input, template]
+    for (const [index, input] of named) {
+      const known = inLocale(input.locale)
+      yield [index, input, isPending(known) ? await known : known]
+    }
   }
+}
+
+type InLocale = (locale: string | undefined) => Found | Promise<Found>
+
+const isPending = (found: Found | Promise<Found>): found is Promise<Found> => found instanceof Promise
+
+/** Puts a template together and compiles it, once for each locale. */
+async function templateIn(
+  template: Template | null,
+  { records }: AcceptReads,
+  { compiled, library }: Preparation,
+  spent: Spent,
+): Promise<InLocale> {
+  async function prepared(whole: Found): Promise<Found> {
+    if (whole === null || isNotifierError(whole) || isSpent(spent)) return whole
+    const ready = await compiled.prepare(whole)
+    spent.pieces += EXPANDED_OF_COMPILED * (ready?.pieces ?? 0)
+    return whole
+  }
+  if (template === null || !needsTexts(template)) {
+    const found = await prepared(template)
+    return () => found
+  }
+  const known = new Map<string | undefined, Found>()
+  async function complete(whole: Template, locale: string | undefined): Promise<Found> {
+    if (isSpent(spent)) return whole
+    spent.pieces += PIECES_OF_A_LOCALE
+    const completed = await attempted(library.complete(whole, records, locale))
+    spent.read += isNotifierError(completed) ? 0 : sharedSize(completed?.made)
+    const found = await prepared(completed)
+    known.set(locale, found)
+    return found
+  }
+  return (locale) => known.get(locale) ?? complete(template, locale)
 }
 
 /** Reads templates by name, a few at a time, and none after the batch has reached its limit. */
@@ -227,9 +261,8 @@ async function* templatesOf(
   names: readonly string[],
   organizationId: string,
   { records }: AcceptReads,
-  { library }: Preparation,
   spent: Spent,
-): AsyncGenerator<readonly [name: string, template: Found]> {
+): AsyncGenerator<readonly [name: string, template: Template | null]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {
     const some = names.slice(at, at + READ_AT_ONCE)
     const references = some.filter((name) => name !== NONE)
@@ -242,12 +275,8 @@ async function* templatesOf(
         )
     for (const name of some) {
       const template = found[references.indexOf(name)] ?? null
-      const whole =
-        template !== null && namesTexts(template)
-          ? await attempted(library.complete(template, records))
-          : template
-      spent.read += sizeOf(whole)
-      yield [name, whole]
+      spent.read += template === null ? 0 : template.body.length + (template.text?.length ?? 0)
+      yield [name, template]
     }
   }
 }
@@ -262,11 +291,6 @@ async function attempted(template: Promise<Template>): Promise<Found> {
     if (isNotifierError(error) && error.code === 'invalid_template') return error
     throw error
   }
-}
-
-function sizeOf(template: Found): number {
-  if (template === null || isNotifierError(template)) return 0
-  return template.body.length + (template.text?.length ?? 0) + sharedSize(template.made)
 }
 
 function isSpent({ pieces, characters, read }: Spent): boolean {

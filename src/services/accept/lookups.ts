@@ -1,7 +1,9 @@
 import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
+import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
-import type { RecordRef } from '../../ports/storage/records.ts'
+import type { RecordRef, StoredRecord } from '../../ports/storage/records.ts'
+import { cataloguesKind } from '../languages/kind.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import { sharedKind } from '../shared-texts/kind.ts'
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
@@ -11,7 +13,7 @@ import { findTemplates, type WantedTemplate } from '../templates/find-templates.
 export interface Lookups {
   readonly reads: AcceptReads
   readonly record: Coalesced<IdempotencyKey, IdempotencyRecord | null>
-  /** Reads of layouts and partials. */
+  /** Reads of layouts, partials and lists of catalogues. */
   readonly records: RecordReads
   readonly template: Coalesced<WantedTemplate, Template | null>
   readonly suppression: MatchSuppression
@@ -19,10 +21,14 @@ export interface Lookups {
 
 export function createLookups(reads: AcceptReads): Lookups {
   const shared = coalesce((refs: readonly RecordRef[]) => reads.records.get(sharedKind, refs))
+  const catalogues = coalesce((refs: readonly RecordRef[]) => reads.records.get(cataloguesKind, refs))
   return {
     records: {
-      // Only layouts and partials are read so.
-      get: async (_, refs) => (await Promise.all(refs.map(shared))) as never,
+      // Nothing else is read so.
+      async get<Value extends object>({ name }: RecordKind<Value>, refs: readonly RecordRef[]) {
+        const found = name === sharedKind.name ? refs.map(shared) : refs.map(catalogues)
+        return (await Promise.all<object | null>(found)) as (StoredRecord<Value> | null)[]
+      },
     },
     reads,
     record: coalesce((keys) => reads.findIdempotent(keys)),

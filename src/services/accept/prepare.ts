@@ -241,8 +241,10 @@ function contentOf(
     })
   }
   const variables = { ...input.data, ...input.variables }
-  compiled.of(template).assertVariables(variables, overrides, spent)
-  return { ...overrides, template: referenceOf(template), variables }
+  const zone = template.made?.timeZone
+  const how = zone === undefined ? overrides : { ...overrides, timeZone: input.timeZone ?? zone }
+  compiled.of(template).assertVariables(variables, how, spent)
+  return { ...how, template: referenceOf(template), variables }
 }
 
 /** The empty text of a message whose parts stand in for one; null: it needs a text. */

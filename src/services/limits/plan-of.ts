@@ -5,7 +5,7 @@ import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordReads, RecordStores } from '../records/record-stores.ts'
 
-/** The plan of an organization with its name, permitted countries, senders and tracking. */
+/** The plan of an organization with its name, permitted countries, senders, language and tracking. */
 export interface OrganizationPlan {
   readonly name: string
   readonly plan: Plan
@@ -13,6 +13,10 @@ export interface OrganizationPlan {
   readonly smsCountries: readonly string[] | null
   /** Addresses and domains that its mails may come from. Null: as the providers allow. */
   readonly senders: readonly string[] | null
+  /** Null: the default. */
+  readonly locale: string | null
+  /** Null: the default. */
+  readonly timeZone: string | null
   /** The tracking of its HTML mails. */
   readonly tracking: Tracking
   /** True: nothing new is accepted for it. */
@@ -46,8 +50,9 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
     const before = changes
     const organization = await store.find({ id: organizationId }, from)
     if (organization === null) throw unknownOrganization(organizationId)
-    const { plan, smsCountries, senders, tracking, deleting } = organization.value
-    const limits = { smsCountries, senders, tracking, deleting: deleting !== null }
+    const { value } = organization
+    const { plan, smsCountries, senders, locale = null, timeZone = null, tracking, deleting } = value
+    const limits = { smsCountries, senders, locale, timeZone, tracking, deleting: deleting !== null }
     const found = { ...choose(organizationId, plan), ...limits }
     // A result read before a change must not enter the cache after it.
     if (changes !== before) return found

@@ -90,11 +90,14 @@ export function createOrganizations(
           smsCountries = null,
           senders = null,
           retentionDays = null,
+          locale = null,
+          timeZone = null,
         } = parsed
         const tracking = trackingOf(parsed.tracking)
         assertTrackable(tracking, links)
         plans.assertKnown(plan)
-        const value = { name, plan, smsCountries, senders, retentionDays, tracking, deleting: null }
+        const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, tracking }
+        const value = { name, ...settings, deleting: null }
         const organization = await store.insert({ id, organizationId: null, value })
         if (organization === 'taken') {
           throw new NotifierError('already_exists', {
@@ -158,6 +161,13 @@ function held(id: string): NotifierError {
 }
 
 function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): OrganizationRecord {
-  const { deleting, ...organization } = value
-  return { id, ...organization, createdAt: new Date(createdAt).toISOString(), deleting: deleting !== null }
+  const { deleting, locale = null, timeZone = null, ...organization } = value
+  return {
+    id,
+    ...organization,
+    locale,
+    timeZone,
+    createdAt: new Date(createdAt).toISOString(),
+    deleting: deleting !== null,
+  }
 }

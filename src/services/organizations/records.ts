@@ -8,6 +8,10 @@ export interface OrganizationRecord {
   readonly senders: readonly string[] | null
   /** Days until ended notifications are removed. Null: as in the option `retention`. */
   readonly retentionDays: number | null
+  /** The locale of its messages. Null: that of the option `locale`. */
+  readonly locale: string | null
+  /** The time zone of dates in its messages. Null: that of the option `timeZone`. */
+  readonly timeZone: string | null
   /** Tracking of HTML mails. */
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string

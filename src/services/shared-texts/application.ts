@@ -4,7 +4,7 @@ import { layoutInput, partialInput, type SharedSourceInput } from '../../domain/
 import { assertSlots } from '../../domain/template/assemble.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import { SHARED_NAME, type SharedRole } from '../../domain/template/shared-text.ts'
-import { partialsIn } from '../../domain/template/uses.ts'
+import { usesIn } from '../../domain/template/uses.ts'
 import type { KeepingInsert } from '../../ports/storage/records.ts'
 import { assertObject, wrong } from '../option-checks.ts'
 import { parseSubject } from '../scope.ts'
@@ -62,8 +62,8 @@ function resolveOne(role: SharedRole, option: string, name: string, source: Shar
     })
     assertTemplateText({ html, text }, role)
     if (role === 'layout') assertSlots({ html, text })
-    const uses = partialsIn([html, text])
-    return { name, html, text, uses, pin: pinOf([role, name, html, text]) }
+    const { partials: uses, localized } = usesIn([html, text])
+    return { name, html, text, uses, localized, pin: pinOf([role, name, html, text]) }
   } catch (error) {
     if (!isNotifierError(error)) throw error
     throw wrong(option, `valid: ${error.message}`)
@@ -75,10 +75,7 @@ function pinOf(parts: readonly unknown[]): string {
   return `app_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
-function toVersion(
-  role: SharedRole,
-  { pin, name, html, text, uses }: PinnedText,
-): KeepingInsert<SharedVersionValue> {
-  const value = { role, name, html, text, uses, description: null, version: 1, updatedAt: null, of: pin }
+function toVersion(role: SharedRole, { pin, ...text }: PinnedText): KeepingInsert<SharedVersionValue> {
+  const value = { ...text, role, description: null, version: 1, updatedAt: null, of: pin }
   return { kind: sharedVersionKind, do: 'insert', id: pin, organizationId: null, value, ifTaken: 'keep' }
 }

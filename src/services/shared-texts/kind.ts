@@ -76,6 +76,7 @@ export interface PinnedText extends SharedSource {
   readonly pin: string
   readonly name: string
   readonly uses: readonly string[]
+  readonly localized: boolean
 }
 
 function keyOf(organizationId: string | null, role: SharedRole, name: string): string {

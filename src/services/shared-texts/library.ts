@@ -2,8 +2,9 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
 import { invalidTemplate, missingPartial } from '../../domain/template/assemble.ts'
 import { MAX_PARTIALS, type SharedRole, type SharedSources } from '../../domain/template/shared-text.ts'
-import type { Made, Template } from '../../domain/template/template.ts'
+import { inVariant, type Made, type Template } from '../../domain/template/template.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { Languages } from '../languages/languages.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import type { ApplicationTexts } from './application.ts'
 import {
@@ -36,16 +37,33 @@ export interface Library {
     naming: Naming,
     reads: RecordReads,
     instead?: PinnedText & { readonly role: SharedRole },
-  ): Promise<Made>
-  /** A template with all that it is made of; unchanged if it names nothing. @throws NotifierError as {@link find} */
-  complete(template: Template, reads: RecordReads): Promise<Template>
-  /** The sources of pinned versions. @throws NotifierError `template_error` if one is missing */
-  load(pinned: PinnedTexts): Promise<SharedSources>
+  ): Promise<FoundTexts>
+  /**
+   * A template with all that it is made of, in the language of a reader; unchanged if it needs nothing.
+   *
+   * @param locale of the send or the recipient. Undefined: that of the organization
+   * @throws NotifierError as {@link find}
+   */
+  complete(template: Template, reads: RecordReads, locale: string | undefined): Promise<Template>
+  /** A version of a template with the pinned texts. @throws NotifierError `template_error` if one is missing */
+  load(version: Template, pinned: PinnedTexts): Promise<Template>
 }
 
-/** True: the text has a layout or partials. */
-export function namesTexts({ layout, uses }: Pick<Naming, 'layout' | 'uses'>): boolean {
-  return layout != null || uses !== undefined
+/** What {@link Library.find} finds. */
+export interface FoundTexts extends Pick<Made, 'pinned' | 'sources'> {
+  /** True: one of them needs a language. */
+  readonly localized: boolean
+}
+
+/** True: the template has a layout, partials or a language. */
+export function needsTexts({ layout, uses, locales, localized }: Template): boolean {
+  return layout != null || uses !== undefined || locales !== undefined || localized === true
+}
+
+const NOTHING: FoundTexts = {
+  pinned: {},
+  sources: { layout: null, partials: new Map() },
+  localized: false,
 }
 
 interface Wanted {
@@ -53,7 +71,11 @@ interface Wanted {
   readonly name: string
 }
 
-export function createLibrary(records: RecordReads, application: ApplicationTexts): Library {
+export function createLibrary(
+  records: RecordReads,
+  application: ApplicationTexts,
+  languages: Pick<Languages, 'choose' | 'load' | 'timeZoneOf'>,
+): Library {
   async function findAll(
     organizationId: string,
     wanted: readonly Wanted[],
@@ -88,40 +110,58 @@ export function createLibrary(records: RecordReads, application: ApplicationText
     return madeOf(frame, partials)
   }
 
+  async function sourcesOf({ layout, partials = [] }: PinnedTexts): Promise<SharedSources> {
+    const pins = layout === undefined ? partials : [layout, ...partials]
+    if (pins.length === 0) return NOTHING.sources
+    const versions = await records.get(
+      sharedVersionKind,
+      pins.map((id) => ({ id })),
+    )
+    const texts = versions.map((version, index) => {
+      if (version === null) throw missingVersion(pins[index] ?? '')
+      return version.value
+    })
+    const frame = layout === undefined ? null : (texts.shift() ?? null)
+    return { layout: frame, partials: new Map(texts.map((text) => [text.name, text])) }
+  }
+
   return {
     find,
-    async complete(template, reads) {
-      return namesTexts(template) ? { ...template, made: await find(template, reads) } : template
+    async complete(template, reads, locale) {
+      const { organizationId, locales, localized, locale: own = null } = template
+      const found =
+        template.layout != null || template.uses !== undefined ? await find(template, reads) : NOTHING
+      if (locales === undefined && localized !== true && !found.localized)
+        return found === NOTHING ? template : { ...template, made: { ...found, language: null } }
+      const variants = { own, locales: Object.keys(locales ?? {}) }
+      const { pinned, language } = await languages.choose({ organizationId, locale }, variants, reads)
+      const timeZone = await languages.timeZoneOf(organizationId, undefined)
+      const made = { pinned: { ...found.pinned, ...pinned }, sources: found.sources, language, timeZone }
+      return { ...inVariant(template, pinned.variant), made }
     },
-    async load({ layout, partials = [] }) {
-      const pins = layout === undefined ? partials : [layout, ...partials]
-      const versions = await records.get(
-        sharedVersionKind,
-        pins.map((id) => ({ id })),
-      )
-      const texts = versions.map((version, index) => {
-        if (version === null) throw missingVersion(pins[index] ?? '')
-        return version.value
-      })
-      const frame = layout === undefined ? null : (texts.shift() ?? null)
-      return { layout: frame, partials: new Map(texts.map((text) => [text.name, text])) }
+    async load(version, pinned) {
+      const { locale, messages = [], variant } = pinned
+      const language = locale === undefined ? null : await languages.load({ locale, messages })
+      return { ...inVariant(version, variant), made: { pinned, sources: await sourcesOf(pinned), language } }
     },
   }
 }
 
-function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedText>): Made {
+function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedText>): FoundTexts {
   const pins = [...partials.values()].map(({ pin }) => pin)
   const pinned = {
     ...(layout === null ? {} : { layout: layout.pin }),
     ...(pins.length === 0 ? {} : { partials: pins }),
   }
-  return { pinned, sources: { layout, partials } }
+  const localized = layout?.localized === true || [...partials.values()].some((text) => text.localized)
+  return { pinned, sources: { layout, partials }, localized }
 }
 
 /** The key of a set of versions in caches. */
-export function pinsKey({ layout, partials }: PinnedTexts): string {
-  if (layout === undefined && partials === undefined) return ''
-  return `|${layout ?? ''}|${partials?.join(',') ?? ''}`
+export function pinsKey({ layout, partials, locale, variant, messages }: PinnedTexts): string {
+  const shared =
+    layout === undefined && partials === undefined ? '' : `|${layout ?? ''}|${partials?.join() ?? ''}`
+  return locale === undefined ? shared : `${shared}|${locale}|${variant ?? ''}|${messages?.join() ?? ''}`
 }
 
 /** Characters of the sources that are not the template's own. */

@@ -12,7 +12,7 @@ import { once } from '../../domain/steps.ts'
 import { assertSlots, createAssembly } from '../../domain/template/assemble.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { SharedRole, SharedSource, SharedText } from '../../domain/template/shared-text.ts'
-import { partialsIn } from '../../domain/template/uses.ts'
+import { usesIn } from '../../domain/template/uses.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { RecordWrite, StoredRecord } from '../../ports/storage/records.ts'
 import { listInPortions, listReader } from '../list.ts'
@@ -84,7 +84,7 @@ export function createSharedTexts(
   /** @throws NotifierError `invalid_parameter`, `invalid_template` */
   async function judge(
     organizationId: string,
-    value: Omit<SharedValue, 'version' | 'updatedAt'>,
+    value: SharedSource & Pick<SharedValue, 'name'>,
   ): Promise<void> {
     const { name, html, text } = value
     await processor.share(organizationId)(
@@ -93,8 +93,8 @@ export function createSharedTexts(
         if (role === 'layout') assertSlots({ html, text })
       }),
     )
-    const uses = partialsIn([html, text])
-    const itself = { ...value, uses, pin: '' }
+    const { partials: uses } = usesIn([html, text])
+    const itself = { ...value, role, uses, localized: false, pin: '' }
     const { sources } = await library.find({ organizationId, uses }, records, itself)
     const partials = new Map(sources.partials)
     if (role === 'partial') partials.set(name, itself)
@@ -150,10 +150,10 @@ export function createSharedTexts(
     async create(organizationId, input) {
       const { name, html = null, text = null, description = null } = parseSubject(SCHEMAS[role].input, input)
       await organizations.existing(organizationId)
-      const uses: readonly string[] = []
-      const given = { role, name, html, text, uses, description }
-      await judge(organizationId, given)
-      const value = { ...given, uses: partialsIn([html, text]), version: 1, updatedAt: null }
+      await judge(organizationId, { name, html, text })
+      const { partials, localized } = usesIn([html, text])
+      const given = { role, name, html, text, uses: partials, localized, description }
+      const value = { ...given, version: 1, updatedAt: null }
       const id = ids.random(prefixOf(role))
       const first = insertSharedVersion(id, organizationId, value)
       const created = await store.insert({ id, organizationId, value }, [first])
@@ -217,7 +217,8 @@ function changedValue(
 ): SharedValue {
   const after = { ...value, ...change }
   if (after.html === value.html && after.text === value.text) return after
-  return { ...after, uses: partialsIn([after.html, after.text]), version: value.version + 1, updatedAt: now }
+  const { partials, localized } = usesIn([after.html, after.text])
+  return { ...after, uses: partials, localized, version: value.version + 1, updatedAt: now }
 }
 
 function unknownText(role: SharedRole, idOrName: unknown): NotifierError {

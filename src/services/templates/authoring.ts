@@ -1,5 +1,11 @@
+import { invalidOption } from '../../domain/errors/invalid-option.ts'
+import { finish } from '../../domain/steps.ts'
+import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import { assertMessages, createCatalogues } from '../languages/catalogues.ts'
+import { createLanguages, type LanguageSettings } from '../languages/languages.ts'
+import { loadFormatting } from '../languages/message-format.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import type { Processor } from '../processor.ts'
 import { createLibrary } from '../shared-texts/library.ts'
@@ -11,38 +17,59 @@ import type { AuthoringParts } from './parts.ts'
 import { createTemplates } from './templates.ts'
 
 /** What sends and deliveries need of the texts that organizations and the application write. */
-export interface Texts extends Pick<AuthoringParts, 'compiled' | 'library' | 'application' | 'records'> {
+export interface Texts
+  extends Pick<AuthoringParts, 'compiled' | 'library' | 'application' | 'records' | 'lookUps'> {
   /** Stores the application's own texts, which accepted messages are pinned to. */
   store(): Promise<void>
 }
 
 export function createTexts(
-  { application, kinds }: ResolvedAuthoring & { readonly kinds: Kinds },
+  { application, languages, kinds }: ResolvedAuthoring & { readonly kinds: Kinds },
   records: Storage['records'],
   processor: Processor,
+  settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
 ): Texts {
-  const library = createLibrary(records, application)
+  const spoken = createLanguages(records, languages, settingsOf)
+  const library = createLibrary(records, application, spoken)
   return {
     application,
     records,
     library,
+    lookUps: spoken.lookUps,
     compiled: createCompiledTemplates(records, processor, kinds, library),
     async store() {
-      if (application.versions.length === 0) return
-      const answers = await records.write(application.versions.map((version) => [version]))
+      const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
+      if (versions.length === 0) return
+      await assertCatalogues(languages.versions)
+      const answers = await records.write(versions.map((version) => [version]))
       for (const answer of answers) if (answer.kind === 'failed') throw answer.error
     },
   }
 }
 
-/** The use cases of templates, layouts and partials. */
+/** Here and not with the options, because only a start may load what reads messages. */
+async function assertCatalogues(versions: ResolvedAuthoring['languages']['versions']): Promise<void> {
+  if (versions.length === 0) return
+  const formatting = await loadFormatting()
+  for (const { value } of versions) {
+    try {
+      finish(assertMessages(value.messages, value.locale, formatting))
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw invalidOption('messages', `The option "messages" has an error in ${value.locale}: ${reason}`)
+    }
+  }
+}
+
+/** The use cases of templates, layouts, partials and catalogues. */
 export function createAuthoring(
   parts: AuthoringParts,
   guard: Lifecycle['guard'],
-): Scoped<Pick<Tenant, 'templates' | 'layouts' | 'partials'>> {
+): Scoped<Pick<Tenant, 'templates' | 'layouts' | 'partials' | 'messages'>> {
   return {
     templates: guard(createTemplates(parts)),
     layouts: guard(createSharedTexts('layout', parts)),
     partials: guard(createSharedTexts('partial', parts)),
+    messages: guard(createCatalogues(parts)),
   }
 }

@@ -37,7 +37,12 @@ export function createCompiledTemplates(
   let bytes = 0
 
   function remember(template: Template): CompiledTemplate {
-    const compiled = compileTemplate(kinds.of(template.channel), template, template.made?.sources)
+    const compiled = compileTemplate(
+      kinds.of(template.channel),
+      template,
+      template.made?.sources,
+      template.made?.language,
+    )
     const key = keyOf(template, template.made?.pinned)
     forget(key)
     entries.set(key, compiled)
@@ -63,9 +68,8 @@ export function createCompiledTemplates(
     return compiled
   }
 
-  async function completed(template: Template, pinned: PinnedTexts | undefined): Promise<Template> {
-    if (pinned === undefined) return template
-    return { ...template, made: { pinned, sources: await library.load(pinned) } }
+  async function completed(version: Template, pinned: PinnedTexts | undefined): Promise<Template> {
+    return pinned === undefined ? version : library.load(version, pinned)
   }
 
   const of = (template: Template): CompiledTemplate =>

@@ -1,6 +1,8 @@
 import type { IdGenerator } from '../../domain/ids.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import type { ApplicationLanguages } from '../languages/application.ts'
+import type { Languages } from '../languages/languages.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordStores } from '../records/record-stores.ts'
@@ -18,5 +20,8 @@ export interface AuthoringParts {
   readonly library: Library
   readonly application: ApplicationTexts
   readonly kinds: Kinds
+  readonly languages: ApplicationLanguages
+  /** The catalogues for a locale. */
+  readonly lookUps: Languages['lookUps']
   readonly processor: Processor
 }

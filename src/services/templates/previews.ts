@@ -1,23 +1,26 @@
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { templateDraft } from '../../domain/input/template.ts'
+import { previewOptions, templateDraft } from '../../domain/input/template.ts'
 import { storedText } from '../../domain/message-text.ts'
 import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
-import { partialsIn } from '../../domain/template/uses.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { shown } from '../render.ts'
-import { parseSubject } from '../scope.ts'
+import { parseOptions, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { AuthoringParts } from './parts.ts'
 import type { TemplatePreview } from './records.ts'
+import { assertVariantTexts, changedVariants, usesOfAll } from './variants.ts'
 
 /** Maximum number of placeholders to report. */
 const MOST_PLACEHOLDERS = 200
+
+/** A template that is not stored. */
+const DRAFT = { id: '', name: '', description: null, version: 1, createdAt: 0, updatedAt: 0 }
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
@@ -28,27 +31,32 @@ export function createPreviews(
     template: CompiledTemplate,
     channel: string,
     variables: Readonly<Record<string, unknown>>,
+    timeZone: string | undefined,
   ): TemplatePreview {
     const placeholders = template.placeholders().slice(0, MOST_PLACEHOLDERS)
     try {
-      template.assertVariables(variables)
+      template.assertVariables(variables, { timeZone })
     } catch (error) {
       if (!isNotifierError(error) || error.code !== 'invalid_template_variable') throw error
       const { code, message, details } = error
       throw new NotifierError(code, { message, details: { ...details, placeholders } })
     }
-    return { ...shown(kinds.of(channel), template.render(variables)), placeholders }
+    return { ...shown(kinds.of(channel), template.render(variables, { timeZone })), placeholders }
   }
 
   return {
-    async preview(organizationId, idOrName, variables) {
+    async preview(organizationId, idOrName, variables, options) {
       const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
-      const template = await library.complete(await find(organizationId, idOrName), records)
+      const { locale, timeZone, layout } = parseOptions(previewOptions, options)
+      const found = await find(organizationId, idOrName)
+      const wanted = layout === undefined ? found : { ...found, layout }
+      const template = await library.complete(wanted, records, locale)
       await compiled.prepare(template)
-      return preview(compiled.of(template), template.channel, parsed)
+      const zone = timeZone ?? template.made?.timeZone
+      return preview(compiled.of(template), template.channel, parsed, zone)
     },
-    async previewDraft(organizationId, draft) {
-      const parsed = parseSubject(templateDraft, draft)
+    async previewDraft(organizationId, given) {
+      const parsed = parseSubject(templateDraft, given)
       const { channel, subject = null, layout, variables, data } = parsed
       const kind = kinds.known.get(channel)
       if (kind === undefined) throw unknownChannel(channel, kinds)
@@ -56,11 +64,29 @@ export function createPreviews(
       const text = storedText(parsed)
       if (text === null) throw new NotifierError('missing_required_field')
       const share = processor.share(organizationId)
-      await share(once(() => assertTemplateText(parsed)))
-      const uses = partialsIn([subject, text.body, text.text])
-      const { sources } = await library.find({ organizationId, layout, uses }, records)
-      const compile = once(() => compileTemplate(kind, { subject, ...text }, sources))
-      return preview(await share(compile), channel, { ...data, ...variables })
+      await share(
+        once(() => {
+          assertTemplateText(parsed)
+          assertVariantTexts(parsed.locales)
+        }),
+      )
+      const { locale, locales, inLocale, timeZone } = parsed
+      const variants = changedVariants(kind, undefined, locales ?? {})
+      const written = {
+        ...DRAFT,
+        organizationId,
+        channel,
+        subject,
+        ...text,
+        layout,
+        locale,
+        locales: variants,
+      }
+      const draft = { ...written, ...usesOfAll(written) }
+      const { made, ...own } = await library.complete(draft, records, inLocale)
+      const compile = once(() => compileTemplate(kind, own, made?.sources, made?.language))
+      const zone = timeZone ?? made?.timeZone
+      return preview(await share(compile), channel, { ...data, ...variables }, zone)
     },
   }
 }

@@ -14,6 +14,10 @@ export interface TemplateRecord {
   readonly text: string | null
   /** The name of the layout around its text. Null: none. */
   readonly layout: string | null
+  /** The locale of its own text. Null: the default. */
+  readonly locale: string | null
+  /** Its text in other locales. */
+  readonly locales: Readonly<Record<string, VariantRecord>>
   readonly description: string | null
   /** Metadata of its messages. Null: none. */
   readonly metadata: Readonly<Record<string, string>> | null
@@ -23,11 +27,24 @@ export interface TemplateRecord {
   readonly updatedAt: string
 }
 
+/** The text of a template in a locale. */
+export interface VariantRecord extends Pick<TemplateRecord, 'subject' | 'body' | 'html' | 'text'> {}
+
 /** A version of a template. Name and description are not versioned. */
 export interface TemplateVersionRecord
   extends Pick<
     TemplateRecord,
-    'id' | 'version' | 'channel' | 'subject' | 'body' | 'html' | 'text' | 'layout' | 'metadata'
+    | 'id'
+    | 'version'
+    | 'channel'
+    | 'subject'
+    | 'body'
+    | 'html'
+    | 'text'
+    | 'layout'
+    | 'locale'
+    | 'locales'
+    | 'metadata'
   > {
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string

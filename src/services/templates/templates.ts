@@ -1,19 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
+import type { VariantsInput } from '../../domain/input/variants.ts'
 import { changedText, shownText, storedText } from '../../domain/message-text.ts'
 import { once } from '../../domain/steps.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
-import type { Template } from '../../domain/template/template.ts'
-import { partialsIn } from '../../domain/template/uses.ts'
+import { ANY_LANGUAGE } from '../../domain/template/language.ts'
+import { inVariant, type Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import { owned, parseSubject } from '../scope.ts'
-import { namesTexts } from '../shared-texts/library.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import {
   insertVersion,
@@ -25,16 +26,22 @@ import {
   versionKind,
   versionOf,
 } from './kind.ts'
+import { createMissing } from './missing.ts'
 import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
+import { assertVariantTexts, changedVariants, shownVariants, usesOfAll } from './variants.ts'
 
 const readList = listReader('templates', {})
 const readVersions = listReader('template-versions', {})
 /** A template may have a mebibyte. */
 const portions = {
   rows: 2,
-  size: ({ value: { body, text } }: StoredRecord<TemplateValue>) => body.length + (text?.length ?? 0),
+  size: ({ value: { body, text, locales } }: StoredRecord<TemplateValue>) =>
+    [{ body, text }, ...Object.values(locales ?? {})].reduce(
+      (sum, each) => sum + each.body.length + (each.text?.length ?? 0),
+      0,
+    ),
 }
 
 /** The template use cases of a notifier. */
@@ -62,13 +69,27 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     )
   }
 
+  async function assertTexts(
+    organizationId: string,
+    written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
+  ): Promise<void> {
+    const work = once(() => {
+      assertTemplateText(written)
+      assertVariantTexts(written.locales)
+    })
+    await processor.share(organizationId)(work)
+  }
+
   /** Compiles a text with its layout and partials, if it has any. @throws NotifierError `invalid_template` */
   async function assertWhole(organizationId: string, text: WrittenTemplate): Promise<void> {
-    const named = { ...text, uses: usesOf(text) }
-    if (!namesTexts(named)) return
-    const { sources } = await library.find({ ...named, organizationId }, records)
+    const { uses } = usesOfAll(text)
+    if (uses === undefined && text.layout == null) return
+    const { sources } = await library.find({ organizationId, layout: text.layout, uses }, records)
     const kind = kinds.of(text.channel)
-    await processor.share(organizationId)(once(() => void compileTemplate(kind, text, sources)))
+    for (const locale of [undefined, ...Object.keys(text.locales ?? {})]) {
+      const work = once(() => void compileTemplate(kind, inVariant(text, locale), sources, ANY_LANGUAGE))
+      await processor.share(organizationId)(work)
+    }
   }
 
   async function findVersion(template: Template, version: number): Promise<Template> {
@@ -80,30 +101,33 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
 
   return {
     ...createPreviews(parts, find),
+    ...createMissing(parts, store),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)
       const text = storedText(parsed)
       // The schema requires one.
       if (text === null) throw new NotifierError('missing_required_field')
-      const value = {
+      const given = {
         name: parsed.name,
         channel: parsed.channel,
         subject: parsed.subject ?? null,
         ...text,
         layout: parsed.layout ?? null,
+        locale: parsed.locale ?? null,
         description: parsed.description ?? null,
         metadata: parsed.metadata ?? null,
         version: 1,
         updatedAt: null,
       }
-      const kind = kinds.known.get(value.channel)
-      if (kind === undefined) throw unknownChannel(value.channel, kinds)
+      const kind = kinds.known.get(given.channel)
+      if (kind === undefined) throw unknownChannel(given.channel, kinds)
       assertFormat(kind, parsed)
-      await processor.share(organizationId)(once(() => assertTemplateText(parsed)))
+      await assertTexts(organizationId, parsed)
+      const value = { ...given, locales: changedVariants(kind, undefined, parsed.locales ?? {}) }
       await assertWhole(organizationId, value)
       const id = ids.random('tpl')
-      const named = { ...value, uses: usesOf(value) }
+      const named = { ...value, ...usesOfAll(value) }
       const first = insertVersion(id, organizationId, named)
       const created = await store.insert({ id, organizationId, value: named }, [first])
       if (created === 'taken') throw nameTaken(parsed.name)
@@ -120,14 +144,19 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
-      const { channel, name, subject, layout, description, metadata, version } = change
+      const { channel, name, subject, layout, locale, description, metadata, version } = change
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
       const text = changedText(kind, template, change)
-      await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const changed = definedOf({ name, subject, layout, description, metadata, ...text })
+      await assertTexts(organizationId, change)
+      const variants =
+        change.locales === undefined
+          ? {}
+          : { locales: changedVariants(kind, template.locales, change.locales) }
+      const given = definedOf({ name, subject, layout, locale, description, metadata, ...text })
+      const changed = { ...given, ...variants }
       await assertWhole(organizationId, { ...template, ...changed })
       const updated = await update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
@@ -152,15 +181,10 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     },
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
-      const {
-        subject,
-        body,
-        format,
-        text,
-        layout = null,
-        metadata = null,
-      } = await findVersion(template, version)
-      const earlier = { subject, body, format, text, layout, metadata }
+      const found = await findVersion(template, version)
+      const { subject, body, format, text, locales } = found
+      const { layout = null, locale = null, metadata = null } = found
+      const earlier = { subject, body, format, text, layout, locale, locales, metadata }
       await assertWhole(organizationId, { ...template, ...earlier })
       const restored = await update(template.id, earlier)
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
@@ -173,24 +197,20 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
   }
 }
 
-type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses'>>
+type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses' | 'localized'>>
 
-type WrittenTemplate = Pick<TemplateValue, 'channel' | 'subject' | 'body' | 'format' | 'text' | 'layout'>
+type WrittenTemplate = Pick<
+  TemplateValue,
+  'channel' | 'subject' | 'body' | 'format' | 'text' | 'layout' | 'locales'
+>
 
-/** Absent: no partials. */
-function usesOf({ subject, body, text }: WrittenTemplate): readonly string[] | undefined {
-  const names = partialsIn([subject, body, text])
-  return names.length === 0 ? undefined : names
-}
+/** What the text of a version consists of. */
+const VERSIONED = ['subject', 'body', 'format', 'text', 'layout', 'locale', 'locales', 'metadata'] as const
 
 function changedValue(value: TemplateValue, change: TemplateEdit, now: number): TemplateValue {
   const after = { ...value, ...change }
-  const isSameText = (['subject', 'body', 'format', 'text', 'layout'] as const).every(
-    (field) => after[field] === value[field],
-  )
-  const isSameMetadata = JSON.stringify(after.metadata ?? null) === JSON.stringify(value.metadata ?? null)
-  if (isSameText && isSameMetadata) return after
-  return { ...after, uses: usesOf(after), version: value.version + 1, updatedAt: now }
+  const isSame = VERSIONED.every((field) => isDeepStrictEqual(after[field] ?? null, value[field] ?? null))
+  return isSame ? after : { ...after, ...usesOfAll(after), version: value.version + 1, updatedAt: now }
 }
 
 function channelFixed({ name, channel }: Template): NotifierError {
@@ -222,9 +242,11 @@ function nameTaken(name: string): NotifierError {
 }
 
 function versionView(stored: Template): TemplateVersionRecord {
-  const { id, version, channel, subject, layout = null, metadata = null, updatedAt } = stored
+  const { id, version, channel, subject, updatedAt } = stored
+  const { layout = null, locale = null, metadata = null } = stored
+  const locales = shownVariants(stored.locales)
   const createdAt = new Date(updatedAt).toISOString()
-  return { id, version, channel, subject, ...shownText(stored), layout, metadata, createdAt }
+  return { id, version, channel, subject, ...shownText(stored), layout, locale, locales, metadata, createdAt }
 }
 
 const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))
@@ -239,6 +261,8 @@ function templateView(template: Template): TemplateRecord {
     subject,
     ...shownText(template),
     layout,
+    locale: template.locale ?? null,
+    locales: shownVariants(template.locales),
     description,
     metadata,
     version,

@@ -243,6 +243,9 @@ describe('the document', () => {
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'sms', 'push', 'slack'],
   sendBatch: ['notifications'],
+  createTemplate: ['locales'],
+  updateTemplate: ['locales'],
+  previewTemplateDraft: ['locales'],
   retryDeadLetters: ['filter'],
   createOrganization: ['tracking'],
   updateOrganization: ['tracking'],

@@ -38,7 +38,16 @@ function world(plan: Plan = UNLIMITED): World {
       return limiter.consume(checks)
     },
   }
-  const about = { name: 'x', plan, smsCountries: null, senders: null, tracking: NO_TRACKING, deleting: false }
+  const about = {
+    name: 'x',
+    plan,
+    smsCountries: null,
+    locale: null,
+    timeZone: null,
+    senders: null,
+    tracking: NO_TRACKING,
+    deleting: false,
+  }
   const plans: PlanFinder = { of: () => about, assertKnown() {}, forget() {} }
   return {
     clock,
@@ -91,6 +100,8 @@ it('what one limit refuses is no overuse of another', async () => {
       name: 'enterprise',
       plan: UNLIMITED,
       smsCountries: null,
+      locale: null,
+      timeZone: null,
       senders: null,
       tracking: NO_TRACKING,
       deleting: false,

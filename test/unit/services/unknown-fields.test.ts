@@ -70,8 +70,15 @@ const grouped: Groups = {
     versions: [(n, slip) => n.templates.versions('tpl_1', slip)],
     version: [],
     restore: [],
-    preview: [],
+    preview: [(n, slip) => n.templates.preview('tpl_1', {}, slip)],
+    missing: [(n, slip) => n.templates.missing(slip)],
     previewDraft: [(n, slip) => n.templates.previewDraft({ channel: 'sms', body: 'a', ...slip })],
+    delete: [],
+  },
+  messages: {
+    put: [(n, slip) => n.messages.put('de', {}, slip)],
+    get: [],
+    list: [],
     delete: [],
   },
   layouts: {

@@ -1,0 +1,59 @@
+import * as z from 'zod'
+import { canonicalLocale, isTimeZone } from '../locale.ts'
+import { MESSAGE_KEY } from '../template/language.ts'
+import { fewFields, text } from './fields.ts'
+
+/** Messages by key, in ICU MessageFormat: `{ 'welcome.title': 'Welcome, {name}' }`. */
+export type CatalogueInput = Readonly<Record<string, string>>
+
+/** Maximum number of messages in a catalogue. */
+const MAX_MESSAGES = 5_000
+/** Maximum length of a message. */
+const MAX_MESSAGE = 5_000
+/** Maximum number of characters of a catalogue. */
+const MAX_CATALOGUE = 512 * 1024
+
+/** A BCP 47 name. Output: its canonical form. */
+export const localeName: z.ZodType<string, string> = z.string().transform((name, { addIssue }) => {
+  const canonical = canonicalLocale(name)
+  if (canonical !== null) return canonical
+  addIssue({ code: 'custom', message: 'must be the name of a locale, such as de or fr-BE' })
+  return z.NEVER
+})
+
+/** An IANA time zone. */
+export const timeZoneName: z.ZodType<string, string> = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone, such as Europe/Vienna')
+
+const key = z.string().max(200).regex(MESSAGE_KEY, 'must be names joined by dots')
+
+/** The messages of a catalogue. */
+export const catalogueMessages: z.ZodType<CatalogueInput, CatalogueInput> = fewFields(
+  MAX_MESSAGES,
+  `must have at most ${MAX_MESSAGES} messages`,
+  z.record(key, text(1, MAX_MESSAGE)),
+).refine(
+  (messages) =>
+    Object.entries(messages).reduce((sum, [name, { length }]) => sum + name.length + length, 0) <=
+    MAX_CATALOGUE,
+  `must have at most ${MAX_CATALOGUE} characters`,
+) as z.ZodType<CatalogueInput, CatalogueInput>
+
+/** A whole catalogue of a locale. */
+export interface CataloguePut {
+  readonly messages: CatalogueInput
+  /** The version that the change is based on; 0: there is no catalogue yet. If there is a newer one, it is refused. */
+  readonly version?: number | undefined
+}
+
+/** The schema of {@link CataloguePut}. */
+export const cataloguePut: z.ZodType<CataloguePut, CataloguePut> = z.object({
+  messages: catalogueMessages.describe('Messages by key, in ICU MessageFormat. Replaces all of the locale.'),
+  version: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('The version that the change is based on; 0: none. Refused if there is a newer one.'),
+})

@@ -1,0 +1,112 @@
+import { NotifierError } from '../errors/notifier-error.ts'
+import { childrenOf, type Token } from './parse.ts'
+
+/** A value that a message takes from the variables. */
+export interface MessageArgument {
+  readonly name: string
+  readonly type: 'text' | 'number' | 'date'
+  /** False: it is used in some branches only. */
+  readonly required: boolean
+}
+
+/** A message of a catalogue in one language. */
+export interface CatalogueMessage {
+  /** Characters of its source. */
+  readonly length: number
+  /** How often it inserts a value, at most. */
+  readonly uses: number
+  readonly args: readonly MessageArgument[]
+  /**
+   * @param value looks a variable up
+   * @param escapeValue escapes texts among the values
+   * @throws NotifierError `invalid_template_variable` for a value of another type
+   */
+  format(value: (name: string) => unknown, escapeValue: (value: string) => string, timeZone: string): string
+}
+
+/** The language of a text. */
+export interface Language {
+  readonly locale: string
+  readonly dir: 'ltr' | 'rtl'
+  /** The locales in which a key is looked up, in order. */
+  readonly locales: readonly string[]
+  /** Null: no locale has the key. */
+  message(key: string): CatalogueMessage | null
+}
+
+/** Names joined by dots. */
+export const MESSAGE_KEY: RegExp = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
+
+/** The names that every text in a language has, unless its variables have them. */
+export const LANGUAGE_NAMES: readonly string[] = ['locale', 'dir']
+
+/** Stands for any language while a template is judged: it may be written before its messages. */
+export const ANY_LANGUAGE: Language = {
+  locale: 'en',
+  dir: 'ltr',
+  locales: [],
+  message: () => ({ length: 0, uses: 0, args: [], format: () => '' }),
+}
+
+/** `{{@key}}` is a message of a catalogue. */
+export function messageKey([type, name]: Token): string | null {
+  return (type === 'name' || type === '&') && name.startsWith('@') ? name.slice(1) : null
+}
+
+/**
+ * The messages of texts, by key.
+ *
+ * @throws NotifierError `missing_translation` for keys that no locale has
+ */
+export function messagesIn(
+  sources: readonly (readonly Token[])[],
+  language: Language | null,
+): ReadonlyMap<string, CatalogueMessage> {
+  const messages = new Map<string, CatalogueMessage>()
+  const missing = new Set<string>()
+  const visit = (level: readonly Token[]): void => {
+    for (const token of level) {
+      visit(childrenOf(token))
+      const key = messageKey(token)
+      if (key === null || messages.has(key)) continue
+      const message = language?.message(key) ?? null
+      if (message === null) missing.add(key)
+      else messages.set(key, message)
+    }
+  }
+  for (const source of sources) visit(source)
+  if (missing.size > 0) throw missingTranslation([...missing], language?.locales ?? [])
+  return messages
+}
+
+/** Maximum number of keys in an error. */
+const MOST_KEYS = 10
+
+function missingTranslation(keys: readonly string[], locales: readonly string[]): NotifierError {
+  const some = keys.slice(0, MOST_KEYS)
+  const list = some.map((key) => `"${key}"`).join(', ')
+  return new NotifierError('missing_translation', {
+    message: `The template needs ${keys.length === 1 ? 'the message' : 'the messages'} ${list}, which no locale has (${locales.join(', ')}).`,
+    details: { keys: some, locales },
+  })
+}
+
+/** Whether a value can be formatted as an argument. */
+export function fitsArgument(value: unknown, type: MessageArgument['type']): boolean {
+  if (type === 'number') return numberOf(value) !== null
+  if (type === 'date') return dateOf(value) !== null
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+/** A number, or a text that is one. Null: neither. */
+export function numberOf(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : null
+}
+
+/** An ISO 8601 text, or epoch milliseconds. Null: neither. */
+export function dateOf(value: unknown): Date | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null
+  const date = new Date(value)
+  return Number.isNaN(date.getTime()) ? null : date
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import { type CatalogueInput, catalogueMessages } from '../../domain/input/catalogue.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { canonicalLocale, isTimeZone } from '../../domain/locale.ts'
+import type { KeepingInsert } from '../../ports/storage/records.ts'
+import { assertObject, wrong } from '../option-checks.ts'
+import { type CatalogueValue, catalogueVersionKind } from './kind.ts'
+
+/** The languages of the application. */
+export interface ApplicationLanguages {
+  /** The default locale. */
+  readonly locale: string
+  /** The default time zone. */
+  readonly timeZone: string
+  /** The ids of its catalogues by locale. */
+  readonly catalogues: ReadonlyMap<string, string>
+  /** Stores all catalogues, so that messages accepted with them stay the same after another deployment. */
+  readonly versions: readonly KeepingInsert<CatalogueValue>[]
+}
+
+/** Maximum number of locales with a catalogue. */
+export const MAX_LOCALES = 100
+
+/** @throws NotifierError `invalid_configuration` */
+export function resolveApplicationLanguages(given: {
+  readonly messages?: Readonly<Record<string, CatalogueInput>> | undefined
+  readonly locale?: string | undefined
+  readonly timeZone?: string | undefined
+}): ApplicationLanguages {
+  const { messages = {}, locale = 'en', timeZone = 'UTC' } = given
+  assertObject('messages', messages)
+  const entries = Object.entries(messages)
+  if (entries.length > MAX_LOCALES) throw wrong('messages', `an object of at most ${MAX_LOCALES} locales`)
+  const versions = entries.map(([name, catalogue]) => versionOf(name, catalogue))
+  const canonical = typeof locale === 'string' ? canonicalLocale(locale) : null
+  if (canonical === null) throw wrong('locale', 'the name of a locale, such as en or fr-BE')
+  if (typeof timeZone !== 'string' || !isTimeZone(timeZone))
+    throw wrong('timeZone', 'an IANA time zone, such as Europe/Vienna')
+  return {
+    locale: canonical,
+    timeZone,
+    catalogues: new Map(versions.map(({ id, value }) => [value.locale, id])),
+    versions,
+  }
+}
+
+function versionOf(name: string, catalogue: CatalogueInput): KeepingInsert<CatalogueValue> {
+  const option = `messages.${name}`
+  const locale = canonicalLocale(name)
+  if (locale === null) throw wrong(option, 'named by a locale, such as en or fr-BE')
+  assertObject(option, catalogue)
+  try {
+    const messages = parseInput(catalogueMessages, catalogue, option)
+    // The same catalogue has the same id in all processes.
+    const hash = createHash('sha256')
+      .update(JSON.stringify([locale, messages]))
+      .digest('base64url')
+    const value = { locale, messages, version: 1 }
+    return {
+      kind: catalogueVersionKind,
+      do: 'insert',
+      id: `app_${hash}`,
+      organizationId: null,
+      value,
+      ifTaken: 'keep',
+    }
+  } catch (error) {
+    if (!isNotifierError(error)) throw error
+    throw wrong(option, `valid: ${error.message}`)
+  }
+}

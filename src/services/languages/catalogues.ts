@@ -1,0 +1,192 @@
+import * as z from 'zod'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { type CatalogueInput, cataloguePut, localeName } from '../../domain/input/catalogue.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { canonicalLocale } from '../../domain/locale.ts'
+import type { Steps } from '../../domain/steps.ts'
+import type { RecordWrite } from '../../ports/storage/records.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import type { Processor } from '../processor.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import { parseOptions } from '../scope.ts'
+import type { Scoped } from '../tenant.ts'
+import { MAX_LOCALES } from './application.ts'
+import {
+  type CatalogueEntry,
+  type CataloguesValue,
+  type CatalogueValue,
+  catalogueId,
+  cataloguesKind,
+  catalogueVersionKind,
+} from './kind.ts'
+import { type Formatting, loadFormatting } from './message-format.ts'
+import type { CatalogueRecord, CatalogueSummary } from './records.ts'
+import type { Catalogues } from './tenant.ts'
+
+export interface CatalogueParts {
+  readonly stores: RecordStores
+  readonly organizations: Organizations
+  readonly processor: Processor
+}
+
+const putOptions: z.ZodType<{ readonly version?: number | undefined }> = z.strictObject({
+  version: z.int().min(0).optional(),
+})
+
+const EMPTY: CataloguesValue = { locales: {}, newest: 0 }
+
+/** The use cases of catalogues. */
+export function createCatalogues({ stores, organizations, processor }: CatalogueParts): Scoped<Catalogues> {
+  const store = stores.of(cataloguesKind)
+  const versions = stores.of(catalogueVersionKind)
+
+  /** Changes the catalogues of an organization, which has none at first. */
+  async function change<Refusal extends string>(
+    organizationId: string,
+    decide: (value: CataloguesValue, now: number) => CataloguesValue | Refusal,
+    also: (value: CataloguesValue) => readonly RecordWrite[],
+  ): Promise<CataloguesValue | Refusal> {
+    await store.keep({ id: organizationId, organizationId, value: EMPTY })
+    const changed = await store.change<Refusal>(
+      organizationId,
+      ({ value, readAt }) => decide(value, readAt),
+      also,
+    )
+    if (changed === 'unknown' || changed === 'taken') throw new NotifierError('not_found')
+    return typeof changed === 'string' ? changed : changed.value
+  }
+
+  return {
+    async put(organizationId, name, given, options) {
+      const locale = parseInput(localeName, name, 'locale')
+      const { messages } = parseInput(cataloguePut, { messages: given })
+      const { version: expected } = parseOptions(putOptions, options)
+      await organizations.existing(organizationId)
+      const formatting = await loadFormatting()
+      await processor.share(organizationId)(assertMessages(messages, locale, formatting))
+      const changed = await change<'outdated' | 'full'>(
+        organizationId,
+        (value, now) => {
+          const current = entryOf(value, locale)
+          if (expected !== undefined && expected !== (current?.version ?? 0)) return 'outdated'
+          if (current === null && Object.keys(value.locales).length >= MAX_LOCALES) return 'full'
+          const version = value.newest + 1
+          const entry = {
+            pin: catalogueId(organizationId, locale, version),
+            version,
+            messages: Object.keys(messages).length,
+            updatedAt: now,
+          }
+          return { newest: version, locales: { ...value.locales, [locale]: entry } }
+        },
+        (value) => [insertVersion(organizationId, { locale, messages, version: value.newest })],
+      )
+      if (changed === 'full') throw full()
+      if (changed === 'outdated') throw await conflict(locale, store, organizationId)
+      const entry = entryOf(changed, locale)
+      if (entry === null) throw unknownCatalogue(locale)
+      return { ...summary(locale, entry), messages }
+    },
+    async get(organizationId, name) {
+      const locale = knownName(name)
+      const record = await store.find({ id: organizationId })
+      const entry = record === null ? null : entryOf(record.value, locale)
+      const version = entry === null ? null : await versions.find({ id: entry.pin })
+      if (entry === null || version === null) throw unknownCatalogue(locale)
+      return { ...summary(locale, entry), messages: version.value.messages } satisfies CatalogueRecord
+    },
+    async list(organizationId) {
+      await organizations.existing(organizationId)
+      const record = await store.find({ id: organizationId })
+      const entries = Object.entries(record?.value.locales ?? {})
+      const items = entries.map(([locale, entry]) => summary(locale, entry))
+      return { items: items.sort((one, other) => (one.locale < other.locale ? -1 : 1)) }
+    },
+    async delete(organizationId, name) {
+      const locale = knownName(name)
+      await organizations.existing(organizationId)
+      const changed = await change<'absent'>(
+        organizationId,
+        (value) => {
+          if (entryOf(value, locale) === null) return 'absent'
+          const { [locale]: _, ...locales } = value.locales
+          return { ...value, locales }
+        },
+        () => [],
+      )
+      if (changed === 'absent') throw unknownCatalogue(locale)
+    },
+  }
+}
+
+function entryOf({ locales }: CataloguesValue, locale: string): CatalogueEntry | null {
+  return Object.hasOwn(locales, locale) ? (locales[locale] ?? null) : null
+}
+
+function insertVersion(organizationId: string, value: CatalogueValue): RecordWrite {
+  const id = catalogueId(organizationId, value.locale, value.version)
+  return { kind: catalogueVersionKind, do: 'insert', id, organizationId, value }
+}
+
+/** Messages per step. */
+const STEP = 20
+
+/** @throws NotifierError `invalid_parameter` for a malformed message */
+export function* assertMessages(
+  messages: CatalogueInput,
+  locale: string,
+  { compile }: Formatting,
+): Steps<void> {
+  let checked = 0
+  for (const [key, message] of Object.entries(messages)) {
+    try {
+      compile(message, locale)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new NotifierError('invalid_parameter', {
+        message: `"messages.${key}": must be a message in ICU MessageFormat, such as "Hello {name}" (${reason.slice(0, 200)}).`,
+        details: { field: `messages.${key}` },
+      })
+    }
+    checked += 1
+    if (checked % STEP === 0) yield
+  }
+}
+
+function summary(locale: string, { version, messages, updatedAt }: CatalogueEntry): CatalogueSummary {
+  return { locale, version, count: messages, updatedAt: new Date(updatedAt).toISOString() }
+}
+
+function full(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `"locale": an organization has catalogues for at most ${MAX_LOCALES} locales. Delete an unused one.`,
+    details: { field: 'locale' },
+  })
+}
+
+async function conflict(
+  locale: string,
+  store: { find(ref: { readonly id: string }): Promise<{ readonly value: CataloguesValue } | null> },
+  organizationId: string,
+): Promise<NotifierError> {
+  const record = await store.find({ id: organizationId })
+  const version = (record === null ? null : entryOf(record.value, locale))?.version ?? 0
+  return new NotifierError('version_conflict', {
+    message: `The catalogue of the locale ${locale} now has version ${version}. Read it again, and apply the change to that version.`,
+    details: { field: 'version', version },
+  })
+}
+
+/** @throws NotifierError `not_found`: no catalogue has a name that is none */
+function knownName(name: unknown): string {
+  const locale = typeof name === 'string' ? canonicalLocale(name) : null
+  if (locale === null) throw unknownCatalogue(String(name))
+  return locale
+}
+
+function unknownCatalogue(locale: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `The organization has no catalogue for the locale "${locale.slice(0, 50)}". Check the locale.`,
+    details: { field: 'locale' },
+  })
+}

@@ -1,0 +1,170 @@
+import type { IntlMessageFormat } from 'intl-messageformat'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import {
+  type CatalogueMessage,
+  dateOf,
+  type MessageArgument,
+  numberOf,
+} from '../../domain/template/language.ts'
+
+type Element = ReturnType<IntlMessageFormat['getAst']>[number]
+
+/** What reads and formats messages of catalogues, and matches locales. */
+export interface Formatting {
+  /** @throws Error for a malformed message, or one with a format that does not exist */
+  compile(source: string, locale: string): CatalogueMessage
+  /** The best match; null: none. */
+  best(locale: string, among: readonly string[]): string | null
+}
+
+let loading: Promise<Formatting> | null = null
+
+/** Loads the libraries on first use: most applications have one language. */
+export function loadFormatting(): Promise<Formatting> {
+  loading ??= load()
+  return loading
+}
+
+async function load(): Promise<Formatting> {
+  const [{ IntlMessageFormat: Format }, { match }] = await Promise.all([
+    import('intl-messageformat'),
+    import('@formatjs/intl-localematcher'),
+  ])
+  return {
+    compile: (source, locale) => compile(Format, source, locale),
+    best(locale, among) {
+      const found = match([locale], among, NO_LOCALE)
+      return found === NO_LOCALE ? null : found
+    },
+  }
+}
+
+/** "Undetermined": nobody writes in it. */
+const NO_LOCALE = 'und'
+
+/** The types of elements in a message. */
+const TYPES: Readonly<Record<number, MessageArgument['type']>> = {
+  1: 'text',
+  2: 'number',
+  3: 'date',
+  4: 'date',
+  5: 'text',
+  6: 'number',
+}
+
+function compile(Format: typeof IntlMessageFormat, source: string, locale: string): CatalogueMessage {
+  let timeZone = 'UTC'
+  const formatters = {
+    getNumberFormat: (_: unknown, options?: object) =>
+      kept(`n${locale}${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)),
+    getDateTimeFormat: (_: unknown, options?: object) =>
+      kept(
+        `d${locale}${timeZone}${JSON.stringify(options)}`,
+        () => new Intl.DateTimeFormat(locale, { timeZone, ...options }),
+      ),
+    getPluralRules: (_: unknown, options?: object) =>
+      kept(`p${locale}${JSON.stringify(options)}`, () => new Intl.PluralRules(locale, options)),
+  }
+  const format = new Format(source, locale, undefined, { ignoreTag: true, formatters })
+  const found = argumentsOf(format.getAst(), true)
+  const args = merged(found)
+  // A currency or unit that does not exist is found only by its use.
+  format.format(Object.fromEntries(args.map(({ name, type }) => [name, type === 'date' ? new Date(0) : 1])))
+  return {
+    length: source.length,
+    // A number sign in a plural stands for its value.
+    uses: found.length + (source.match(/#/g)?.length ?? 0),
+    args,
+    format(value, escapeValue, zone) {
+      timeZone = zone
+      const values: Values = {}
+      for (const arg of args) {
+        const given = value(arg.name)
+        if (given != null) values[arg.name] = argument(arg, given, escapeValue)
+        // Only inside a section, where names are optional.
+        else if (arg.required) return ''
+        else refuseUse(values, arg)
+      }
+      return String(format.format(values))
+    },
+  }
+}
+
+type Values = Record<string, string | number | Date>
+
+function argumentsOf(elements: readonly Element[], required: boolean): readonly MessageArgument[] {
+  const found: MessageArgument[] = []
+  for (const element of elements) {
+    const type = TYPES[element.type]
+    if (type !== undefined && 'value' in element && typeof element.value === 'string')
+      found.push({ name: element.value, type, required })
+    if ('options' in element)
+      for (const option of Object.values(element.options)) found.push(...argumentsOf(option.value, false))
+  }
+  return found
+}
+
+const STRICTNESS = { text: 0, number: 1, date: 2 }
+
+/** One argument for each name, of the strictest type. */
+function merged(found: readonly MessageArgument[]): readonly MessageArgument[] {
+  const args = new Map<string, MessageArgument>()
+  for (const { name, type, required } of found) {
+    const known = args.get(name)
+    const stricter = known !== undefined && STRICTNESS[known.type] > STRICTNESS[type]
+    args.set(name, {
+      name,
+      type: stricter ? known.type : type,
+      required: required || known?.required === true,
+    })
+  }
+  return [...args.values()]
+}
+
+function argument(
+  { name, type }: MessageArgument,
+  value: unknown,
+  escapeValue: (value: string) => string,
+): string | number | Date {
+  const converted = CONVERTED[type](value)
+  if (converted === null) throw wrongValue(name, type)
+  return typeof converted === 'string' ? escapeValue(converted) : converted
+}
+
+/** The branch that uses a missing value need not be chosen. */
+function refuseUse(values: Values, { name, type }: MessageArgument): void {
+  Object.defineProperty(values, name, {
+    get() {
+      throw wrongValue(name, type)
+    },
+  })
+}
+
+function textOf(value: unknown): string | number | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null
+}
+
+const CONVERTED = { text: textOf, number: numberOf, date: dateOf }
+
+const EXPECTED = { text: 'a text, a number or a boolean', number: 'a number', date: 'a date in ISO 8601' }
+
+function wrongValue(name: string, type: MessageArgument['type']): NotifierError {
+  return new NotifierError('invalid_template_variable', {
+    message: `A message of the template needs the variable "${name}": it must be ${EXPECTED[type]}.`,
+    details: { field: 'variables', missing: [name] },
+  })
+}
+
+/** Formatters are expensive to make. */
+const formatters = new Map<string, unknown>()
+const MAX_FORMATTERS = 2_000
+
+function kept<Formatter>(key: string, make: () => Formatter): Formatter {
+  const known = formatters.get(key)
+  if (known !== undefined) return known as Formatter
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear()
+  const made = make()
+  formatters.set(key, made)
+  return made
+}

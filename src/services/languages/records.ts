@@ -1,0 +1,31 @@
+/** A catalogue in a list. */
+export interface CatalogueSummary {
+  readonly locale: string
+  readonly version: number
+  /** Number of messages. */
+  readonly count: number
+  /** ISO 8601 UTC. */
+  readonly updatedAt: string
+}
+
+/** A catalogue with its messages. */
+export interface CatalogueRecord extends CatalogueSummary {
+  /** By key, in ICU MessageFormat. */
+  readonly messages: Readonly<Record<string, string>>
+}
+
+/** What a template lacks in a locale. */
+export interface MissingInLocale {
+  readonly locale: string
+  /** True: the template has variants, but none for this locale. */
+  readonly variant: boolean
+  /** Keys of messages that the locale has in no catalogue. The text then has those of the default locale. */
+  readonly keys: readonly string[]
+}
+
+/** A template that lacks something in some locales. */
+export interface MissingTranslations {
+  readonly id: string
+  readonly name: string
+  readonly missing: readonly MissingInLocale[]
+}

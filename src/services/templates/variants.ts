@@ -1,0 +1,77 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { MAX_VARIANTS, MAX_VARIANTS_LENGTH, type VariantsInput } from '../../domain/input/variants.ts'
+import { canonicalLocale } from '../../domain/locale.ts'
+import { shownText, storedText } from '../../domain/message-text.ts'
+import { assertFormat } from '../../domain/template/format.ts'
+import { assertTemplateText } from '../../domain/template/judge.ts'
+import type { TemplateVariant } from '../../domain/template/template.ts'
+import { usesIn } from '../../domain/template/uses.ts'
+import type { TemplateValue } from './kind.ts'
+import type { VariantRecord } from './records.ts'
+
+type Variants = Readonly<Record<string, TemplateVariant>>
+
+/**
+ * The stored variants after a change.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function changedVariants(
+  kind: ChannelKind,
+  before: Variants | undefined,
+  change: VariantsInput,
+): Variants | undefined {
+  const after = new Map(Object.entries(before ?? {}))
+  for (const [name, given] of Object.entries(change)) {
+    const locale = canonicalLocale(name) ?? name
+    const stored = given === null ? null : storedText(given)
+    if (given === null || stored === null) after.delete(locale)
+    else {
+      assertFormat(kind, given)
+      after.set(locale, { subject: given.subject ?? null, ...stored })
+    }
+  }
+  const length = [...after.values()].reduce(
+    (sum, { subject, body, text }) => sum + (subject?.length ?? 0) + body.length + (text?.length ?? 0),
+    0,
+  )
+  if (after.size > MAX_VARIANTS) throw tooMany(`at most ${MAX_VARIANTS} locales`)
+  if (length > MAX_VARIANTS_LENGTH) throw tooMany(`at most ${MAX_VARIANTS_LENGTH} characters in all locales`)
+  return after.size === 0 ? undefined : Object.fromEntries(after)
+}
+
+/** @throws NotifierError `invalid_parameter`, which names the locale */
+export function assertVariantTexts(change: VariantsInput | undefined): void {
+  for (const [locale, given] of Object.entries(change ?? {}))
+    if (given !== null) assertTemplateText(given, `template (locale ${locale})`)
+}
+
+/** The variants in their public form. */
+export function shownVariants(variants: Variants | undefined): Readonly<Record<string, VariantRecord>> {
+  return Object.fromEntries(
+    Object.entries(variants ?? {}).map(([locale, variant]) => [
+      locale,
+      { subject: variant.subject, ...shownText(variant) },
+    ]),
+  )
+}
+
+type Written = Pick<TemplateValue, 'subject' | 'body' | 'text' | 'locales'>
+
+/** The uses of all texts of a template. Absent fields: it has no such. */
+export function usesOfAll(written: Written): {
+  readonly uses: readonly string[] | undefined
+  readonly localized: boolean | undefined
+} {
+  const texts = [written, ...Object.values(written.locales ?? {})]
+  const { partials, localized } = usesIn(texts.flatMap(({ subject, body, text }) => [subject, body, text]))
+  return { uses: partials.length === 0 ? undefined : partials, localized: localized || undefined }
+}
+
+function tooMany(expected: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `"locales" must be an object with ${expected}.`,
+    details: { field: 'locales', expected },
+  })
+}

@@ -1,0 +1,74 @@
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { openPlace, type Place } from '../support/faults/store.ts'
+import { describeWith } from '../support/left-out.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { temporaryFile } from '../support/sqlite-harness.ts'
+
+/** A process of one deployment, with the texts in its code. */
+async function deploy(place: Place, release: number) {
+  const notifier = createNotifier({
+    storage: openPlace(place),
+    channels: { email: recordingProvider() },
+    layouts: { brand: { html: `${release} {{{content}}} {{> footer}}` } },
+    partials: { footer: { html: `footer ${release}` } },
+    messages: { en: { hello: `hello ${release}` } },
+  })
+  await notifier.start({ deliver: false })
+  onTestFinished(() => notifier.stop())
+  return notifier
+}
+
+async function keepsTexts(place: Place): Promise<void> {
+  const first = await deploy(place, 1)
+  await first.messages.put('de', { hello: 'hallo 1' })
+  await first.templates.create({
+    name: 'a',
+    channel: 'email',
+    layout: 'brand',
+    html: '<p>{{@hello}}</p>',
+    locales: { de: { html: '<b>{{@hello}}</b>' } },
+  })
+  const message = { to: 'ada@example.com', template: 'a' }
+  const { items } = await first.sendBatch([message, { ...message, locale: 'de' }])
+  const ids = items.map((item) => ('id' in item ? item.id : ''))
+
+  const second = await deploy(place, 2)
+  await second.messages.put('de', { hello: 'hallo 2' })
+  await second.partials.create({ name: 'footer', html: 'own footer' })
+  const bodies = async (all: readonly string[]) =>
+    Promise.all(
+      all.map(async (id) => (await second.notifications.get(id, { rendered: true })).rendered?.body),
+    )
+  const old = ['1 <p>hello 1</p> footer 1', '1 <b>hallo 1</b> footer 1']
+  expect(await bodies(ids)).toEqual(old)
+  const again = await Promise.all(ids.map(async (id) => (await second.notifications.resend(id)).id))
+  expect(await bodies(again)).toEqual(old)
+  const { id } = await second.send({ ...message, locale: 'de' })
+  expect(await bodies([id])).toEqual(['2 <b>hallo 2</b> own footer'])
+
+  await expect(second.partials.delete('footer')).resolves.toBeUndefined()
+  await second.layouts.create({ name: 'brand', html: 'own {{{content}}}' })
+  const conflicts = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, index) =>
+      second.messages.put('de', { hello: `hallo ${index}` }, { version: 2 }),
+    ),
+  )
+  expect(conflicts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+}
+
+it('a message keeps its layout, partials, messages and language over a deployment, on SQLite', async () => {
+  const { file, remove } = temporaryFile()
+  onTestFinished(remove)
+  await keepsTexts({ sqlite: file })
+}, 120_000)
+
+describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
+  afterAll(stopSharedPostgres)
+
+  it('the same', async () => {
+    const url = await sharedPostgres()
+    await keepsTexts({ postgres: { url, schema: uniqueSchema() } })
+  }, 120_000)
+})
