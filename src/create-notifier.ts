@@ -46,6 +46,8 @@ import { createConsent, createConsentApi } from './services/preferences/consent.
 import { createProcessor } from './services/processor.ts'
 import { createBackpressure } from './services/receipts/backpressure.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
+import { createFindAddress } from './services/recipients/address-now.ts'
+import { createPeople } from './services/recipients/people.ts'
 import { createRecordStores } from './services/records/record-stores.ts'
 import { refuseMembers } from './services/refuse-members.ts'
 import { createRetention } from './services/retention/retention.ts'
@@ -128,6 +130,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
   const consent = createConsent(stores, options)
+  const people = options.recipients === null ? null : createPeople(options.recipients, clock)
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   const storedSecret = createStoredSecret(stores)
@@ -207,6 +210,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     processor,
     compiled,
     links,
+    findAddress: createFindAddress(people, clock),
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
     signer,
     emit,
@@ -268,6 +272,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     clock,
     links,
     newId: ids.notification,
+    newGroupId: () => ids.random('grp'),
+    people,
     sendInput,
     limitsOf: async (organizationId: string) => plans.of(organizationId),
   }

@@ -203,6 +203,7 @@ export type {
   OrganizationRecord,
 } from './services/organizations/records.ts'
 export type { PreferencesRecord } from './services/preferences/records.ts'
+export type { People, Person, RecipientOptions } from './services/recipients/options.ts'
 export type { RenderedMessage } from './services/render.ts'
 export type { SharedTextRecord, SharedTextVersionRecord, TextUser } from './services/shared-texts/records.ts'
 export type { SharedTexts } from './services/shared-texts/tenant.ts'

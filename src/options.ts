@@ -26,6 +26,11 @@ import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-l
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 import {
+  type RecipientOptions,
+  type ResolvedRecipients,
+  resolveRecipients,
+} from './services/recipients/options.ts'
+import {
   AUTHORING_OPTIONS,
   type AuthoringOptions,
   type ResolvedAuthoring,
@@ -88,6 +93,8 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
    * messages without one. Default: only that.
    */
   readonly categories?: Readonly<Record<string, CategorySettings>> | undefined
+  /** Looks up the addresses of people, for messages that name a `recipient`. Default: none, and such a message is refused. */
+  readonly recipients?: RecipientOptions | undefined
   readonly email?: EmailOptions | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
@@ -170,6 +177,8 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly sources: ChannelSources
   readonly kinds: Kinds
   readonly categories: CodeCategories
+  /** Null: none. */
+  readonly recipients: ResolvedRecipients | null
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** With redaction. */
@@ -233,6 +242,7 @@ export function resolveOptions<Tx>(
     'rateLimiter',
     'overuse',
     'categories',
+    'recipients',
     'email',
     'sms',
     'retention',
@@ -290,6 +300,7 @@ export function resolveOptions<Tx>(
     sources,
     kinds: createKinds(new Map([...builtIn, ...configured])),
     categories: resolveCategories(options.categories),
+    recipients: resolveRecipients(options.recipients),
     publicUrl: publicUrlOf(options.publicUrl),
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),

@@ -53,6 +53,8 @@ export type NotificationContent = PinnedText & Carried & Sensitivity
 interface Carried {
   /** The parts, in the kind's stored form. */
   readonly parts?: unknown
+  /** Language and time zone of the recipient at the accept. Absent: unknown. */
+  readonly person?: { readonly locale?: string; readonly timeZone?: string }
 }
 
 interface Sensitivity {
@@ -96,7 +98,7 @@ export interface Notification extends Labels {
   readonly id: string
   readonly organizationId: string
   readonly channel: string
-  /** The recipient as sent. */
+  /** The address. Empty: the recipient had none on the channel. */
   readonly to: string
   readonly status: NotificationStatus
   readonly content: NotificationContent

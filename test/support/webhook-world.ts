@@ -79,6 +79,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
     processor,
     compiled: compiledOver(storage, processor),
     logger: silentLogger(),
+    findAddress: () => undefined,
     leaseMs: 60_000,
     pollMs: DAY,
     random: () => 0.5,

@@ -36,6 +36,12 @@ it('a message has a template, or a channel and a text', () => {
   send({ channel: 'email', body: 'Hi' })
   // @ts-expect-error: no such field
   send({ to, channel: 'email', body: 'Hi', sentAt: new Date() })
+  send({ recipient: 'user:42', channel: 'email', body: 'Hi' })
+  send({ recipient: 'user:42', template: 'welcome' })
+  // @ts-expect-error: an address and a person
+  send({ to, recipient: 'user:42', channel: 'email', body: 'Hi' })
+  // @ts-expect-error: an address and a person
+  send({ to, recipient: 'user:42', template: 'welcome' })
 })
 
 it('messages of a batch are written inline, and built from others', () => {

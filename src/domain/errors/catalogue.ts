@@ -253,6 +253,16 @@ const ROWS = {
   ],
   invalid_phone_number: [422, 'The number is invalid or unsupported.', 'Correct the number.'],
   unsubscribed: [422, 'The recipient opted out.', 'Stop sending to this recipient.'],
+  unknown_recipient: [
+    422,
+    'The application knows no person with this id.',
+    'Correct the id, or name an address as "to".',
+  ],
+  no_address: [
+    422,
+    'The person has no address on the channel.',
+    'Use another channel, or ask the person for an address.',
+  ],
   carrier_blocked: [
     422,
     'The carrier rejected the message.',

@@ -1,12 +1,14 @@
 import * as z from 'zod'
-import { type ChannelKind, MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
+import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
 import type { JsonFields } from '../json-fields.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
+import { isFields } from './json.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
+import { MAX_RECIPIENT_ID } from './preferences.ts'
 import { assertOneText } from './text-fields.ts'
 
 /**
@@ -33,6 +35,7 @@ type Text =
   | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
 
 type LooseSend = SendFields &
+  Addressed &
   ({ readonly template: string } | { readonly channel: string }) & {
     readonly [parts: string]: unknown
   }
@@ -42,33 +45,51 @@ type SendOf<Channels extends ChannelParts> =
       [Name in keyof Channels & string]: TextFields &
         ({ readonly template: string } | Text | { readonly [Own in Name]: Channels[Name] }) & {
           readonly channel: Name
-        } & PartsFor<Channels, Name>
+        } & Addressed &
+        PartsFor<Channels, Name>
     }[keyof Channels & string]
   // For a variable channel: no parts.
   | (TextFields &
+      Addressed &
       ({ readonly template: string } | Text) & {
         readonly channel: keyof Channels & string
       } & { readonly [Name in keyof Channels & string]?: undefined })
-  | (TextFields & {
-      readonly channel?: undefined
-      readonly template: string
-    } & { readonly [Name in keyof Channels & string]?: Channels[Name] | undefined })
+  | (TextFields &
+      Addressed & {
+        readonly channel?: undefined
+        readonly template: string
+      } & { readonly [Name in keyof Channels & string]?: Channels[Name] | undefined })
 
 /** The parts of one channel; those of others do not compile. */
 type PartsFor<Channels extends ChannelParts, Own extends keyof Channels> = {
   readonly [Name in keyof Channels & string]?: (Name extends Own ? Channels[Name] : never) | undefined
 }
 
+/** An address, or the id of a person whose addresses the option `recipients` looks up. */
+type Addressed =
+  | {
+      /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
+      readonly to: string
+      readonly recipient?: undefined
+    }
+  | {
+      /** The application's id of a person: 1 to 255 characters, one line. */
+      readonly recipient: string
+      readonly to?: undefined
+    }
+
 /** The fields of a {@link SendInput} without parts. */
 export interface SendFields extends TextFields {
+  /** The address. Exactly one of `to` and `recipient` is required. */
+  readonly to?: string | undefined
+  /** The application's id of a person. */
+  readonly recipient?: string | undefined
   /** Required without a template; otherwise the template's. */
   readonly channel?: string | undefined
 }
 
 /** A type instead of an interface, so that it is assignable to records. */
 type TextFields = {
-  /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
-  readonly to: string
   /** The subject of a mail, the title of a push message, or a field of a webhook. Literal; replaces the template's. */
   readonly subject?: string | undefined
   /** The HTML of a mail, unchanged. `text` is its alternative; without it, one is made from the HTML. */
@@ -124,9 +145,15 @@ export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
 
 const fields = {
   channel: channel.optional().describe('Required without a template; otherwise that of the template.'),
-  to: text(1, MAX_RECIPIENT_LENGTH).describe(
-    'E-mail address, E.164 phone number, device token, Slack channel or https URL.',
-  ),
+  to: text(1, MAX_RECIPIENT_LENGTH)
+    .optional()
+    .describe(
+      'E-mail address, E.164 phone number, device token, Slack channel or https URL. Exactly one of `to` and `recipient` is required.',
+    ),
+  recipient: text(1, MAX_RECIPIENT_ID)
+    .refine(isPlainLine, 'must be one line without spaces at its ends')
+    .optional()
+    .describe("In place of `to`: the application's id of a person, whose addresses it looks up."),
   subject: text(0, MAX_SUBJECT_LENGTH)
     .optional()
     .describe('The subject of a mail, or the title of a push message. Replaces that of the template.'),
@@ -172,6 +199,12 @@ const fields = {
   expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
 }
 
+/** Judged beside other faults, because an absent field is named first. */
+const addressed = z.refine<Partial<Pick<SendFields, 'to' | 'recipient'>>>(
+  ({ to, recipient }) => to !== undefined || recipient !== undefined,
+  { path: ['to'], error: 'is required unless a "recipient" is named', when: ({ value }) => isFields(value) },
+)
+
 /** The schema of a send. */
 export type SendSchema = z.ZodType<ParsedSend, SendFields>
 
@@ -180,7 +213,17 @@ export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
   const parts = [...kinds].flatMap(({ name, parts }) =>
     parts === undefined ? [] : [[name, describedFor(name, parts)]],
   )
-  return z.object({ ...fields, ...(Object.fromEntries(parts) as object) }).check(assertOneText)
+  return z
+    .object({ ...fields, ...(Object.fromEntries(parts) as object) })
+    .check(assertOneText, addressed, assertOneAddress)
+}
+
+function assertOneAddress({
+  value,
+  issues,
+}: z.core.ParsePayload<Pick<SendFields, 'to' | 'recipient'>>): void {
+  if (value.to === undefined || value.recipient === undefined) return
+  issues.push({ code: 'custom', input: value, path: ['recipient'], message: 'cannot be given with "to"' })
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {
@@ -188,4 +231,4 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
 }
 
 /** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
-export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText)
+export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText, addressed, assertOneAddress)

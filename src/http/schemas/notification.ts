@@ -13,12 +13,21 @@ import {
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
+const groupFields = {
+  groupId: z
+    .string()
+    .optional()
+    .describe('Shared by what goes to several addresses of one recipient. Absent: one address.'),
+  ids: z.array(z.string()).optional().describe('All ids of the group.'),
+}
+
 /** Response to a send. */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
   id: z.string().regex(/^notif_\d+$/),
   status: z.enum(['queued', 'scheduled']),
   channel: channelName,
   to: z.string(),
+  ...groupFields,
   createdAt: timestamp,
 })
 
@@ -45,7 +54,7 @@ export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { 
     rejected: z.int(),
     items: z.array(
       z.union([
-        z.object({ index: z.int(), id: z.string(), status: z.enum(['queued', 'scheduled']) }),
+        z.object({ index: z.int(), id: z.string(), status: z.enum(['queued', 'scheduled']), ...groupFields }),
         z.object({
           index: z.int(),
           error: z.object({

@@ -1,3 +1,4 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
@@ -8,6 +9,8 @@ import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import { notResolvable } from '../recipients/addressed.ts'
+import type { ResolvedPerson } from '../recipients/people.ts'
 import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
 import { needsTexts } from '../shared-texts/library.ts'
@@ -19,6 +22,7 @@ import {
   type BatchRecord,
   batchResult,
   itemError,
+  itemOf,
   judgeBatch,
   type ParsedBatch,
   parseBatch,
@@ -41,7 +45,10 @@ import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
 
 /** The record of a single send: the answer without its time, which the record has itself. */
-type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
+type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
+
+/** The notifications of one send: more than one for several addresses of a recipient. */
+type Group = readonly [NewNotification, ...NewNotification[]]
 
 /** A call before its messages are judged. */
 interface Call {
@@ -76,11 +83,8 @@ export function createAccept(
     return record
   }
 
-  async function prepare(
-    { lookups }: UnitOfWork,
-    input: ParsedSend,
-    organizationId: string,
-  ): Promise<NewNotification> {
+  async function prepare({ lookups }: UnitOfWork, input: ParsedSend, organizationId: string): Promise<Group> {
+    const person = input.recipient === undefined ? null : await personOf(organizationId, input.recipient)
     let template =
       input.template === undefined
         ? null
@@ -90,8 +94,12 @@ export function createAccept(
     if (template !== null) await how.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
-    const notification = prepareSend(organizationId, input, template, how)
-    return permitted(organizationId, notification)
+    return permitted(organizationId, prepareSend(organizationId, input, person, template, how))
+  }
+
+  function personOf(organizationId: string, id: string): Promise<ResolvedPerson | null> {
+    if (how.people === null) throw notResolvable()
+    return how.people.one(organizationId, id)
   }
 
   /** Loads an organization's own providers before they are asked about the recipient. */
@@ -100,22 +108,33 @@ export function createAccept(
   }
 
   /** @throws NotifierError `region_not_permitted`, `invalid_sender` */
-  async function permitted(organizationId: string, notification: NewNotification): Promise<NewNotification> {
-    const kind = kindOf(notification)
-    if (isLimited(kind, notification)) assertLimits(kind, notification, await how.limitsOf(organizationId))
-    return notification
+  async function permitted(organizationId: string, group: Group): Promise<Group> {
+    const [first] = group
+    const kind = kindOf(first)
+    if (first.to === '' || !isLimited(kind, first)) return group
+    const limits = await how.limitsOf(organizationId)
+    for (const notification of group) assertLimits(kind, notification, limits)
+    return group
   }
 
-  /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
+  /**
+   * Of several addresses one suffices: an attempt to a suppressed one fails.
+   *
+   * @throws NotifierError `blocked_recipient`, `unsubscribed`
+   */
   async function assertNotSuppressed(
     { lookups }: UnitOfWork,
     organizationId: string,
-    notification: NewNotification,
+    group: Group,
   ): Promise<void> {
-    const reason = await lookups.suppression(
-      suppressionId(kindOf(notification), organizationId, notification.to),
-    )
-    if (reason !== null) throw suppressionError(reason)
+    const [first, ...others] = group
+    if (first.to === '') return
+    const reasonOf = (one: NewNotification) =>
+      lookups.suppression(suppressionId(kindOf(one), organizationId, one.to))
+    const reason = await reasonOf(first)
+    if (reason === null) return
+    const rest = await Promise.all(others.map(reasonOf))
+    if (!rest.includes(null)) throw suppressionError(reason)
   }
 
   /**
@@ -149,25 +168,24 @@ export function createAccept(
   async function acceptOnce(
     call: Call,
     span: Span | null,
-    judge: () => Promise<NewNotification>,
+    judge: () => Promise<Group>,
   ): Promise<SentNotification> {
     const { unit, organizationId, use } = call
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record)
-    const notification = await judge()
-    await assertNotSuppressed(unit, organizationId, notification)
-    const grant = await limits.take(organizationId, 1)
-    if (grant.refusal !== null) throw grant.refusal
-    const { id, channel, to } = notification
-    const result: SendResult = { id, status: statusOf(notification, how.clock.now()), channel, to }
-    const notifications = traced([notification], span)
+    const group = await judge()
+    await assertNotSuppressed(unit, organizationId, group)
+    const grant = await limits.take(organizationId, group.length)
+    if (grant.refusal !== null) throw await refunded(grant, grant.refusal)
+    const result = resultOf(group, how.clock.now())
+    const notifications = traced(group, span)
     const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
       return replayedSend(answer.record)
     }
     if (answer.admitted === 0) throw await limits.quotaError(organizationId)
-    return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
+    return { ...storedOf(result, answer.admitted), createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
@@ -182,7 +200,7 @@ export function createAccept(
     const result: BatchRecord = {
       size: parsed.size,
       errors: judged.errors,
-      items: notifications.map((notification) => [notification.id, statusOf(notification, now)]),
+      items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
       ...(refusal === null ? {} : { overHour: itemError(refusal) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
@@ -235,7 +253,7 @@ export function createAccept(
               const found = await byId(id, (known) => unit.lookups.reads.notifications.get(known))
               const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
-              return permitted(organizationId, prepareResend(original, how))
+              return permitted(organizationId, [prepareResend(original, how)])
             }),
           )
         },
@@ -248,9 +266,10 @@ export function createAccept(
       const unit = units.shared
       const { use } = await callOf('send', organizationId, given, input, unit)
       if (use !== null) await earlier(unit, use)
-      const notification = await prepare(unit, input, organizationId)
-      await assertNotSuppressed(unit, organizationId, notification)
-      const { refusal, quota } = await limits.peek(organizationId, 1)
+      const group = await prepare(unit, input, organizationId)
+      const [notification] = group
+      await assertNotSuppressed(unit, organizationId, group)
+      const { refusal, quota } = await limits.peek(organizationId, group.length)
       if (refusal !== null) throw refusal
       await assertStorable(organizationId, quota)
       const { channel, to, content } = notification
@@ -296,8 +315,26 @@ function idempotentUse(
 }
 
 function replayedSend(record: IdempotencyRecord): SentNotification {
-  const result = JSON.parse(record.result) as SendResult
+  const result = storedOf(JSON.parse(record.result) as SendResult, record.admitted)
   return { ...result, createdAt: new Date(record.createdAt).toISOString(), replayed: true }
+}
+
+/** A group goes as a whole, or not at all. */
+async function refunded({ granted, refund }: Grant, refusal: NotifierError): Promise<NotifierError> {
+  if (granted > 0) await refund(granted)
+  return refusal
+}
+
+function resultOf(group: Group, now: number): SendResult {
+  const [first] = group
+  const { id, channel, to, groupId } = first
+  const result = { id, status: statusOf(first, now), channel, to }
+  return groupId == null ? result : { ...result, groupId, ids: group.map((one) => one.id) }
+}
+
+/** The monthly quota may have admitted a part of a group. */
+function storedOf(result: SendResult, admitted: number): SendResult {
+  return result.ids === undefined ? result : { ...result, ids: result.ids.slice(0, admitted) }
 }
 
 function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {

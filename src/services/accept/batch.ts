@@ -9,6 +9,8 @@ import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { notResolvable } from '../recipients/addressed.ts'
+import type { ResolvedPerson } from '../recipients/people.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
 import { suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
@@ -53,9 +55,24 @@ interface Spent extends Work {
 export interface BatchRecord {
   readonly size: number
   readonly errors: readonly (readonly [index: number, error: ItemError])[]
-  readonly items: readonly (readonly [id: string, status: 'queued' | 'scheduled'])[]
+  readonly items: readonly RecordedItem[]
   readonly overHour?: ItemError
   readonly overMonth: ItemError
+}
+
+/** A notification; those of a group follow each other. */
+export type RecordedItem = readonly [id: string, status: 'queued' | 'scheduled', groupId?: string]
+
+export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'scheduled'): RecordedItem {
+  return groupId == null ? [id, status] : [id, status, groupId]
+}
+
+/** The notifications of the message that begins at a position. */
+function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedItem[] {
+  const groupId = items[at]?.[2]
+  let end = at + 1
+  while (groupId !== undefined && items[end]?.[2] === groupId) end += 1
+  return items.slice(at, end)
 }
 
 /** The answer to a repeated batch. */
@@ -74,20 +91,26 @@ export function toBatchResult(
   const errors = new Map(record.errors)
   const items: BatchItem[] = []
   let next = 0
+  let accepted = 0
   for (let index = 0; index < size; index += 1) {
     const error = errors.get(index)
     if (error !== undefined) {
       items.push({ index, error })
       continue
     }
-    const stored = next < admitted ? record.items[next] : undefined
-    if (stored !== undefined) items.push({ index, id: stored[0], status: stored[1] })
-    else items.push({ index, error: next < record.items.length ? overMonth : overHour })
-    next += 1
+    const group = groupAt(record.items, next)
+    const [first] = group
+    if (next < admitted && first !== undefined) {
+      accepted += 1
+      const [id, status, groupId] = first
+      const ids = group.slice(0, admitted - next).map(([each]) => each)
+      items.push({ index, id, status, ...(groupId === undefined ? {} : { groupId, ids }) })
+    } else items.push({ index, error: next < record.items.length ? overMonth : overHour })
+    next += Math.max(1, group.length)
   }
   return {
-    accepted: admitted,
-    rejected: size - admitted,
+    accepted,
+    rejected: size - accepted,
     items,
     createdAt: new Date(createdAt).toISOString(),
     replayed,
@@ -157,7 +180,8 @@ export async function judgeBatch(
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
   const errors = [...refused]
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
-  const prepared: [number, NewNotification][] = []
+  const prepared: [number, readonly NewNotification[]][] = []
+  const people = await peopleOf(inputs, organizationId, how)
   await inSlices(
     byTemplate(inputs, organizationId, reads, how, spent),
     how.clock,
@@ -165,28 +189,54 @@ export async function judgeBatch(
       attempt(index, errors, () => {
         if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
         if (isNotifierError(template)) throw template
-        prepared.push([index, prepareSend(organizationId, input, template, how, spent)])
+        const person = people(input)
+        prepared.push([index, prepareSend(organizationId, input, person, template, how, spent)])
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  const ids = prepared.map(([, notification]) =>
-    suppressionId(kindOf(notification), organizationId, notification.to),
-  )
+  // Those without an address will be skipped.
+  const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
+  const ids = going.map((one) => suppressionId(kindOf(one), organizationId, one.to))
   const reasons = ids.length === 0 ? [] : await matchSuppressions(reads.records, ids)
-  const limited = prepared.some(([, notification]) => isLimited(kindOf(notification), notification))
+  // A missing answer must not count as permission.
+  if (reasons.length !== ids.length)
+    throw new Error(`${reasons.length} answers to ${ids.length} suppression ids.`)
+  const reasonOf = new Map(going.map((one, position) => [one, reasons[position] ?? null]))
+  const limited = going.some((one) => isLimited(kindOf(one), one))
   const limits = limited ? await how.limitsOf(organizationId) : null
   const notifications: NewNotification[] = []
-  for (const [position, [index, notification]] of prepared.entries()) {
-    const reason = reasons[position]
-    // A missing answer must not count as permission.
-    if (reason === undefined) throw new Error(`${reasons.length} answers to ${ids.length} suppression ids.`)
+  for (const [index, group] of prepared) {
     attempt(index, errors, () => {
-      if (limits !== null) assertLimits(kindOf(notification), notification, limits)
-      if (reason !== null) throw suppressionError(reason)
-      notifications.push(notification)
+      const found = group.map((one) => {
+        if (limits !== null && one.to !== '') assertLimits(kindOf(one), one, limits)
+        return reasonOf.get(one) ?? null
+      })
+      const [reason = null] = found
+      // Of several addresses one suffices: an attempt to a suppressed one fails.
+      if (reason !== null && !found.includes(null)) throw suppressionError(reason)
+      notifications.push(...group)
     })
   }
   return { notifications, errors }
+}
+
+/**
+ * The people of a batch, all looked up before the first is judged: if the resolver fails, nothing is stored.
+ *
+ * @throws NotifierError `service_unavailable`
+ */
+async function peopleOf(
+  inputs: ParsedBatch['inputs'],
+  organizationId: string,
+  { people }: Preparation,
+): Promise<(input: ParsedSend) => ResolvedPerson | null> {
+  const ids = inputs.flatMap(([, { recipient }]) => recipient ?? [])
+  const found = ids.length === 0 || people === null ? null : await people.many(organizationId, ids)
+  return ({ recipient }) => {
+    if (recipient === undefined) return null
+    if (found === null) throw notResolvable()
+    return found.get(recipient) ?? null
+  }
 }
 
 /** Messages with their templates, once their channels' providers are loaded. */

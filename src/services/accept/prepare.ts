@@ -13,6 +13,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PartsRefusal } from '../../ports/provider.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
+import { addressed } from '../recipients/addressed.ts'
+import type { PeopleFinder, ResolvedPerson } from '../recipients/people.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { Library } from '../shared-texts/library.ts'
@@ -31,6 +33,9 @@ export interface Preparation {
   /** The countries that an organization may send to. */
   limitsOf(organizationId: string): Promise<OrganizationLimits>
   newId(): string
+  newGroupId(): string
+  /** The application's people. Null: the option `recipients` is absent. */
+  readonly people: PeopleFinder | null
 }
 
 /** Latest `sendAt` from now. */
@@ -40,28 +45,35 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  * Judges a send by everything except the storage's limits, in this order: channel, recipient, format, parts, template,
  * variables, segments, times.
  *
+ * @param person of `input.recipient`; null: unknown, or there is none
  * @param template the template `input.template`; null: none
+ * @returns a notification for each address, of which the first may have none
  * @param spent receives the cost of the rendering
  * @throws NotifierError as `Notifier.send`
  */
 export function prepareSend(
   organizationId: string,
   input: ParsedSend,
+  person: ResolvedPerson | null,
   template: Template | null,
   how: Preparation,
   spent?: Work,
-): NewNotification {
+): readonly [NewNotification, ...NewNotification[]] {
   const channel = channelOf(input, template)
   const kind = how.registry.kinds.of(channel)
-  const route = routeTo(kind, organizationId, input.to, how)
+  const { addresses, recipient, person: pinned } = addressed(kind, input, person)
+  const [to = '', ...others] = addresses
+  const route = routeTo(kind, organizationId, to, how)
+  for (const other of others) routeTo(kind, organizationId, other, how)
   assertFormat(kind, input)
   const parts = partsOf(kind, input, how.registry)
   assertParts(kind, parts, how.links)
-  assertCarried(kind, route, input.to, parts, how.registry)
+  if (to !== '') assertCarried(kind, route, to, parts, how.registry)
   const content = {
     ...contentOf(kind, input, parts, template, how.compiled, spent),
     ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
+    ...(pinned === undefined ? {} : { person: pinned }),
   }
   if (kind.isBlank !== undefined || kind.assertText !== undefined) {
     const text = renderContent(kind, content, template && how.compiled.of(template), spent)
@@ -69,10 +81,10 @@ export function prepareSend(
     kind.assertText?.(text, parts)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
-  return {
+  const first: NewNotification = {
     id: how.newId(),
     channel,
-    to: input.to,
+    to,
     content,
     lane: route.lane,
     priority: input.priority ?? 'normal',
@@ -80,6 +92,10 @@ export function prepareSend(
     expiresAt,
     metadata: mergedMetadata(template?.metadata, input.metadata),
   }
+  if (recipient === null) return [first]
+  if (others.length === 0) return [{ ...first, recipient, ...(to === '' ? { counted: false } : {}) }]
+  const shared = { ...first, recipient, groupId: how.newGroupId() }
+  return [shared, ...others.map((other) => ({ ...shared, id: how.newId(), to: other }))]
 }
 
 /**
@@ -96,7 +112,7 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   const kind = how.registry.kinds.of(channel)
   const route = routeTo(kind, organizationId, to, how)
   assertParts(kind, content.parts, how.links)
-  assertCarried(kind, route, to, content.parts, how.registry)
+  if (to !== '') assertCarried(kind, route, to, content.parts, how.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
@@ -140,6 +156,8 @@ function routeTo(
   const { name: channel } = kind
   const route = registry.of(channel, organizationId)
   if (route === null) throw notConfigured(channel, registry)
+  // A recipient without an address: it will be skipped.
+  if (to === '') return route
   assertRecipient(kind, to)
   // If the providers are unknown now, the lane decides later: a failed lookup refuses nothing.
   if (route.providers === null || route.providers.some((provider) => registry.accepts(provider, to)))

@@ -7,10 +7,14 @@ export interface SentNotification {
   readonly id: string
   readonly status: 'queued' | 'scheduled'
   readonly channel: string
-  /** Recipient as sent. */
+  /** The address. Empty: the recipient has none on the channel, and the notification is skipped. */
   readonly to: string
   /** ISO 8601 UTC. */
   readonly createdAt: string
+  /** Shared by the notifications to several addresses of one person, of which this is the first. Absent: one. */
+  readonly groupId?: string | undefined
+  /** All ids of the group. Absent: no group. */
+  readonly ids?: readonly string[] | undefined
   /** True: an earlier request with the same idempotency key made it. */
   readonly replayed: boolean
 }
@@ -32,7 +36,14 @@ export interface BatchResult {
 }
 
 export type BatchItem =
-  | { readonly index: number; readonly id: string; readonly status: 'queued' | 'scheduled' }
+  | {
+      readonly index: number
+      readonly id: string
+      readonly status: 'queued' | 'scheduled'
+      /** As in {@link SentNotification}. */
+      readonly groupId?: string | undefined
+      readonly ids?: readonly string[] | undefined
+    }
   | { readonly index: number; readonly error: ItemError }
 
 export interface ItemError {

@@ -25,8 +25,10 @@ export interface Attempts {
   /**
    * Records the start of an attempt. False: the job belongs to another process, or the result is unknown. Then no
    * attempt is made, and the job is returned if the storage can prove that nothing was recorded.
+   *
+   * @param to replaces the notification's address
    */
-  begin(job: ClaimedJob, provider: string): Promise<boolean>
+  begin(job: ClaimedJob, provider: string, to?: string): Promise<boolean>
   /**
    * Ends an attempt, or a job without one. Retries for the length of a lease while the storage is away: an unrecorded
    * outcome can cause a second hand-over.
@@ -133,8 +135,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     // Listeners run in the trace of the job's caller, not in that of the shared commit.
-    async begin(job, provider) {
-      const begun = await begin({ jobId: job.jobId, token: job.token, provider })
+    async begin(job, provider, to) {
+      const { jobId, token } = job
+      const begun = await begin(
+        to === undefined ? { jobId, token, provider } : { jobId, token, provider, to },
+      )
       if (begun) events.started(job, provider)
       return begun
     },

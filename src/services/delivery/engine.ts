@@ -15,6 +15,7 @@ import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
 import type { Processor } from '../processor.ts'
+import type { FindAddress } from '../recipients/address-now.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -59,6 +60,7 @@ export interface EngineOptions {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly links: Links
+  readonly findAddress: FindAddress
   /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
   readonly processor: Processor

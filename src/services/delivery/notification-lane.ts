@@ -6,6 +6,7 @@ import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProviderJudge } from '../channels/provider-judge.ts'
 import type { Processor, RunInSlices } from '../processor.ts'
+import type { AddressNow, FindAddress } from '../recipients/address-now.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { idempotencyKeyOf } from './attempt-context.ts'
 import type { Attempts } from './attempts.ts'
@@ -29,6 +30,8 @@ export interface NotificationDelivery extends Composition {
   readonly processor: Processor
   /** The provider of a last attempt with an unknown result. Null: no such attempt. */
   lastAmbiguous(job: NotificationJob): Promise<string | null>
+  /** Where messages to people go now. */
+  readonly findAddress: FindAddress
   readonly clock: Clock
   readonly observer: Observer
   /** In [0, 1). */
@@ -68,7 +71,7 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { registry, attempts, processor, clock, logger, observer, random, onError } = delivery
+  const { registry, attempts, processor, clock, logger, observer, random, onError, findAddress } = delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
   /** Jobs whose history is being read. Each will need a slot. */
@@ -106,6 +109,7 @@ export function createNotificationLane(
     state: ProviderState,
     pass: Pass,
     stop: Stop,
+    movedTo: string | undefined,
   ): Promise<Settle | undefined> {
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
@@ -115,7 +119,7 @@ export function createNotificationLane(
     if (composed === null) return () => attempts.release([job])
     if ('code' in composed) return () => endWithout(job, composed.code, composed.message)
     const { provider } = state
-    if (!(await attempts.begin(job, provider.name))) return undefined
+    if (!(await attempts.begin(job, provider.name, movedTo))) return undefined
     // A provider's synchronous work counts as the organization's.
     return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
   }
@@ -281,6 +285,43 @@ export function createNotificationLane(
     }
   }
 
+  /** The job with the address of now. Null: it goes nowhere now, and was settled. */
+  async function readdressed(
+    job: NotificationJob,
+    looking: Promise<AddressNow>,
+  ): Promise<NotificationJob | null> {
+    reading += 1
+    try {
+      const now = isExpired(job) ? null : await looking
+      // Ended as expired by the attempt that follows.
+      if (now === null) return job
+      if (now.kind === 'send') return { ...job, notification: { ...job.notification, to: now.to } }
+      if (now.kind === 'skip') await skip(job, now.message)
+      else await waitForPeople(job, now)
+      return null
+    } finally {
+      reading -= 1
+    }
+  }
+
+  /** Never in silence after an attempt that may have reached the recipient. */
+  async function skip(job: NotificationJob, message: string): Promise<void> {
+    const mayHaveGone = job.recovered || (job.attempts > 0 && (await delivery.lastAmbiguous(job)) !== null)
+    if (mayHaveGone) return endWithout(job, 'delivery_unknown', `${message} ${MAY_HAVE_GONE}`)
+    history.forget(job.jobId)
+    const fact = { type: 'skipped', code: 'no_address', message } as const
+    return attempts.settle(job, { facts: [fact], next: { kind: 'end' } })
+  }
+
+  /** The resolver fails: costs no attempt, and the history says why it waits. */
+  function waitForPeople(
+    job: NotificationJob,
+    { message, delayMs }: Extract<AddressNow, { kind: 'later' }>,
+  ): Promise<void> {
+    const fact = { type: 'attempt_failed', code: 'service_unavailable', message, unasked: true } as const
+    return attempts.settle(job, { facts: [fact], next: { kind: 'retry', delayMs, unasked: true } })
+  }
+
   const reaches = (
     { provider }: ProviderState,
     { notification: { to, content } }: NotificationJob,
@@ -293,6 +334,18 @@ export function createNotificationLane(
       if (refusal !== null) return refusal
     }
     return { code: 'invalid_recipient', message: 'No configured provider accepts this recipient any more.' }
+  }
+
+  /** @param before the recorded address */
+  async function deliverTo(job: NotificationJob, before: string, stop: Stop): Promise<void> {
+    const { to } = job.notification
+    const movedTo = to === before ? undefined : to
+    // Called once: `accepts()` may return different results.
+    const reachable = states.filter((candidate) => reaches(candidate, job))
+    const state = take(job, reachable)
+    await (state === undefined
+      ? goBack(job, reachable)
+      : state.run((pass) => deliver(job, state, pass, stop, movedTo)))
   }
 
   const sum = (count: (state: ProviderState) => number): number =>
@@ -316,12 +369,9 @@ export function createNotificationLane(
       if (job.kind !== 'notification') return
       await attempts.run(job, async (stop) => {
         if (states.length > 1 && job.attempts > 0 && history.of(job) === undefined) await recall(job)
-        // Called once: `accepts()` may return different results.
-        const reachable = states.filter((candidate) => reaches(candidate, job))
-        const state = take(job, reachable)
-        await (state === undefined
-          ? goBack(job, reachable)
-          : state.run((pass) => deliver(job, state, pass, stop)))
+        const looking = findAddress(job)
+        const addressed = looking === undefined ? job : await readdressed(job, looking)
+        if (addressed !== null) await deliverTo(addressed, job.notification.to, stop)
       })
     },
   }
@@ -334,5 +384,7 @@ function withCopies(decision: Decision, copies: CopyFacts, attempt: number, prov
   const about = copies.map((fact) => ({ ...fact, attempt, provider }))
   return { ...decision, facts: [...decision.facts, ...about] }
 }
+
+const MAY_HAVE_GONE = 'An earlier attempt may have reached an earlier address.'
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

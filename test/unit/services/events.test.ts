@@ -53,6 +53,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     },
     ...observation(),
     logger: silentLogger(),
+    findAddress: () => undefined,
     leaseMs: MINUTE,
     pollMs: 60 * MINUTE,
     box: () => boxes.current,

@@ -1,0 +1,48 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { ParsedSend } from '../../domain/input/send.ts'
+import type { ResolvedPerson } from './people.ts'
+
+/** The addresses of a send. */
+export interface Addressed {
+  /** Empty: the person has none on the channel. */
+  readonly addresses: readonly string[]
+  /** Null: sent to an address. */
+  readonly recipient: string | null
+  /** What is pinned of the person. Absent: nothing. */
+  readonly person?: PinnedPerson
+}
+
+export interface PinnedPerson {
+  readonly locale?: string
+  readonly timeZone?: string
+}
+
+/** @param person as found; null: unknown @throws NotifierError `unknown_recipient` */
+export function addressed(
+  { name: channel }: ChannelKind,
+  { to, recipient }: ParsedSend,
+  person: ResolvedPerson | null,
+): Addressed {
+  if (recipient === undefined) return { addresses: [to ?? ''], recipient: null }
+  if (person === null) throw unknownRecipient(recipient)
+  const { channels, ...pinned } = person
+  const addresses = channels[channel] ?? []
+  return { addresses, recipient, ...(Object.keys(pinned).length === 0 ? {} : { person: pinned }) }
+}
+
+/** The error of a send to a recipient without the option `recipients`. */
+export function notResolvable(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    status: 422,
+    message: '"recipient" needs the option "recipients" of this notifier. Name an address as "to".',
+    details: { field: 'recipient' },
+  })
+}
+
+function unknownRecipient(id: string): NotifierError {
+  return new NotifierError('unknown_recipient', {
+    message: `The recipient "${id}" is unknown.`,
+    details: { field: 'recipient', recipient: id },
+  })
+}
