@@ -97,7 +97,7 @@ const CLOSE_MS = 1_000
 const STORAGE_MS = 10 * 60_000
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
-  const { outgoing, clock, logger, telemetry } = options
+  const { outgoing, clock, logger, telemetry, kinds } = options
   const meter = createMeter()
   const faults = createPluginFaults()
   const backpressure = createBackpressure(clock)
@@ -161,7 +161,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     inTime('rate limiter', async () => options.limiter.open?.(), OPEN_MS, clock)
 
   async function startStorage(): Promise<void> {
-    const given = { kinds: stores.kinds, follow: suppressionsOf(options.kinds) }
+    const given = { kinds: stores.kinds, follow: suppressionsOf(kinds) }
     await inTime(`storage "${storage.name}"`, () => storage.start(given), STORAGE_MS, clock)
     await texts.store()
   }
@@ -202,6 +202,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
 
   const engine = createEngine({
     ...options,
+    consent,
     registry,
     tell,
     storage,
@@ -264,8 +265,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     box: openBox,
     wake: engine.wake,
   }
-  const sendInput = sendInputOf(options.kinds.known.values())
+  const sendInput = sendInputOf(kinds.known.values())
   const how = {
+    consent,
     registry,
     compiled,
     library,
@@ -283,10 +285,10 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     observer.record({ type: 'refused', operation, code, count: 1 })
   }
 
-  const { unsubscribe, ...pages } = createPages({
+  const { unsubscribe, savePreferences, ...pages } = createPages({
     storage,
-    stores,
-    kinds: options.kinds,
+    consent,
+    registry,
     clock,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),
@@ -315,18 +317,16 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const waits = createWaits(clock, notifications.get)
   const keys = createApiKeys(stores, ids, organizations, clock)
   const { verify, ...apiKeys } = guard(keys.apiKeys)
-  const consentApi = createConsentApi(consent, stores, organizations, options.kinds)
   const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
     ...guard({ waitFor: waits.waitFor }),
     notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
-    ...createAuthoring({ ...options, ...texts, stores, ids, organizations, processor }, guard),
+    ...createAuthoring({ ...options, ...texts, stores, ids, organizations, processor, consent }, guard),
     apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
-    suppressions: guard(createSuppressions(stores, organizations, options.kinds)),
-    categories: guard(consentApi.categories),
-    preferences: guard(consentApi.preferences),
+    suppressions: guard(createSuppressions(stores, organizations, kinds)),
+    ...createConsentApi(consent, stores, organizations, kinds, guard),
     limits: { get: guardedLimits.get },
     statistics: guard(createStatistics(storage, organizations, registry, clock)),
     logs: guard(createLogs(storage, organizations)),
@@ -335,8 +335,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const service: Service = {
     version: VERSION,
     sendInput,
-    channels: [...options.kinds.known.keys()],
-    kinds: [...options.kinds.known.values()].map(({ name, subject, html = false }) => {
+    channels: [...kinds.known.keys()],
+    kinds: [...kinds.known.values()].map(({ name, subject, html = false }) => {
       return { name, subject: subject !== undefined, html, configured: registry.channels.includes(name) }
     }),
     ...scoped,
@@ -356,7 +356,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       }),
     ),
     sessions: guard(createSessions({ stores, clock, keys: keys.sessionKeys, signer: openSigner })),
-    pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
+    pages: { texts: options.pageTexts, ...guardAlways(pages), ...guard({ unsubscribe, savePreferences }) },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     metrics: () => readMetrics(meter, source, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),

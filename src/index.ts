@@ -88,6 +88,7 @@ export type {
   Rejected,
   Retry,
 } from './domain/outcome.ts'
+export type { PageTexts, PageTextsByLanguage } from './domain/page-texts.ts'
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type { Cells } from './domain/preferences/cells.ts'
@@ -202,6 +203,7 @@ export type {
   OrganizationDeletion,
   OrganizationRecord,
 } from './services/organizations/records.ts'
+export type { PageOptions } from './services/page-texts.ts'
 export type { PreferencesRecord } from './services/preferences/records.ts'
 export type { People, Person, RecipientOptions } from './services/recipients/options.ts'
 export type { RenderedMessage } from './services/render.ts'

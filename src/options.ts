@@ -6,6 +6,7 @@ import { isNotifierError } from './domain/errors/notifier-error.ts'
 import type { CategorySettings } from './domain/input/category.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
+import type { PageTextsByLanguage } from './domain/page-texts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
 import type { Clock } from './ports/clock.ts'
@@ -25,6 +26,7 @@ import { createKinds, type Kinds } from './services/channels/kinds.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
+import { type PageOptions, resolvePageTexts } from './services/page-texts.ts'
 import {
   type RecipientOptions,
   type ResolvedRecipients,
@@ -98,6 +100,7 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
   readonly email?: EmailOptions | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
+  readonly pages?: PageOptions | undefined
   /**
    * Public address under which the REST API is mounted: `https://api.example.com/notifications`. Needed for links in
    * messages and for the receipts of some providers, which sign the address. Default: receipts use the Host header.
@@ -179,6 +182,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly categories: CodeCategories
   /** Null: none. */
   readonly recipients: ResolvedRecipients | null
+  readonly pageTexts: PageTextsByLanguage
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** With redaction. */
@@ -246,6 +250,7 @@ export function resolveOptions<Tx>(
     'email',
     'sms',
     'retention',
+    'pages',
     'publicUrl',
     'delivery',
     'queue',
@@ -301,6 +306,7 @@ export function resolveOptions<Tx>(
     kinds: createKinds(new Map([...builtIn, ...configured])),
     categories: resolveCategories(options.categories),
     recipients: resolveRecipients(options.recipients),
+    pageTexts: resolvePageTexts(options.pages),
     publicUrl: publicUrlOf(options.publicUrl),
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),

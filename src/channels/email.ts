@@ -1,6 +1,7 @@
 import type { ChannelKind, PartLinks } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { isObeyedHeader } from '../domain/mail-parts.ts'
+import { splitMailbox } from '../domain/mailbox.ts'
 import { assertSenderOfOrganization } from '../domain/senders.ts'
 import { escapeHtml } from '../domain/template/escape.ts'
 import { canonicalEmail, isEmail } from './email-address.ts'
@@ -34,6 +35,9 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     }),
     assertSender: (sender, { senders }) => assertSenderOfOrganization(sender, senders),
     wantsUnsubscribe: ({ unsubscribe }) => unsubscribe === true,
+    mayUnsubscribe: (parts) =>
+      parts?.unsubscribe !== false && parts?.cc === undefined && parts?.bcc === undefined,
+    withSender,
     renderParts,
     showParts({ attachments, ...rest }): ShownEmail {
       if (attachments === undefined) return rest
@@ -43,17 +47,35 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
   }
 }
 
+/** The parts with a sender, unless they name one. */
+function withSender(parts: EmailContent | undefined, sender: string): EmailContent {
+  const mailbox = parts?.from === undefined ? splitMailbox(sender) : null
+  if (mailbox === null) return parts ?? {}
+  const { address, name } = mailbox
+  return { ...parts, from: name === '' ? { address } : { address, name } }
+}
+
 function renderParts(
   { unsubscribe: _, attachments, ...rest }: EmailContent,
-  { unsubscribeUrl }: PartLinks,
+  { unsubscribeUrl, listId }: PartLinks,
 ): EmailParts {
   return {
     ...rest,
+    ...(listId === undefined ? {} : { headers: listed(rest.headers, listId) }),
     ...(attachments === undefined
       ? {}
       : { attachments: attachments.map((one) => ({ ...one, content: Buffer.from(one.content, 'base64') })) }),
     ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
   }
+}
+
+/** Headers with the list of the category, unless the message names its own. */
+function listed(
+  headers: Readonly<Record<string, string>> = {},
+  listId: string,
+): Readonly<Record<string, string>> {
+  const own = Object.keys(headers).some((name) => name.toLowerCase() === 'list-id')
+  return own ? headers : { ...headers, 'List-Id': `<${listId}>` }
 }
 
 /** Refuses headers that mail relays obey: they could change the sender, the recipients or the template. */

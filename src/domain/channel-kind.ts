@@ -68,7 +68,14 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   leaveOut?(parts: Parts, addresses: ReadonlySet<string>): Parts
   /** Whether the parts ask for a one-click unsubscription link. Default: false. */
   wantsUnsubscribe?(parts: Stored): boolean
-  /** The parts for providers. Default: as stored. */
+  /**
+   * Whether a message that does not ask for such a link may carry one, because it has one addressee. Messages of a category
+   * get it then, unless the category is required. Undefined: the message has no parts. Default: false.
+   */
+  mayUnsubscribe?(parts: Stored | undefined): boolean
+  /** The parts with the sender of the category, unless they name one. Default: unchanged. */
+  withSender?(parts: Stored | undefined, sender: string): Stored
+  /** The parts for providers; `{}` stands for none. Default: as stored. */
   renderParts?(parts: Stored, links: PartLinks): Parts
   /** The parts for callers. Default: as stored. */
   showParts?(parts: Stored): unknown
@@ -118,8 +125,10 @@ export interface BodySource {
 
 /** The links of a message. */
 export interface PartLinks {
-  /** Present if the parts ask for it. */
+  /** Present if the parts ask for it, or the category of the message brings it. */
   readonly unsubscribeUrl?: string | undefined
+  /** The list of the category, as in the header `List-Id` without angle brackets. Absent: none. */
+  readonly listId?: string | undefined
 }
 
 /** Rendered text. */
@@ -192,6 +201,8 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   copiesOf: FUNCTION,
   leaveOut: FUNCTION,
   wantsUnsubscribe: FUNCTION,
+  mayUnsubscribe: FUNCTION,
+  withSender: FUNCTION,
   renderParts: FUNCTION,
   showParts: FUNCTION,
   isBlank: FUNCTION,

@@ -37,6 +37,7 @@ function histogram(
 export type CounterName =
   | 'accepted'
   | 'refused'
+  | 'skipped'
   | 'events'
   | 'attempts'
   | 'leasesLost'
@@ -64,6 +65,11 @@ export const METRICS: Readonly<
     'notifications_refused_total',
     ['operation', 'code'],
     'Refused sends, resends and items of batches.',
+  ),
+  skipped: counter(
+    'notifications_skipped_total',
+    ['channel', 'decided_by'],
+    'Notifications that were not sent, by the preference that decided; empty without an address.',
   ),
   events: counter('events_total', ['event'], 'Published events of notifications.'),
   attempts: counter(
@@ -136,6 +142,9 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
       break
     case 'refused':
       measure('refused', fact.count, [fact.operation, fact.code])
+      break
+    case 'skipped':
+      measure('skipped', 1, [fact.channel, fact.decidedBy])
       break
     case 'published':
       measure('events', 1, [fact.event])

@@ -1,5 +1,6 @@
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { GivenLabels, Labels } from './labels.ts'
+import type { DecidedBy } from './preferences/precedence.ts'
 
 /** Public status values. */
 export const STATUSES = [
@@ -55,6 +56,8 @@ interface Carried {
   readonly parts?: unknown
   /** Language and time zone of the recipient at the accept. Absent: unknown. */
   readonly person?: { readonly locale?: string; readonly timeZone?: string }
+  /** The preference that turned the message off at the accept: it is never sent. Absent: none did. */
+  readonly turnedOff?: DecidedBy
 }
 
 interface Sensitivity {

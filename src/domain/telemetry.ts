@@ -11,6 +11,8 @@ export type TelemetryFact =
   | { readonly type: 'accepted'; readonly channel: string; readonly count: number }
   /** A call or item of a batch was refused. */
   | { readonly type: 'refused'; readonly operation: string; readonly code: ErrorCode; readonly count: number }
+  /** A notification was not sent, because a preference turned it off. */
+  | { readonly type: 'skipped'; readonly channel: string; readonly decidedBy: string }
   /** An event of a notification was published. */
   | { readonly type: 'published'; readonly event: EventType }
   /** A job was leased. `lane`: its lane, or `events` for jobs of webhook endpoints. */

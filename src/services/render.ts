@@ -2,14 +2,16 @@ import type { ShownEmail } from '../channels/email-content.ts'
 import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
 import type { SmsText } from '../channels/sms-segments.ts'
-import type { ChannelKind, RenderedText } from '../domain/channel-kind.ts'
+import type { ChannelKind, PartLinks, RenderedText } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
+import { type Category, DEFAULT_CATEGORY } from '../domain/preferences/category.ts'
 import { finish, type Steps } from '../domain/steps.ts'
 import { type CompiledTemplate, toHeader } from '../domain/template/compile.ts'
 import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
-import { assertUnsubscribable, type Links } from './links/links.ts'
+import { type LinkSource, targetOf } from './links/link-target.ts'
+import { assertUnsubscribable, type Links, type Urls } from './links/links.ts'
 
 /** A message as the recipient would get it. Parts and charges are under the channel's name. */
 export interface RenderedMessage {
@@ -29,6 +31,7 @@ export interface RenderedMessage {
  * Renders the text of a notification. The same for every attempt, because template version and variables are pinned.
  *
  * @param template the pinned version; null: none
+ * @param urls makes the links of the message
  * @param spent receives the cost
  * @throws NotifierError `template_error`, `message_too_large`
  */
@@ -36,9 +39,10 @@ export function renderContent(
   kind: ChannelKind,
   content: NotificationContent,
   template: CompiledTemplate | null,
+  urls: Urls,
   spent?: Work,
 ): RenderedText {
-  return finish(contentSteps(kind, content, template, spent))
+  return finish(contentSteps(kind, content, template, urls, spent))
 }
 
 /** Like {@link renderContent}, in steps. */
@@ -46,6 +50,7 @@ export function* contentSteps(
   kind: ChannelKind,
   content: NotificationContent,
   template: CompiledTemplate | null,
+  urls: Urls,
   spent?: Work,
 ): Steps<RenderedText> {
   if ('body' in content) {
@@ -59,7 +64,9 @@ export function* contentSteps(
     }
   }
   if (template === null) throw new NotifierError('template_error')
-  return yield* template.renderSteps(content.variables, content, spent)
+  const { variables } = content
+  const values = template.links.size === 0 ? variables : { ...variables, ...urls() }
+  return yield* template.renderSteps(values, content, spent)
 }
 
 /** True: the recipient would see nothing, according to the kind. */
@@ -74,20 +81,46 @@ export function isBlank(
 /**
  * The parts for providers, under the channel's name.
  *
+ * @param source the notification
+ * @param category its category
  * @throws NotifierError `invalid_parameter` if a requested link can no longer be made
  */
 export function renderParts(
   kind: ChannelKind,
-  notificationId: string,
+  source: LinkSource,
   { parts }: NotificationContent,
+  category: Category,
   links: Links,
 ): Readonly<Record<string, unknown>> {
-  if (parts === undefined) return {}
-  if (kind.renderParts === undefined) return { [kind.name]: parts }
-  assertUnsubscribable(kind, parts, links)
-  const wants = kind.wantsUnsubscribe?.(parts) === true
-  const rendered = kind.renderParts(parts, wants ? { unsubscribeUrl: links.unsubscribe(notificationId) } : {})
-  return { [kind.name]: rendered }
+  if (kind.renderParts === undefined) return parts === undefined ? {} : { [kind.name]: parts }
+  const brought = broughtLinks(kind, parts, source, category, links)
+  if (parts === undefined && brought === NO_LINKS) return {}
+  return { [kind.name]: kind.renderParts(parts ?? {}, brought) }
+}
+
+const NO_LINKS: PartLinks = Object.freeze({})
+
+/** The links that the parts ask for, or the category brings. */
+function broughtLinks(
+  kind: ChannelKind,
+  parts: unknown,
+  source: LinkSource,
+  category: Category,
+  links: Links,
+): PartLinks {
+  const { required, listId } = category
+  const wants = parts !== undefined && kind.wantsUnsubscribe?.(parts) === true
+  // It may have become required since the accept: then the mail goes without.
+  if (wants && !required) assertUnsubscribable(kind, parts, links, category)
+  const offers =
+    category.id !== DEFAULT_CATEGORY && links.canUnsubscribe && kind.mayUnsubscribe?.(parts) === true
+  const linked = (wants || offers) && !required
+  const listed = listId !== null && kind.mayUnsubscribe !== undefined
+  if (!linked && !listed) return NO_LINKS
+  return {
+    ...(linked ? { unsubscribeUrl: links.unsubscribe(targetOf(kind, source)) } : {}),
+    ...(listed ? { listId } : {}),
+  }
 }
 
 /** A message in its public form, with its parts under the channel's name. */

@@ -1,6 +1,7 @@
 import { invalidOption } from '../domain/errors/invalid-option.ts'
 import type { SendSchema } from '../domain/input/send.ts'
 import type { Visit } from '../domain/machine-visit.ts'
+import type { PageTextsByLanguage } from '../domain/page-texts.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Engine, Served } from './engine.ts'
@@ -68,16 +69,41 @@ export interface Pages {
   /** Whether the token is valid for an unsubscription. Read-only. */
   canUnsubscribe(token: string): Promise<boolean>
   /**
-   * Suppresses the recipient of the token's notification. False: the notification does not exist (any more).
+   * Turns the token's category off for its recipient and address. False: invalid token, or no such organization.
    *
    * @throws NotifierError `service_unavailable`
    */
   unsubscribe(token: string): Promise<boolean>
+  /** A token of the preference page for the recipient of an unsubscription's token. Null: invalid token. */
+  preferencesToken(token: string): Promise<string | null>
+  /** The preferences of the token's person. Null: invalid token. @throws NotifierError `service_unavailable` */
+  preferences(token: string): Promise<PreferencePage | null>
+  /** Changes the preferences of the token's person. False: invalid token. @throws as {@link preferences} */
+  savePreferences(token: string, post: PreferencePost): Promise<boolean>
+  /** Texts of the application for the pages. */
+  readonly texts: PageTextsByLanguage
   /** Counts an opened mail in the background. False: invalid token. */
   opened(token: string, visit: Visit): Promise<boolean>
   /** Returns the target of a link and counts the click in the background. Null: invalid token. */
   clicked(token: string, visit: Visit): Promise<string | null>
 }
+
+/** The choices of a person. */
+export interface PreferencePage {
+  readonly categories: readonly ShownCategory[]
+}
+
+export interface ShownCategory {
+  readonly id: string
+  /** Null: the category `default`, which the application does not name. */
+  readonly name: string | null
+  readonly description: string | null
+  readonly required: boolean
+  readonly channels: readonly { readonly name: string; readonly on: boolean }[]
+}
+
+/** A posted form: the cells `category:channel` that are on, and those that the page showed as on; or nothing optional. */
+export type PreferencePost = { readonly on: ReadonlySet<string>; readonly was: ReadonlySet<string> } | 'none'
 
 export interface Receipts {
   /** Resolves if a provider takes receipts: called before a body is read. @throws NotifierError `not_found` */

@@ -266,6 +266,8 @@ it('every operation needs the level that the route table requires', () => {
     confirmOrganizationReceipts: 'public',
     askUnsubscribe: 'public',
     unsubscribe: 'public',
+    showPreferencePage: 'public',
+    savePreferencePage: 'public',
     open: 'public',
     click: 'public',
     getHealth: 'public',

@@ -100,7 +100,14 @@ describe('GET /health', () => {
 })
 
 /** What mails lead to has its own tests: express-tracking.test.ts and express-unsubscribe.test.ts. */
-const READERS_LINKS = new Set(['askUnsubscribe', 'unsubscribe', 'open', 'click'])
+const READERS_LINKS = new Set([
+  'askUnsubscribe',
+  'unsubscribe',
+  'showPreferencePage',
+  'savePreferencePage',
+  'open',
+  'click',
+])
 
 describe('maintenance', () => {
   it('is told true or false and nothing else', async () => {
@@ -323,7 +330,7 @@ describe('unknown fields of a body', () => {
   it.each([
     ['idempotencyKey', 'Idempotency-Key'],
     ['idempotency_key', 'Idempotency-Key'],
-    ['from', 'provider'],
+    ['from', 'email'],
     ['cc', 'recipient'],
     ['tags', 'none'],
   ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {

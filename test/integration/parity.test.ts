@@ -12,6 +12,8 @@ const [reference = never()] = HARNESSES
 /** What a framework or node:http adds for the connection and for itself. */
 const TRANSPORT = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding', 'x-powered-by', 'vary'])
 const GENERATED = /\b(?:(?:notif|log)_\d+|(?:tpl|req|key|wh)_[\w-]{22})/g
+/** The token of a link, which contains an id. */
+const TOKEN = /\bt=[\w-]+(?:\.|%2E)[\w-]{22}/g
 const RANDOM = /"(nextCursor|secret|hint)":"[^"]+"/g
 
 interface Seen {
@@ -31,11 +33,14 @@ async function play(
     const answer = await send(world, each)
     let count = 0
     const normalize = (text: string): string =>
-      text.replaceAll(RANDOM, '"$1":"…"').replaceAll(GENERATED, (id) => {
-        const name = ids.get(id) ?? `<${id.split('_')[0]} ${count++} of "${each.title}">`
-        ids.set(id, name)
-        return name
-      })
+      text
+        .replaceAll(TOKEN, 't=…')
+        .replaceAll(RANDOM, '"$1":"…"')
+        .replaceAll(GENERATED, (id) => {
+          const name = ids.get(id) ?? `<${id.split('_')[0]} ${count++} of "${each.title}">`
+          ids.set(id, name)
+          return name
+        })
     const headers = Object.entries(answer.headers)
       .filter(([name]) => !TRANSPORT.has(name))
       .map(([name, value]) => [name, normalize(String(value))] as const)

@@ -2,11 +2,14 @@ import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-l
 import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import { resolveCategories } from '../../src/services/categories/code-categories.ts'
 import { resolveChannels } from '../../src/services/channels/channel-option.ts'
 import { createProviderRegistry } from '../../src/services/channels/provider-registry.ts'
 import type { EngineOptions } from '../../src/services/delivery/engine.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { createLinks } from '../../src/services/links/links.ts'
+import { type Consent, createConsent } from '../../src/services/preferences/consent.ts'
+import { createRecordStores } from '../../src/services/records/record-stores.ts'
 import { KINDS } from './kinds.ts'
 
 /** What an engine needs for one provider that serves all. */
@@ -15,17 +18,27 @@ export function engineParts(
   clock: Clock,
 ): Pick<
   EngineOptions,
-  'registry' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
+  'registry' | 'links' | 'consent' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
     registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, onError() {} }),
     links: createLinks(undefined, () => createLinkSigner([])),
+    consent: noPreferences(clock),
     tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,
     queue: null,
     tell() {},
+  }
+}
+
+/** Of organizations that have no preferences and no categories of their own. */
+function noPreferences(clock: Clock): Consent {
+  const stores = createRecordStores({} as never)
+  return {
+    ...createConsent(stores, { categories: resolveCategories(undefined), clock }),
+    inUse: { of: () => false, mark() {} },
   }
 }

@@ -39,6 +39,8 @@ export interface HostOptions {
   delivery?: NotifierOptions['delivery']
   publicUrl?: string | undefined
   secret?: NotifierOptions['secret']
+  categories?: NotifierOptions['categories']
+  pages?: NotifierOptions['pages']
   /** Default: one that records and accepts. */
   channel?: Provider
   /** Default: the real time, which can be shifted. */
@@ -84,6 +86,8 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     ...(options.delivery && { delivery: options.delivery }),
     publicUrl: options.publicUrl,
     secret: options.secret,
+    categories: options.categories,
+    pages: options.pages,
     channels: { email: options.channel ?? recorder(sent) },
   })
   await notifier.start()

@@ -9,7 +9,12 @@ export interface MailingHost extends Host {
 
 export async function startMailingHost(options: HostOptions): Promise<MailingHost> {
   const mails = await startMailServer()
-  const channel = smtp({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
+  const channel = smtp({
+    host: '127.0.0.1',
+    port: mails.port,
+    from: 'no-reply@example.org',
+    senders: ['example.org'],
+  })
   const host = await startHost({ channel, ...options })
   return {
     ...host,

@@ -13,7 +13,7 @@ interface Checked {
 }
 
 const checked = new Map<ErrorFormat, Checked>()
-const OWN = /\/(?:v1|admin|receipts)(?=\/|$)|\/(?:health|openapi\.json|unsubscribe|open|click)$/
+const OWN = /\/(?:v1|admin|receipts)(?=\/|$)|\/(?:health|openapi\.json|unsubscribe|preferences|open|click)$/
 
 /** Holds an answer of Carillon against the document; other answers pass. @throws Error saying what is wrong */
 export function assertDocumented(method: string, url: string, answer: Answer): void {

@@ -103,11 +103,7 @@ const ROWS = {
     'The template does not exist.',
     'Check its name or id; a deleted template cannot be used.',
   ],
-  unknown_category: [
-    422,
-    'The category does not exist.',
-    'Use the id of a category, or declare it in the option "categories".',
-  ],
+  unknown_category: [422, 'The category does not exist.', 'Name another one, or create it.'],
   notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
   not_found: [404, 'Nothing exists at this address.', 'Check the path and the id in it.'],
   method_not_allowed: [
@@ -263,6 +259,7 @@ const ROWS = {
     'The person has no address on the channel.',
     'Use another channel, or ask the person for an address.',
   ],
+  opted_out: [422, 'A preference turns this message off.', 'Do nothing: the recipient does not want it.'],
   carrier_blocked: [
     422,
     'The carrier rejected the message.',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { CHANNEL_NAME, isPlainLine } from '../channel-kind.ts'
+import { CHANNEL_NAME } from '../channel-kind.ts'
+import { parseMailbox } from '../mailbox.ts'
 import { CATEGORY_ID, type Category, MOST_CATEGORIES } from '../preferences/category.ts'
 import { ALL, longCells } from '../preferences/cells.ts'
 import { fewFields, text } from './fields.ts'
@@ -87,7 +88,7 @@ const fields = {
     .nullish()
     .describe('Value of the header List-Id of its mails, without angle brackets.'),
   from: text(1, MAX_SENDER)
-    .refine(isPlainLine, 'must be one line, such as News <news@example.com>')
+    .refine((from) => parseMailbox(from) !== null, 'must be an address, such as News <news@example.com>')
     .nullish()
     .describe('Sender of its mails that name none.'),
   formerIds: z

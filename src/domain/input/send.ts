@@ -5,6 +5,7 @@ import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
+import { categoryId } from './category.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
 import { isFields } from './json.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
@@ -119,6 +120,11 @@ type TextFields = {
    * cannot be resent or retried. Default false.
    */
   readonly sensitive?: boolean | undefined
+  /**
+   * Id of the category, which people turn on and off. Default: that of the template, or else `default`. A message that
+   * nobody wants is accepted, and ends as `skipped`.
+   */
+  readonly category?: string | undefined
   /** `high` goes before bulk (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
   /**
@@ -189,6 +195,11 @@ const fields = {
     .boolean()
     .optional()
     .describe('For one-time codes: the content is never shown, and is removed when the delivery has ended.'),
+  category: categoryId
+    .optional()
+    .describe(
+      'Id of the category, which people turn on and off. Default: that of the template, or `default`.',
+    ),
   priority: z.enum(['normal', 'high']).optional().describe('`high` goes before bulk. Default `normal`.'),
   metadata: metadataInput
     .optional()

@@ -6,6 +6,7 @@ import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
+import { categoryId } from './category.ts'
 import { channel, jsonObject, text } from './fields.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
@@ -46,6 +47,8 @@ interface TemplateFields {
   readonly description?: string | null | undefined
   /** Metadata of every message of the template, unless the send has the same pair. See `SendInput`. */
   readonly metadata?: Metadata | null | undefined
+  /** Id of the category of messages that name none. Default: `default`. */
+  readonly category?: string | null | undefined
 }
 
 const name = z
@@ -81,6 +84,9 @@ const fields = {
   locales: variantsInput.optional(),
   description: text(0, 2000).nullish().describe('Free text.'),
   metadata: metadataInput.nullish().describe('Metadata of every message, unless the send has the same pair.'),
+  category: categoryId
+    .nullish()
+    .describe('Id of the category of messages that name none. Default: `default`.'),
 }
 
 /** The schema behind `notifier.templates.create` and the REST API. */
@@ -101,7 +107,7 @@ function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void
 /** An unstored template with example values. */
 export type TemplateDraft = DraftFields & SomeText
 
-interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'metadata'> {
+interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'metadata' | 'category'> {
   /** The locale to render. Default: that of the organization. */
   readonly inLocale?: string | undefined
   /** The time zone of dates. Default: that of the organization. */
@@ -112,7 +118,7 @@ interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'met
   readonly data?: JsonFields | undefined
 }
 
-const { description: _, metadata: __, ...draftFields } = fields
+const { description: _, metadata: __, category: ___, ...draftFields } = fields
 
 const previewing = {
   inLocale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
@@ -176,6 +182,7 @@ export interface TemplateChangeInput {
   readonly description?: string | null | undefined
   /** Replaces all pairs. Null removes them. */
   readonly metadata?: Metadata | null | undefined
+  readonly category?: string | null | undefined
 }
 
 /** The schema behind `notifier.templates.update` and the REST API. */

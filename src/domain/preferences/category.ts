@@ -1,4 +1,4 @@
-import type { Cells } from './cells.ts'
+import { ALL, type Cells } from './cells.ts'
 
 /** A category of messages, such as `marketing` or `security`, which people turn on and off. */
 export interface Category {
@@ -27,6 +27,20 @@ export const DEFAULT_CATEGORY = 'default'
 export const MOST_CATEGORIES = 100
 
 export const CATEGORY_ID: RegExp = /^[a-z0-9-]{1,64}$/
+
+/** A category that is on, optional, and known by its id only: one that has been deleted, for example. */
+export function plainCategory(id: string): Category {
+  return {
+    id,
+    name: id,
+    description: null,
+    required: false,
+    default: { [ALL]: true },
+    listId: null,
+    from: null,
+    formerIds: [],
+  }
+}
 
 /** By id and by former ids; an id outranks a former one. */
 export function indexCategories(categories: readonly Category[]): ReadonlyMap<string, Category> {

@@ -7,8 +7,13 @@ export const ALL = '*'
 export const NO_CELLS: Cells = Object.freeze({})
 
 /** The own cell of a key. Undefined: none. */
-function cellOf(cells: Cells | undefined, key: string): boolean | undefined {
+export function cellOf(cells: Cells | undefined, key: string): boolean | undefined {
   return cells !== undefined && Object.hasOwn(cells, key) ? cells[key] : undefined
+}
+
+/** The cell of a channel, or else that of all channels. */
+export function cellFor(cells: Cells | undefined, channel: string): boolean | undefined {
+  return cellOf(cells, channel) ?? cellOf(cells, ALL)
 }
 
 /** The short form of cells: one value if it is for all channels. */

@@ -1,4 +1,5 @@
-import { type Cells, NO_CELLS } from './cells.ts'
+import type { Category } from './category.ts'
+import { ALL, type Cells, cellOf, NO_CELLS } from './cells.ts'
 
 /** What a person, or an organization for its people, wants to get. What has no cell is undecided. */
 export interface Preferences {
@@ -20,6 +21,25 @@ export interface PreferenceChanges {
   readonly channels: CellChanges
   /** A list of cells merges. `clear` first removes all cells of the category. */
   readonly categories: ReadonlyMap<string, { readonly clear: boolean; readonly cells: CellChanges }>
+}
+
+/** The cell of a category, also one stored under a former id: a newer id outranks an older one. */
+export function categoryCell(
+  { categories }: Preferences,
+  { id, formerIds }: Pick<Category, 'id' | 'formerIds'>,
+  channel: string,
+): boolean | undefined {
+  const own = cellOf(ownCells(categories, id), channel)
+  if (own !== undefined || formerIds.length === 0) return own
+  for (const former of formerIds) {
+    const cell = cellOf(ownCells(categories, former), channel)
+    if (cell !== undefined) return cell
+  }
+  return undefined
+}
+
+function ownCells(categories: Preferences['categories'], id: string): Cells | undefined {
+  return Object.hasOwn(categories, id) ? categories[id] : undefined
 }
 
 /** Stores cells under the current ids of their categories. */
@@ -56,4 +76,26 @@ function changeCells(before: Cells, changes: CellChanges): Cells {
     else after.set(key, value)
   }
   return Object.fromEntries(after)
+}
+/** Turns a category off on one channel. */
+export function withoutCategory(before: Preferences, id: string, channel: string): Preferences {
+  return changePreferences(before, {
+    channels: {},
+    categories: new Map([[id, { clear: false, cells: { [channel]: false } }]]),
+  })
+}
+
+/**
+ * Turns everything off that people can turn off.
+ *
+ * @param channel on this channel only; `*`: on all
+ */
+export function withoutAll({ channels, categories }: Preferences, channel: string): Preferences {
+  if (channel === ALL) return { channels: { [ALL]: false }, categories: {} }
+  const off = Object.entries(categories).map(([id, cells]): [string, Cells] => [
+    id,
+    // An "on" for the category would outrank the channel.
+    cellOf(cells, channel) === true || cellOf(cells, ALL) === true ? { ...cells, [channel]: false } : cells,
+  ])
+  return { channels: { ...channels, [channel]: false }, categories: Object.fromEntries(off) }
 }

@@ -16,6 +16,7 @@ import {
   messageKey,
   messagesIn,
 } from './language.ts'
+import { isLinkName, type LinkName, linksIn } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
 import type { SharedSources } from './shared-text.ts'
 import { lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
@@ -62,6 +63,8 @@ export interface CompiledTemplate {
   readonly pieces: number
   /** Approximate memory in bytes. */
   readonly size: number
+  /** The links of the message that the text contains: they are no variables. */
+  readonly links: ReadonlySet<LinkName>
   /** The variables outside sections and those that open sections, in order, without duplicates. */
   placeholders(): readonly Placeholder[]
   /**
@@ -140,15 +143,19 @@ export function compileTemplate(
     }
   }
 
+  const inMessages = [...messages.values()].flatMap(({ args }) => args.map(({ name }) => name))
+  const links = linksIn(sources, inMessages)
   const render: CompiledTemplate['render'] = (...how) => finish(renderSteps(...how))
 
   return {
     pieces,
+    links,
     size: OWN_SIZE + 2 * assembly.characters + TOKEN_SIZE * assembly.tokens,
     placeholders() {
       const shown = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
       const required = new Set(ofBoth.map(({ name }) => name))
-      const names = new Set(shown.flatMap((source) => openNames(source, messages, language)))
+      const open = shown.flatMap((source) => openNames(source, messages, language))
+      const names = new Set(open.filter((name) => !isLinkName(name)))
       return [...names].map((name) => ({ name, required: required.has(name) }))
     },
     assertVariables(variables, instead = {}, spent = nothing()) {
@@ -209,6 +216,7 @@ function requiredOf(
   const required = new Map<string, Required>()
   for (const token of sources.flatMap((source) => [...outside(source)])) {
     for (const each of neededBy(token, messages, language)) {
+      if (isLinkName(each.name)) continue
       if (each.type !== 'text' || !required.has(each.name)) required.set(each.name, each)
     }
   }

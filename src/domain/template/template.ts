@@ -31,6 +31,8 @@ export interface Template {
   readonly description: string | null
   /** Metadata of its messages. Absent, null: none. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
+  /** Id of the category of its messages. Absent, null: the default one. */
+  readonly category?: string | null | undefined
   /** From 1; every change of a text, a locale, the layout or metadata makes a new one. */
   readonly version: number
   /** Epoch milliseconds. */

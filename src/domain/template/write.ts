@@ -2,6 +2,7 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
 import type { Work } from './extent.ts'
 import type { CatalogueMessage, Language } from './language.ts'
+import { isLinkName } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Maximum length of a body, source and rendered, in characters. */
@@ -40,6 +41,8 @@ export function* writeText(
   const isStepFull = createStepCounter()
   let pieces = 0
   let text = ''
+  const around = speaking === null ? null : { values: speaking.language, outer: null }
+  const outermost: Scope = { values: variables, outer: around }
 
   function* write(level: readonly Token[], scope: Scope): Steps<void> {
     pieces += level.length + 1
@@ -52,11 +55,16 @@ export function* writeText(
     }
   }
 
+  /** Links are the message's own, so no value of a list hides one. */
+  function valueIn(scope: Scope, name: string): unknown {
+    return lookUpIn(isLinkName(name) ? outermost : scope, name)
+  }
+
   function* tag(token: Token, scope: Scope): Steps<void> {
     const [type, name] = token
     if (type === '>') return yield* write(childrenOf(token), scope)
     if (speaking !== null && name.startsWith('@')) return yield* message(token, scope, speaking)
-    const value = lookUpIn(scope, name)
+    const value = valueIn(scope, name)
     if (type === '#') yield* section(token, value, scope)
     else if (type === '^') yield* inverted(token, value, scope)
     else if ((type === 'name' || type === '&') && isText(value))
@@ -68,7 +76,7 @@ export function* writeText(
     if (found === undefined) return
     // Without escaping, a message may have markup, but its values are texts.
     const escapesValues = type === '&' ? escapeValue : asItIs
-    const text = found.format((value) => lookUpIn(scope, value), escapesValues, timeZone)
+    const text = found.format((value) => valueIn(scope, value), escapesValues, timeZone)
     yield* addValue(text, type === 'name')
   }
 
@@ -102,8 +110,7 @@ export function* writeText(
   }
 
   try {
-    const around = speaking === null ? null : { values: speaking.language, outer: null }
-    yield* write(tokens, { values: variables, outer: around })
+    yield* write(tokens, outermost)
     return text
   } finally {
     spent.pieces += pieces

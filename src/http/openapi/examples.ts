@@ -74,6 +74,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       locales: {},
       description: null,
       metadata: null,
+      category: null,
       version: 1,
       createdAt,
       updatedAt: createdAt,

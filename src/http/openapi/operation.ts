@@ -158,7 +158,12 @@ function requestBody({ operation, bodyOptional }: Route, schema: NonNullable<Rou
   }
 }
 
-const DESCRIPTIONS = { 200: 'Success.', 201: 'Created.', 302: 'Leads on.' } as const
+const DESCRIPTIONS = {
+  200: 'Success.',
+  201: 'Created.',
+  302: 'Leads on.',
+  303: 'Changed; leads to the page.',
+} as const
 
 const HTML: JsonObject = { 'text/html': { schema: { type: 'string' } } }
 

@@ -1,8 +1,10 @@
 import type { Visit } from '../../domain/machine-visit.ts'
-import type { Service } from '../../services/service.ts'
+import type { PreferencePost, Service } from '../../services/service.ts'
 import { isOneClick } from '../one-click.ts'
-import { confirmPage, donePage, incompletePage, unknownPage } from '../pages.ts'
-import { linkQuery } from '../schemas/query.ts'
+import { preferencePage } from '../pages/preferences.ts'
+import { type LocalTexts, textsFor } from '../pages/texts/catalogue.ts'
+import { confirmPage, donePage, incompletePage, unknownPage } from '../pages/unsubscribing.ts'
+import { linkQuery, preferencePageQuery } from '../schemas/query.ts'
 import { page } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
@@ -12,22 +14,67 @@ const MAX_TOKEN = 8_000
 /** RFC 8058 needs less than a quarter of this, even as multipart. */
 const MAX_FORM = 4_096
 
+/** Two hundred categories on a dozen channels, twice. */
+const MAX_PREFERENCES = 256 * 1024
+
+const MAX_LANGUAGE = 35
+
 /** The token. Empty: missing or repeated. */
 function tokenIn({ query }: RequestContext): string {
   const { t = '' } = query
   return typeof t === 'string' && t.length <= MAX_TOKEN ? t : ''
 }
 
-/** GET never unsubscribes: scanners follow every link in a mail. */
-async function ask(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
-  return (await pages.canUnsubscribe(tokenIn(context))) ? confirmPage : unknownPage
+/** The texts for the visitor. `lang` in the link chooses, then the browser. */
+function textsOf({ query, request }: RequestContext, { pages }: Service): LocalTexts {
+  const { lang } = query
+  const wanted = typeof lang === 'string' ? lang.slice(0, MAX_LANGUAGE) : undefined
+  return textsFor(pages.texts, wanted, request.header('accept-language'))
 }
 
-async function unsubscribe(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
+/** GET never unsubscribes: scanners follow every link in a mail. */
+async function ask(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { pages } = service
   const token = tokenIn(context)
-  if (!(await pages.canUnsubscribe(token))) return unknownPage
-  if (!isOneClick(context.bytes)) return incompletePage
-  return (await pages.unsubscribe(token)) ? donePage : unknownPage
+  const texts = textsOf(context, service)
+  if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
+  return confirmPage(texts, await pages.preferencesToken(token))
+}
+
+async function unsubscribe(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { pages } = service
+  const token = tokenIn(context)
+  const texts = textsOf(context, service)
+  if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
+  if (!isOneClick(context.bytes)) return incompletePage(texts)
+  if (!(await pages.unsubscribe(token))) return unknownPage(texts)
+  return donePage(texts, await pages.preferencesToken(token))
+}
+
+async function preferences(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const texts = textsOf(context, service)
+  const page = await service.pages.preferences(tokenIn(context))
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
+}
+
+/** Answers with a redirect, so that reloading the page posts nothing again. */
+async function savePreferences(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const token = tokenIn(context)
+  const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
+  if (!(await service.pages.savePreferences(token, postOf(form))))
+    return unknownPage(textsOf(context, service))
+  const { lang } = context.query
+  const language = typeof lang === 'string' ? `&lang=${encodeURIComponent(lang.slice(0, MAX_LANGUAGE))}` : ''
+  const location = `?t=${encodeURIComponent(token)}&saved=1${language}`
+  return {
+    text: { contentType: 'text/plain; charset=utf-8', content: '' },
+    headers: { ...PRIVATE, Location: location },
+  }
+}
+
+function postOf(form: URLSearchParams): PreferencePost {
+  if (form.has('none')) return 'none'
+  return { on: new Set(form.getAll('on')), was: new Set((form.get('was') ?? '').split(' ')) }
 }
 
 /** A transparent 1×1 GIF. */
@@ -42,15 +89,16 @@ function visitOf({ request }: RequestContext): Visit {
   }
 }
 
-async function open(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
-  if (!(await pages.opened(tokenIn(context), visitOf(context)))) return unknownPage
+async function open(context: RequestContext, service: Service): Promise<HandlerResult> {
+  if (!(await service.pages.opened(tokenIn(context), visitOf(context))))
+    return unknownPage(textsOf(context, service))
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
-async function click(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
-  const target = await pages.clicked(tokenIn(context), visitOf(context))
-  if (target === null) return unknownPage
+async function click(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const target = await service.pages.clicked(tokenIn(context), visitOf(context))
+  if (target === null) return unknownPage(textsOf(context, service))
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: target },
@@ -79,13 +127,35 @@ export const pageRoutes: readonly Route[] = [
   {
     ...common,
     operation: 'unsubscribe',
-    summary: 'Unsubscribe the recipient of a mail with one click (RFC 8058)',
+    summary: 'Unsubscribe the recipient from a category with one click (RFC 8058)',
     method: 'POST',
     paths: ['/unsubscribe'],
     status: 200,
     form: true,
     bodySize: MAX_FORM,
     handler: unsubscribe,
+  },
+  {
+    ...common,
+    query: preferencePageQuery,
+    operation: 'showPreferencePage',
+    summary: 'Show the preferences of a recipient; changes nothing',
+    method: 'GET',
+    paths: ['/preferences'],
+    status: 200,
+    handler: preferences,
+  },
+  {
+    ...common,
+    query: preferencePageQuery,
+    operation: 'savePreferencePage',
+    summary: 'Change the preferences of a recipient',
+    method: 'POST',
+    paths: ['/preferences'],
+    status: 303,
+    form: true,
+    bodySize: MAX_PREFERENCES,
+    handler: savePreferences,
   },
   {
     ...common,

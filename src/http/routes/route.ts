@@ -60,7 +60,7 @@ export interface Route {
   /** The request limit to count against. Routes with the same name share it. Public routes count by address. */
   readonly limit: LimitedResource
   /** Status of success. */
-  readonly status: 200 | 201 | 302
+  readonly status: 200 | 201 | 302 | 303
   /** Error for a path parameter that cannot be an identifier. */
   readonly unknown?: ErrorCode
   /** Error codes beside those of every operation. */

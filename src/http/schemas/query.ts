@@ -47,8 +47,20 @@ const page = {
 type Filters<Query extends ListQuery> = Omit<Query, 'organizationId'>
 
 /** Query of a link in a message. */
-export const linkQuery: z.ZodType<{ t: string }> = z.object({
+export const linkQuery: z.ZodType<{ t: string; lang?: string | undefined }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
+  lang: line.max(35).optional().describe('Language of the page. Default: by Accept-Language.'),
+})
+
+/** Query of the preference page. */
+export const preferencePageQuery: z.ZodType<{
+  t: string
+  lang?: string | undefined
+  saved?: string | undefined
+}> = z.object({
+  t: line.max(8_000).describe('The signed token of the link.'),
+  lang: line.max(35).optional().describe('Language of the page. Default: by Accept-Language.'),
+  saved: z.literal('1').optional().describe('`1`: says that the preferences are saved.'),
 })
 
 /** Paging parameters. */

@@ -36,6 +36,7 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   locales,
   description: z.string().nullable(),
   metadata: metadataField,
+  category: z.string().nullable().describe('Id of the category of messages that name none. Null: `default`.'),
   version: z.int().min(1),
   createdAt: timestamp,
   updatedAt: timestamp.describe('When the current version was made.'),

@@ -2,19 +2,19 @@ import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
-import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
+import { exampleUrls } from '../links/links.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import { verdict } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
 import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
 import { needsTexts } from '../shared-texts/library.ts'
-import { suppressionId } from '../suppressions/kind.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
 import {
@@ -28,13 +28,16 @@ import {
   parseBatch,
   toBatchResult,
 } from './batch.ts'
+import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
 import {
   assertLimits,
+  categoryFor,
   channelHint,
+  type Group,
   isLimited,
   type Preparation,
   prepareResend,
@@ -46,9 +49,6 @@ import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.
 
 /** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
-
-/** The notifications of one send: more than one for several addresses of a recipient. */
-type Group = readonly [NewNotification, ...NewNotification[]]
 
 /** A call before its messages are judged. */
 interface Call {
@@ -94,7 +94,9 @@ export function createAccept(
     if (template !== null) await how.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
-    return permitted(organizationId, prepareSend(organizationId, input, person, template, how))
+    const named = categoryFor(organizationId, input, template, how)
+    const category = named instanceof Promise ? await named : named
+    return permitted(organizationId, prepareSend(organizationId, input, person, template, category, how))
   }
 
   function personOf(organizationId: string, id: string): Promise<ResolvedPerson | null> {
@@ -118,23 +120,24 @@ export function createAccept(
   }
 
   /**
-   * Of several addresses one suffices: an attempt to a suppressed one fails.
+   * The notifications, of which those are turned off that a preference forbids.
    *
    * @throws NotifierError `blocked_recipient`, `unsubscribed`
    */
-  async function assertNotSuppressed(
-    { lookups }: UnitOfWork,
-    organizationId: string,
-    group: Group,
-  ): Promise<void> {
+  async function wanted({ lookups }: UnitOfWork, organizationId: string, group: Group): Promise<Group> {
     const [first, ...others] = group
-    if (first.to === '') return
-    const reasonOf = (one: NewNotification) =>
-      lookups.suppression(suppressionId(kindOf(one), organizationId, one.to))
-    const reason = await reasonOf(first)
-    if (reason === null) return
-    const rest = await Promise.all(others.map(reasonOf))
-    if (!rest.includes(null)) throw suppressionError(reason)
+    if (first.to === '') return group
+    const { consent } = how
+    const found = consent.inUse.of(organizationId)
+    const inUse = found instanceof Promise ? await found : found
+    const named = consent.categories.ofStored(organizationId, first.category ?? null)
+    const category = named instanceof Promise ? await named : named
+    const verdictOn = (one: NewNotification) => {
+      const { to, recipient = null } = one
+      return verdict({ organizationId, kind: kindOf(one), to, recipient, category }, lookups, inUse)
+    }
+    if (others.length === 0) return heeding(group, [await verdictOn(first)])
+    return heeding(group, await Promise.all(group.map(verdictOn)))
   }
 
   /**
@@ -173,8 +176,7 @@ export function createAccept(
     const { unit, organizationId, use } = call
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record)
-    const group = await judge()
-    await assertNotSuppressed(unit, organizationId, group)
+    const group = await wanted(unit, organizationId, await judge())
     const grant = await limits.take(organizationId, group.length)
     if (grant.refusal !== null) throw await refunded(grant, grant.refusal)
     const result = resultOf(group, how.clock.now())
@@ -266,16 +268,19 @@ export function createAccept(
       const unit = units.shared
       const { use } = await callOf('send', organizationId, given, input, unit)
       if (use !== null) await earlier(unit, use)
-      const group = await prepare(unit, input, organizationId)
+      const group = await wanted(unit, organizationId, await prepare(unit, input, organizationId))
       const [notification] = group
-      await assertNotSuppressed(unit, organizationId, group)
       const { refusal, quota } = await limits.peek(organizationId, group.length)
       if (refusal !== null) throw refusal
       await assertStorable(organizationId, quota)
       const { channel, to, content } = notification
       const template = 'template' in content ? await how.compiled.load(content.template) : null
       const kind = kindOf(notification)
-      return { channel, to, rendered: shown(kind, renderContent(kind, content, template), content) }
+      return {
+        channel,
+        to,
+        rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content),
+      }
     },
 
     sendBatch: (organizationId, messages, options) =>

@@ -2,21 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import { suppressionError } from '../../domain/suppression.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { verdicts } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
-import { suppressionId } from '../suppressions/kind.ts'
-import { matchSuppressions } from '../suppressions/match.ts'
 import { findTemplates } from '../templates/find-templates.ts'
+import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
+import { heeding } from './heeding.ts'
 import { parseSend } from './parse-send.ts'
-import { assertLimits, channelHint, isLimited, type Preparation, prepareSend } from './prepare.ts'
+import { assertLimits, channelHint, type Group, isLimited, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /** Most notifications in one batch. */
@@ -180,41 +180,43 @@ export async function judgeBatch(
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
   const errors = [...refused]
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
-  const prepared: [number, readonly NewNotification[]][] = []
+  const prepared: [number, Group][] = []
   const people = await peopleOf(inputs, organizationId, how)
+  const categories = createBatchCategories(how.consent.categories, organizationId)
+  await categories.prepare(inputs.map(([, { category }]) => category))
   await inSlices(
-    byTemplate(inputs, organizationId, reads, how, spent),
+    byTemplate(inputs, organizationId, reads, { ...how, categories }, spent),
     how.clock,
     ([index, input, template]) =>
       attempt(index, errors, () => {
         if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
         if (isNotifierError(template)) throw template
         const person = people(input)
-        prepared.push([index, prepareSend(organizationId, input, person, template, how, spent)])
+        const named = input.category ?? template?.category ?? null
+        const category = named === null ? null : categories.of(named)
+        prepared.push([index, prepareSend(organizationId, input, person, template, category, how, spent)])
       }),
   )
   prepared.sort(([one], [other]) => one - other)
   // Those without an address will be skipped.
   const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
-  const ids = going.map((one) => suppressionId(kindOf(one), organizationId, one.to))
-  const reasons = ids.length === 0 ? [] : await matchSuppressions(reads.records, ids)
-  // A missing answer must not count as permission.
-  if (reasons.length !== ids.length)
-    throw new Error(`${reasons.length} answers to ${ids.length} suppression ids.`)
-  const reasonOf = new Map(going.map((one, position) => [one, reasons[position] ?? null]))
+  const asked = going.map((one) => ({
+    organizationId,
+    kind: kindOf(one),
+    to: one.to,
+    recipient: one.recipient ?? null,
+    category: categories.of(one.category ?? null),
+  }))
+  const judged = await verdicts(asked, reads.records, await how.consent.inUse.of(organizationId))
+  const verdictOn = new Map(going.map((one, position) => [one, judged[position]]))
   const limited = going.some((one) => isLimited(kindOf(one), one))
   const limits = limited ? await how.limitsOf(organizationId) : null
   const notifications: NewNotification[] = []
   for (const [index, group] of prepared) {
     attempt(index, errors, () => {
-      const found = group.map((one) => {
-        if (limits !== null && one.to !== '') assertLimits(kindOf(one), one, limits)
-        return reasonOf.get(one) ?? null
-      })
-      const [reason = null] = found
-      // Of several addresses one suffices: an attempt to a suppressed one fails.
-      if (reason !== null && !found.includes(null)) throw suppressionError(reason)
-      notifications.push(...group)
+      for (const one of group) if (limits !== null && one.to !== '') assertLimits(kindOf(one), one, limits)
+      const found = group.map((one) => verdictOn.get(one))
+      notifications.push(...heeding(group, found))
     })
   }
   return { notifications, errors }
@@ -239,21 +241,27 @@ async function peopleOf(
   }
 }
 
+function groupedByTemplate(inputs: ParsedBatch['inputs']): Map<string, [number, ParsedSend][]> {
+  const naming = new Map<string, [number, ParsedSend][]>()
+  for (const [index, input] of inputs) {
+    const name = input.template ?? NONE
+    const others = naming.get(name)
+    if (others === undefined) naming.set(name, [[index, input]])
+    else others.push([index, input])
+  }
+  return naming
+}
+
 /** Messages with their templates, once their channels' providers are loaded. */
 async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   reads: AcceptReads,
-  how: Preparation,
+  how: Preparation & { readonly categories: BatchCategories },
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
-  const naming = new Map<string, [number, ParsedSend][]>()
-  for (const [index, input] of inputs) {
-    const others = naming.get(input.template ?? NONE)
-    if (others === undefined) naming.set(input.template ?? NONE, [[index, input]])
-    else others.push([index, input])
-  }
-  const { registry } = how
+  const naming = groupedByTemplate(inputs)
+  const { registry, categories } = how
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
@@ -263,6 +271,7 @@ async function* byTemplate(
   for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
     const named = naming.get(name) ?? []
     const inLocale = await templateIn(template, reads, how, spent)
+    await categories.prepare([template?.category])
     const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) {

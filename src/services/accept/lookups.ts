@@ -4,6 +4,7 @@ import type { Template } from '../../domain/template/template.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { RecordRef, StoredRecord } from '../../ports/storage/records.ts'
 import { cataloguesKind } from '../languages/kind.ts'
+import { createMatchPreferences, type MatchPreferences } from '../preferences/verdicts.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import { sharedKind } from '../shared-texts/kind.ts'
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
@@ -17,6 +18,7 @@ export interface Lookups {
   readonly records: RecordReads
   readonly template: Coalesced<WantedTemplate, Template | null>
   readonly suppression: MatchSuppression
+  readonly preferences: MatchPreferences
 }
 
 export function createLookups(reads: AcceptReads): Lookups {
@@ -34,5 +36,6 @@ export function createLookups(reads: AcceptReads): Lookups {
     record: coalesce((keys) => reads.findIdempotent(keys)),
     template: coalesce((wanted) => findTemplates(reads.records, wanted)),
     suppression: createMatchSuppression(reads.records),
+    preferences: createMatchPreferences(reads.records),
   }
 }

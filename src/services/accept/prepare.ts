@@ -5,14 +5,25 @@ import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
 import { type StoredText, storedText } from '../../domain/message-text.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
+import type { Category } from '../../domain/preferences/category.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
+import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PartsRefusal } from '../../ports/provider.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
-import { assertUnsubscribable, type Links } from '../links/links.ts'
+import type { LinkSource } from '../links/link-target.ts'
+import {
+  assertLinkable,
+  assertUnsubscribable,
+  exampleUrls,
+  type Links,
+  type Urls,
+  urlsOf,
+} from '../links/links.ts'
+import type { Consent } from '../preferences/consent.ts'
 import { addressed } from '../recipients/addressed.ts'
 import type { PeopleFinder, ResolvedPerson } from '../recipients/people.ts'
 import { isBlank, renderContent } from '../render.ts'
@@ -23,6 +34,7 @@ import { referenceOf } from '../templates/kind.ts'
 
 /** Dependencies for judging a send. */
 export interface Preparation {
+  readonly consent: Consent
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly library: Library
@@ -38,6 +50,9 @@ export interface Preparation {
   readonly people: PeopleFinder | null
 }
 
+/** What one send stores: a notification for each address. */
+export type Group = readonly [NewNotification, ...NewNotification[]]
+
 /** Latest `sendAt` from now. */
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
@@ -47,6 +62,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  *
  * @param person of `input.recipient`; null: unknown, or there is none
  * @param template the template `input.template`; null: none
+ * @param category the category that the input or the template names; null: none
  * @returns a notification for each address, of which the first may have none
  * @param spent receives the cost of the rendering
  * @throws NotifierError as `Notifier.send`
@@ -56,9 +72,10 @@ export function prepareSend(
   input: ParsedSend,
   person: ResolvedPerson | null,
   template: Template | null,
+  category: Category | null,
   how: Preparation,
   spent?: Work,
-): readonly [NewNotification, ...NewNotification[]] {
+): Group {
   const channel = channelOf(input, template)
   const kind = how.registry.kinds.of(channel)
   const { addresses, recipient, person: pinned } = addressed(kind, input, person)
@@ -66,23 +83,24 @@ export function prepareSend(
   const route = routeTo(kind, organizationId, to, how)
   for (const other of others) routeTo(kind, organizationId, other, how)
   assertFormat(kind, input)
-  const parts = partsOf(kind, input, how.registry)
-  assertParts(kind, parts, how.links)
+  const parts = fromCategory(kind, partsOf(kind, input, how.registry), category)
+  assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
   if (to !== '') assertCarried(kind, route, to, parts, how.registry)
+  const id = how.newId()
   const content = {
-    ...contentOf(kind, input, parts, template, how.compiled, spent),
+    ...contentOf(kind, input, parts, template, how, spent),
     ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
     ...(pinned === undefined ? {} : { person: pinned }),
   }
   if (kind.isBlank !== undefined || kind.assertText !== undefined) {
-    const text = renderContent(kind, content, template && how.compiled.of(template), spent)
-    if (isBlank(kind, text, content)) throw blank(input, content)
-    kind.assertText?.(text, parts)
+    const source = { organizationId, notification: { id, to, category: category?.id, recipient } }
+    const urls = acceptUrls(kind, source, how.links)
+    assertReadable(kind, input, content, template && how.compiled.of(template), urls, spent)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   const first: NewNotification = {
-    id: how.newId(),
+    id,
     channel,
     to,
     content,
@@ -91,11 +109,46 @@ export function prepareSend(
     sendAt,
     expiresAt,
     metadata: mergedMetadata(template?.metadata, input.metadata),
+    category: category?.id,
   }
   if (recipient === null) return [first]
   if (others.length === 0) return [{ ...first, recipient, ...(to === '' ? { counted: false } : {}) }]
   const shared = { ...first, recipient, groupId: how.newGroupId() }
   return [shared, ...others.map((other) => ({ ...shared, id: how.newId(), to: other }))]
+}
+
+/** Someone without an address gets no link. */
+function acceptUrls(kind: ChannelKind, source: LinkSource, links: Links): Urls {
+  return source.notification.to === '' ? exampleUrls : urlsOf(kind, source, links)
+}
+
+/** @throws NotifierError if the text is blank, or too large for the channel */
+function assertReadable(
+  kind: ChannelKind,
+  input: ParsedSend,
+  content: NotificationContent,
+  template: CompiledTemplate | null,
+  urls: Urls,
+  spent: Work | undefined,
+): void {
+  const text = renderContent(kind, content, template, urls, spent)
+  if (isBlank(kind, text, content)) throw blank(input, content)
+  kind.assertText?.(text, content.parts)
+}
+
+/**
+ * The category that a send or its template names. Null: none.
+ *
+ * @throws NotifierError `unknown_category`
+ */
+export function categoryFor(
+  organizationId: string,
+  input: ParsedSend,
+  template: Template | null,
+  { consent }: Preparation,
+): Category | null | Promise<Category> {
+  const id = input.category ?? template?.category ?? null
+  return id === null ? null : consent.categories.existing(organizationId, id)
 }
 
 /**
@@ -106,12 +159,13 @@ export function prepareSend(
  *   reason: the rules may have changed since the first accept
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
-  const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
+  const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = original
   const { metadata, recipient, category } = original
+  const { turnedOff: _, ...content } = original.content
   if (content.removed === true) throw new NotifierError('content_removed')
   const kind = how.registry.kinds.of(channel)
   const route = routeTo(kind, organizationId, to, how)
-  assertParts(kind, content.parts, how.links)
+  assertParts(kind, content.parts, how.links, null)
   if (to !== '') assertCarried(kind, route, to, content.parts, how.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
@@ -184,10 +238,15 @@ function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: ProviderRegist
   return kind.parts === undefined ? undefined : input[kind.name]
 }
 
+function fromCategory(kind: ChannelKind, parts: unknown, category: Category | null): unknown {
+  const sender = category?.from ?? null
+  return sender === null || kind.withSender === undefined ? parts : kind.withSender(parts, sender)
+}
+
 /** @throws NotifierError `invalid_parameter` */
-function assertParts(kind: ChannelKind, parts: unknown, links: Links): void {
+function assertParts(kind: ChannelKind, parts: unknown, links: Links, category: Category | null): void {
   if (parts === undefined) return
-  assertUnsubscribable(kind, parts, links)
+  assertUnsubscribable(kind, parts, links, category)
   kind.assertParts?.(parts)
 }
 
@@ -232,7 +291,7 @@ function contentOf(
   input: ParsedSend,
   parts: unknown,
   template: Template | null,
-  compiled: CompiledTemplates,
+  { compiled, links }: Preparation,
   spent: Work | undefined,
 ): NotificationContent {
   const overrides = {
@@ -261,7 +320,9 @@ function contentOf(
   const variables = { ...input.data, ...input.variables }
   const zone = template.made?.timeZone
   const how = zone === undefined ? overrides : { ...overrides, timeZone: input.timeZone ?? zone }
-  compiled.of(template).assertVariables(variables, how, spent)
+  const prepared = compiled.of(template)
+  assertLinkable(prepared.links, variables, links)
+  prepared.assertVariables(variables, how, spent)
   return { ...how, template: referenceOf(template), variables }
 }
 

@@ -1,7 +1,12 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { listedNames, shortName } from '../../domain/listed-names.ts'
 import { nearestName } from '../../domain/nearest-name.ts'
-import { type Category, DEFAULT_CATEGORY, indexCategories } from '../../domain/preferences/category.ts'
+import {
+  type Category,
+  DEFAULT_CATEGORY,
+  indexCategories,
+  plainCategory,
+} from '../../domain/preferences/category.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { CodeCategories } from './code-categories.ts'
@@ -15,6 +20,10 @@ export interface CategoryFinder {
   readonly code: CodeCategories
   /** The category with an id or a former one. Null: none. At once for a category in code. */
   find(organizationId: string, id: string): Category | null | Promise<Category | null>
+  /** Like {@link find} of each, in order, in at most one query. */
+  findAll(organizationId: string, ids: readonly string[]): Promise<readonly (Category | null)[]>
+  /** The category of a stored notification; one that exists no more is known by its id. Null: the default one. */
+  ofStored(organizationId: string, id: string | null): Category | Promise<Category>
   /** Like {@link find}. @throws NotifierError `unknown_category` (422), which names near ones */
   existing(organizationId: string, id: string): Category | Promise<Category>
   /** All, those in code first, each in order of its id. */
@@ -69,6 +78,17 @@ export function createCategoryFinder(
     return code.byId.get(id) ?? fresh(organizationId)?.byId.get(id) ?? findStored(organizationId, id)
   }
 
+  async function findAll(
+    organizationId: string,
+    ids: readonly string[],
+  ): Promise<readonly (Category | null)[]> {
+    const cached = fresh(organizationId)
+    const found = ids.map((id) => code.byId.get(id) ?? cached?.byId.get(id) ?? null)
+    if (!found.includes(null)) return found
+    const { byId } = await load(organizationId)
+    return ids.map((id, at) => found[at] ?? byId.get(id) ?? null)
+  }
+
   async function all(organizationId: string): Promise<readonly Category[]> {
     const { categories } = fresh(organizationId) ?? (await load(organizationId))
     return [...code.categories, ...categories]
@@ -86,6 +106,14 @@ export function createCategoryFinder(
     default: code.default,
     code,
     find,
+    findAll,
+    ofStored(organizationId, id) {
+      if (id === null) return code.default
+      const found = find(organizationId, id)
+      return found instanceof Promise
+        ? found.then((category) => category ?? plainCategory(id))
+        : (found ?? plainCategory(id))
+    },
     existing(organizationId, id) {
       const found = find(organizationId, id)
       return found instanceof Promise || found === null

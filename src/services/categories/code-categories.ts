@@ -11,8 +11,11 @@ export interface CodeCategories {
   readonly byId: ReadonlyMap<string, Category>
   /** The category of messages without one. It always exists. */
   readonly default: Category
+  /** Whether the application declares that one. */
+  readonly namesDefault: boolean
 }
 
+/** Pages name it in their language. */
 const DEFAULT_SETTINGS: CategorySettings = { name: 'General' }
 
 /**
@@ -28,7 +31,12 @@ export function resolveCategories(
   const first = categoryOf(DEFAULT_CATEGORY, given[DEFAULT_CATEGORY] ?? DEFAULT_SETTINGS)
   const categories = [first, ...others.map(([id, settings]) => categoryOf(id, settings))]
   assertDistinct(categories)
-  return { categories, byId: indexCategories(categories), default: first }
+  return {
+    categories,
+    byId: indexCategories(categories),
+    default: first,
+    namesDefault: given[DEFAULT_CATEGORY] !== undefined,
+  }
 }
 
 function parsed(option: unknown): Readonly<Record<string, CategorySettings>> {

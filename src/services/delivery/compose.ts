@@ -2,18 +2,22 @@ import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
+import { type Category, DEFAULT_CATEGORY } from '../../domain/preferences/category.ts'
+import { type DecidedBy, skipReason, type Verdict } from '../../domain/preferences/precedence.ts'
 import type { Steps } from '../../domain/steps.ts'
+import { suppressionError } from '../../domain/suppression.ts'
 import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import { MAX_TRACKED_LINKS, NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Message } from '../../ports/provider.ts'
-import type { Links } from '../links/links.ts'
+import { type Links, urlsOf } from '../links/links.ts'
+import type { Consent } from '../preferences/consent.ts'
+import { type VerdictLookups, verdict } from '../preferences/verdicts.ts'
 import type { RunInSlices } from '../processor.ts'
 import { contentSteps, isBlank, renderParts } from '../render.ts'
-import type { MatchSuppression } from '../suppressions/match.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { TemplateVersion } from '../templates/kind.ts'
-import { type CopyFacts, matchAddressees, NO_COPIES, withoutSuppressed } from './copies.ts'
+import { type CopyFacts, matchCopies, NO_COPIES, withoutSuppressed } from './copies.ts'
 import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
@@ -24,7 +28,9 @@ export interface Composition {
   readonly links: Links
   /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
-  readonly matchSuppression: MatchSuppression
+  readonly consent: Consent
+  /** The look-ups of suppressions and preferences. */
+  readonly wishes: VerdictLookups
   readonly logger: Logger
 }
 
@@ -50,24 +56,81 @@ export type Compose = (
 
 export function createCompose(composition: Composition): Compose {
   return async function compose(job, state, share, stop) {
-    const ended = endBefore(job, state)
+    const ended = endedBefore(job, state)
     if (ended !== null) return ended
     const { notification, organizationId } = job
     const { content } = notification
     const { kind } = state.provider
     const template = 'template' in content ? await templateOf(content.template, composition) : null
     if (template !== null && 'code' in template) return template
-    const tracks = kind.html === true && composition.links.canTrack
-    const tracking = tracks ? await composition.tracking(organizationId) : NO_TRACKING
-    const rendered = await shared(render(kind, job, template, composition, tracking), share, stop)
+    const named = composition.consent.categories.ofStored(organizationId, notification.category)
+    const category = named instanceof Promise ? await named : named
+    const asked = trackingOf(kind, organizationId, composition)
+    const tracking = asked instanceof Promise ? await asked : asked
+    const rendered = await shared(render(kind, job, category, template, composition, tracking), share, stop)
     if (rendered === null || 'code' in rendered) return rendered
-    // Checked last, because the recipient may have been suppressed since the accept or the last attempt. If it rejects,
-    // nothing is sent and the job comes back after its lease.
-    const { parts } = content
-    const { to } = notification
-    const matched = await matchAddressees(kind, organizationId, to, parts, composition.matchSuppression)
-    return withoutSuppressed(kind, rendered, matched)
+    // Checked last, because the recipient may have been suppressed, or may have changed a preference, since the accept or
+    // the last attempt. If it rejects, nothing is sent and the job comes back after its lease.
+    return judged(kind, job, category, rendered, composition)
   }
+}
+
+/** At once for messages that are never tracked. */
+function trackingOf(
+  kind: ChannelKind,
+  organizationId: string,
+  { links, tracking }: Composition,
+): Tracking | Promise<Tracking> {
+  return kind.html === true && links.canTrack ? tracking(organizationId) : NO_TRACKING
+}
+
+/** Why the message needs no text. Null: it does. */
+function endedBefore(job: NotificationJob, state: ProviderState): NotificationFailure | null {
+  const ended = endBefore(job, state)
+  if (ended !== null) return ended
+  // Since the accept.
+  const { turnedOff } = job.notification.content
+  return turnedOff === undefined ? null : skipped(job, turnedOff)
+}
+
+/** The message without suppressed copies, or why there is none. Looks up the recipient and copies in one query. */
+async function judged(
+  kind: ChannelKind,
+  job: NotificationJob,
+  category: Category,
+  composed: ComposedMessage,
+  composition: Composition,
+): Promise<ComposedMessage | NotificationFailure> {
+  const { organizationId, notification } = job
+  const { suppression } = composition.wishes
+  const copies = matchCopies(kind, organizationId, notification.content.parts, suppression)
+  if (copies === null) return refusalOf(job, await verdictOn(job, kind, category, composition)) ?? composed
+  const [answer, suppressed] = await Promise.all([verdictOn(job, kind, category, composition), copies])
+  return refusalOf(job, answer) ?? withoutSuppressed(kind, composed, suppressed)
+}
+
+/** Null: the message may go. */
+function refusalOf(job: NotificationJob, answer: Verdict): NotificationFailure | null {
+  if (answer.kind === 'go') return null
+  return answer.kind === 'blocked' ? suppressionError(answer.reason) : skipped(job, answer.decidedBy)
+}
+
+async function verdictOn(
+  { notification, organizationId }: NotificationJob,
+  kind: ChannelKind,
+  category: Category,
+  { consent, wishes }: Composition,
+): Promise<Verdict> {
+  const { to, recipient } = notification
+  const found = consent.inUse.of(organizationId)
+  const inUse = found instanceof Promise ? await found : found
+  return verdict({ organizationId, kind, to, recipient, category }, wishes, inUse)
+}
+
+function skipped({ notification }: NotificationJob, decidedBy: DecidedBy): NotificationFailure {
+  const { category, channel } = notification
+  const message = skipReason(decidedBy, category ?? DEFAULT_CATEGORY, channel)
+  return { code: 'opted_out', message, decidedBy }
 }
 
 /** The result of the steps. Null: stopped. */
@@ -110,14 +173,16 @@ async function templateOf(
 function* render(
   kind: ChannelKind,
   job: NotificationJob,
+  category: Category,
   template: CompiledTemplate | null,
   composition: Composition,
   tracking: Tracking,
 ): Steps<ComposedMessage | NotificationFailure> {
-  const { id, to, content, metadata } = job.notification
+  const { to, content, metadata } = job.notification
+  const { links } = composition
   try {
-    const parts = renderParts(kind, id, content, composition.links)
-    const text = yield* contentSteps(kind, content, template)
+    const parts = renderParts(kind, job, content, category, links)
+    const text = yield* contentSteps(kind, content, template, urlsOf(kind, job, links))
     if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
     kind.assertText?.(text, content.parts)
     const message = yield* tracked(

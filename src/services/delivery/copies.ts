@@ -1,6 +1,5 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { Fact } from '../../domain/facts.ts'
-import type { NotificationFailure } from '../../domain/notification.ts'
 import { type SuppressionReason, suppressionError } from '../../domain/suppression.ts'
 import type { Message } from '../../ports/provider.ts'
 import { suppressionId } from '../suppressions/kind.ts'
@@ -17,57 +16,44 @@ interface Addressed {
   readonly copies: CopyFacts
 }
 
-/** The suppressions of a message's addressees. */
-interface Matched {
-  /** Of the recipient. Null: not suppressed. */
-  readonly reason: SuppressionReason | null
-  /** The suppressed recipients of copies. */
-  readonly copies: ReadonlyMap<string, SuppressionReason>
-}
+/** Reasons by suppressed address. */
+type Suppressed = ReadonlyMap<string, SuppressionReason>
 
-/** Looks up the recipient, and those of copies with it in one query. Without copies: the reason, or null. */
-export function matchAddressees(
+/** The suppressed recipients of a message's copies. Null: it has no copies. */
+export function matchCopies(
   kind: ChannelKind,
   organizationId: string,
-  to: string,
   parts: unknown,
   match: MatchSuppression,
-): Promise<SuppressionReason | Matched | null> {
+): Promise<Suppressed> | null {
   const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
-  const reasonOf = (address: string) => match(suppressionId(kind, organizationId, address))
-  return copies.length === 0 ? reasonOf(to) : matchAll(to, copies, reasonOf)
+  return copies.length === 0
+    ? null
+    : matchAll(copies, (address) => match(suppressionId(kind, organizationId, address)))
 }
 
 async function matchAll(
-  to: string,
   copies: readonly string[],
   reasonOf: (address: string) => Promise<SuppressionReason | null>,
-): Promise<Matched> {
-  const [reason = null, ...others] = await Promise.all([to, ...copies].map(reasonOf))
+): Promise<Suppressed> {
+  const reasons = await Promise.all(copies.map(reasonOf))
   const suppressed = copies.flatMap((address, index): [string, SuppressionReason][] => {
-    const why = others[index] ?? null
+    const why = reasons[index] ?? null
     return why === null ? [] : [[address, why]]
   })
-  return { reason, copies: new Map(suppressed) }
+  return new Map(suppressed)
 }
 
-/**
- * The message without suppressed copies, or why there is none.
- *
- * @param matched the result of {@link matchAddressees}
- */
+/** The message without suppressed copies. */
 export function withoutSuppressed<Composed extends Addressed>(
   kind: ChannelKind,
   composed: Composed,
-  matched: SuppressionReason | Matched | null,
-): Composed | NotificationFailure {
-  if (matched === null) return composed
-  if (typeof matched === 'string') return suppressionError(matched)
-  if (matched.reason !== null) return suppressionError(matched.reason)
-  return matched.copies.size === 0 ? composed : { ...composed, ...leaveOut(kind, composed.message, matched) }
+  copies: Suppressed,
+): Composed {
+  return copies.size === 0 ? composed : { ...composed, ...leaveOut(kind, composed.message, copies) }
 }
 
-function leaveOut(kind: ChannelKind, message: Message, { copies }: Matched): Addressed {
+function leaveOut(kind: ChannelKind, message: Message, copies: Suppressed): Addressed {
   const parts = kind.leaveOut?.(message[kind.name], new Set(copies.keys()))
   return {
     message: { ...message, [kind.name]: parts },

@@ -14,6 +14,8 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
+import type { Consent } from '../preferences/consent.ts'
+import { createMatchPreferences } from '../preferences/verdicts.ts'
 import type { Processor } from '../processor.ts'
 import type { FindAddress } from '../recipients/address-now.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -61,6 +63,7 @@ export interface EngineOptions {
   readonly compiled: CompiledTemplates
   readonly links: Links
   readonly findAddress: FindAddress
+  readonly consent: Consent
   /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
   readonly processor: Processor
@@ -154,8 +157,12 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
-      matchSuppression: createMatchSuppression(storage.records),
+      wishes: {
+        suppression: createMatchSuppression(storage.records),
+        preferences: createMatchPreferences(storage.records),
+      },
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
+      mayHaveGone: (job) => mayHaveGone(storage, job),
     },
     events: { ...options, attempts, unsigned },
     group: ({ providers, weights }) => ({
@@ -222,6 +229,12 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** The provider of a last attempt with an unknown result, also if that attempt ended with its process. */
+async function mayHaveGone(storage: Storage, job: NotificationJob): Promise<boolean> {
+  const timeline = await storage.notifications.timeline(job.notification.id)
+  const retried = timeline.findLastIndex(({ type }) => type === 'retried')
+  return timeline.slice(retried + 1).some(({ type }) => type === 'attempt_ambiguous')
+}
+
 async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
   const timeline = await storage.notifications.timeline(job.notification.id)
   const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.unasked !== true)

@@ -1,5 +1,6 @@
 import { type AttemptContext, type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { Fact } from '../../domain/facts.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import { type Outcome, withoutTexts } from '../../domain/outcome.ts'
 import { once } from '../../domain/steps.ts'
@@ -14,6 +15,7 @@ import type { Choose } from './choose.ts'
 import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
 import type { CopyFacts } from './copies.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
+import { endingOf } from './ending.ts'
 import { createFailoverHistory } from './failover-history.ts'
 import type { Lane } from './lane.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
@@ -32,6 +34,8 @@ export interface NotificationDelivery extends Composition {
   lastAmbiguous(job: NotificationJob): Promise<string | null>
   /** Where messages to people go now. */
   readonly findAddress: FindAddress
+  /** Whether an attempt since the last retry has an unknown result. */
+  mayHaveGone(job: NotificationJob): Promise<boolean>
   readonly clock: Clock
   readonly observer: Observer
   /** In [0, 1). */
@@ -117,7 +121,10 @@ export function createNotificationLane(
     const share = processor.share(job.organizationId)
     const composed = await compose(job, state, share, stop)
     if (composed === null) return () => attempts.release([job])
-    if ('code' in composed) return () => endWithout(job, composed.code, composed.message)
+    if ('code' in composed) {
+      const fact = await endingOf(job, composed, delivery.mayHaveGone)
+      return () => endWith(job, fact)
+    }
     const { provider } = state
     if (!(await attempts.begin(job, provider.name, movedTo))) return undefined
     // A provider's synchronous work counts as the organization's.
@@ -256,8 +263,15 @@ export function createNotificationLane(
   }
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
+    return endWith(job, { type: 'failed', code, message })
+  }
+
+  function endWith(job: NotificationJob, fact: Fact): Promise<void> {
     history.forget(job.jobId)
-    return attempts.settle(job, { facts: [{ type: 'failed', code, message }], next: { kind: 'end' } })
+    const { channel } = job.notification
+    if (fact.type === 'skipped')
+      observer.record({ type: 'skipped', channel, decidedBy: fact.decidedBy ?? '' })
+    return attempts.settle(job, { facts: [fact], next: { kind: 'end' } })
   }
 
   /** No provider is available now. */
@@ -306,11 +320,7 @@ export function createNotificationLane(
 
   /** Never in silence after an attempt that may have reached the recipient. */
   async function skip(job: NotificationJob, message: string): Promise<void> {
-    const mayHaveGone = job.recovered || (job.attempts > 0 && (await delivery.lastAmbiguous(job)) !== null)
-    if (mayHaveGone) return endWithout(job, 'delivery_unknown', `${message} ${MAY_HAVE_GONE}`)
-    history.forget(job.jobId)
-    const fact = { type: 'skipped', code: 'no_address', message } as const
-    return attempts.settle(job, { facts: [fact], next: { kind: 'end' } })
+    return endWith(job, await endingOf(job, { code: 'no_address', message }, delivery.mayHaveGone))
   }
 
   /** The resolver fails: costs no attempt, and the history says why it waits. */
@@ -384,7 +394,5 @@ function withCopies(decision: Decision, copies: CopyFacts, attempt: number, prov
   const about = copies.map((fact) => ({ ...fact, attempt, provider }))
   return { ...decision, facts: [...decision.facts, ...about] }
 }
-
-const MAY_HAVE_GONE = 'An earlier attempt may have reached an earlier address.'
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 
 /** The purpose of a link in a message. A token is valid for one purpose only. */
-export type LinkPurpose = 'unsubscribe' | 'open' | 'click' | 'session' | 'sign-in'
+export type LinkPurpose = 'unsubscribe' | 'preferences' | 'open' | 'click' | 'session' | 'sign-in'
 
 /** Signs the content of links in messages, so that only links from here are valid. */
 export interface LinkSigner {

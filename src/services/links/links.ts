@@ -1,8 +1,11 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Category } from '../../domain/preferences/category.ts'
 import type { Steps } from '../../domain/steps.ts'
+import { EXAMPLE_LINKS, type LinkName, type MessageLinks } from '../../domain/template/links.ts'
 import { type TrackedHtml, type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
+import { type LinkSource, type LinkTarget, targetOf, writeTarget } from './link-target.ts'
 
 /** The links in messages to the public pages of the REST API. */
 export interface Links {
@@ -10,14 +13,16 @@ export interface Links {
   readonly canUnsubscribe: boolean
   /** False: there is no address for tracking. */
   readonly canTrack: boolean
-  /** The address at which a notification's recipient unsubscribes. */
-  unsubscribe(notificationId: string): string
+  /** The address at which a recipient unsubscribes from a category. */
+  unsubscribe(target: LinkTarget): string
+  /** The address of a recipient's preferences. */
+  preferences(target: LinkTarget): string
   /** The HTML with tracking; the same for every attempt. */
   track(notificationId: string, html: string, tracking: Tracking): Steps<TrackedHtml>
 }
 
 /** Own pages. */
-const OWN = ['/unsubscribe?', '/open?', '/click?']
+const OWN = ['/unsubscribe?', '/preferences?', '/open?', '/click?']
 
 /** @param publicUrl mount address of the REST API without a trailing slash */
 export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
@@ -26,7 +31,8 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
     // RFC 8058 3.1: the address must be https.
     canUnsubscribe: base.startsWith('https:'),
     canTrack: base !== '',
-    unsubscribe: (id) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', id)}`,
+    unsubscribe: (target) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', writeTarget(target))}`,
+    preferences: (target) => `${base}/preferences?t=${signer().sign('preferences', writeTarget(target))}`,
     track(id, html, { opens, clicks }) {
       const { sign } = signer()
       return trackHtml(html, {
@@ -41,10 +47,59 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
   }
 }
 
-/** @throws NotifierError `invalid_parameter` if a message asks for a link that cannot be made */
-export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: Links): void {
-  if (links.canUnsubscribe || kind.wantsUnsubscribe?.(parts) !== true) return
+/** Makes the links of a message. */
+export type Urls = () => MessageLinks
+
+/** For people who read a message that is not theirs: its own links would let them act for the recipient. */
+export const exampleUrls: Urls = () => EXAMPLE_LINKS
+
+export function urlsOf(kind: ChannelKind, source: LinkSource, links: Links): Urls {
+  return () => {
+    const target = targetOf(kind, source)
+    return { preferencesUrl: links.preferences(target), unsubscribeUrl: links.unsubscribe(target) }
+  }
+}
+
+/**
+ * @param wanted the links in a template
+ * @throws NotifierError `invalid_parameter` if they cannot be made, `invalid_template_variable` for a value in their place
+ */
+export function assertLinkable(
+  wanted: ReadonlySet<LinkName>,
+  variables: Readonly<Record<string, unknown>>,
+  links: Pick<Links, 'canTrack'>,
+): void {
+  for (const name of wanted) {
+    if (!links.canTrack) {
+      throw new NotifierError('invalid_parameter', {
+        message: `The template contains "{{${name}}}", which needs the option "publicUrl". It is not set.`,
+        details: { field: 'template', option: 'publicUrl' },
+      })
+    }
+    if (!Object.hasOwn(variables, name)) continue
+    throw new NotifierError('invalid_template_variable', {
+      message: `"${name}" is a link that each message makes itself. Leave it out of the variables.`,
+      details: { field: `variables.${name}` },
+    })
+  }
+}
+
+/** @throws NotifierError `invalid_parameter` if a message asks for a link that it cannot have */
+export function assertUnsubscribable(
+  kind: ChannelKind,
+  parts: unknown,
+  links: Pick<Links, 'canUnsubscribe'>,
+  category: Pick<Category, 'id' | 'required'> | null,
+): void {
+  if (kind.wantsUnsubscribe?.(parts) !== true) return
   const field = `${kind.name}.unsubscribe`
+  if (category?.required === true) {
+    throw new NotifierError('invalid_parameter', {
+      message: `"${field}": the category "${category.id}" is required, so its messages have no such link. Leave it out.`,
+      details: { field, category: category.id },
+    })
+  }
+  if (links.canUnsubscribe) return
   throw new NotifierError('invalid_parameter', {
     message: `"${field}" needs the option "publicUrl" with an https address, which is not set.`,
     details: { field, option: 'publicUrl' },

@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto'
 import { coalesce } from '../../coalesce/coalesce.ts'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { isMachineVisit, type Visit } from '../../domain/machine-visit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Kinds } from '../channels/kinds.ts'
-import type { RecordStores } from '../records/record-stores.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { Consent } from '../preferences/consent.ts'
+import { optOut } from '../preferences/opting-out.ts'
+import { createPreferencePages } from '../preferences/page.ts'
 import type { Pages } from '../service.ts'
-import { suppressing, suppressionKind } from '../suppressions/kind.ts'
 import type { LinkSigner } from './link-signer.ts'
+import { readTarget } from './link-target.ts'
 
 export interface PageParts {
-  readonly kinds: Kinds
+  readonly consent: Consent
+  readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
   readonly storage: Storage
-  readonly stores: RecordStores
   readonly clock: Clock
   signer(): LinkSigner
   /** False: links still work, but are not counted. */
@@ -32,9 +35,14 @@ const MOST_UNDER_WAY = 1_000
 const MOST_KNOWN = 10_000
 
 /** The pages behind the links in messages. */
-export function createPages(parts: PageParts): Pages {
-  const { storage, stores, kinds, clock, signer, counts, emit, wake, onError } = parts
-  const suppressions = stores.of(suppressionKind)
+export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
+  const { storage, consent, clock, signer, counts, emit, wake, onError } = parts
+  const preferences = createPreferencePages({
+    kinds: parts.registry.kinds,
+    channels: parts.registry.channels,
+    consent,
+    storage,
+  })
   const known = new Set<string>()
   let underWay = 0
   const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -104,22 +112,42 @@ export function createPages(parts: PageParts): Pages {
       return target
     },
     async canUnsubscribe(token) {
-      return signer().verify('unsubscribe', token) !== null
+      return readTarget(signer().verify('unsubscribe', token)) !== null
     },
     async unsubscribe(token) {
-      const id = signer().verify('unsubscribe', token)
-      const notification = id === null ? null : await storage.notifications.get(id)
-      // Retention has removed the notification, and its recipient is unknown.
-      if (notification === null) return false
-      const { organizationId, channel, to } = notification
-      const fact = { type: 'unsubscribed', suppress: 'unsubscribe' } as const
-      if ((await store(notification.id, 'unsubscribe', fact)) === 'recorded') return true
-      // A second visit, perhaps after the suppression was lifted: the recipient's latest wish counts.
-      const why = { reason: 'unsubscribe', source: null } as const
-      const { id: entry, value } = suppressing(kinds.of(channel), organizationId, to, why)
-      await suppressions.keep({ id: entry, organizationId, value })
+      const target = readTarget(signer().verify('unsubscribe', token))
+      if (target === null) return false
+      // The wish first: if the process ends in between, a repetition records the fact.
+      if (!(await isHeeded(optOut(consent, target)))) return false
+      const { notificationId } = target
+      // Retention may have removed the notification.
+      if ((await storage.notifications.get(notificationId)) !== null)
+        await store(notificationId, 'unsubscribe', { type: 'unsubscribed' })
       return true
     },
+    async preferencesToken(token) {
+      const payload = signer().verify('unsubscribe', token)
+      return payload === null ? null : signer().sign('preferences', payload)
+    },
+    async preferences(token) {
+      const target = readTarget(signer().verify('preferences', token))
+      return target === null ? null : preferences.show(target)
+    },
+    async savePreferences(token, post) {
+      const target = readTarget(signer().verify('preferences', token))
+      return target !== null && isHeeded(preferences.save(target, post))
+    },
+  }
+}
+
+/** False: the organization does not exist any more. */
+async function isHeeded(change: Promise<void>): Promise<boolean> {
+  try {
+    await change
+    return true
+  } catch (error) {
+    if (isNotifierError(error) && error.code === 'not_found') return false
+    throw error
   }
 }
 

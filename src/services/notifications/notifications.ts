@@ -11,6 +11,7 @@ import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/records.ts'
+import { exampleUrls } from '../links/links.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { type RenderedMessage, renderContent, shown } from '../render.ts'
@@ -90,7 +91,7 @@ export function createNotifications(
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
     const template = 'template' in content ? await compiled.load(content.template) : null
     const kind = registry.kinds.of(channel)
-    return shown(kind, renderContent(kind, content, template), content)
+    return shown(kind, renderContent(kind, content, template, exampleUrls), content)
   }
 
   return {

@@ -29,15 +29,20 @@ export function createConsent(
   }
 }
 
-/** The use cases of categories and preferences. */
+/**
+ * The use cases of categories and preferences.
+ *
+ * @param guard refuses calls while the notifier is not running
+ */
 export function createConsentApi(
   { book, categories }: Consent,
   stores: RecordStores,
   organizations: Organizations,
   kinds: Kinds,
+  guard: <Methods extends object>(methods: Methods) => Methods,
 ): Pick<Scoped<Tenant>, 'categories' | 'preferences'> {
   return {
-    categories: createCategories(stores, organizations, categories),
-    preferences: createPreferences(book, organizations, categories, kinds),
+    categories: guard(createCategories(stores, organizations, categories)),
+    preferences: guard(createPreferences(book, organizations, categories, kinds)),
   }
 }

@@ -4,6 +4,7 @@ import type { Kinds } from '../channels/kinds.ts'
 import type { ApplicationLanguages } from '../languages/application.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import type { Consent } from '../preferences/consent.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { ApplicationTexts } from '../shared-texts/application.ts'
@@ -24,4 +25,5 @@ export interface AuthoringParts {
   /** The catalogues for a locale. */
   readonly lookUps: Languages['lookUps']
   readonly processor: Processor
+  readonly consent: Pick<Consent, 'categories'>
 }

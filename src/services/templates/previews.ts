@@ -7,6 +7,7 @@ import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
+import { EXAMPLE_LINKS } from '../../domain/template/links.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { shown } from '../render.ts'
@@ -41,7 +42,8 @@ export function createPreviews(
       const { code, message, details } = error
       throw new NotifierError(code, { message, details: { ...details, placeholders } })
     }
-    return { ...shown(kinds.of(channel), template.render(variables, { timeZone })), placeholders }
+    const values = template.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
+    return { ...shown(kinds.of(channel), template.render(values, { timeZone })), placeholders }
   }
 
   return {

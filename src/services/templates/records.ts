@@ -21,6 +21,8 @@ export interface TemplateRecord {
   readonly description: string | null
   /** Metadata of its messages. Null: none. */
   readonly metadata: Readonly<Record<string, string>> | null
+  /** Id of the category of messages that name none. Null: `default`. */
+  readonly category: string | null
   readonly version: number
   readonly createdAt: string
   /** When the current version was made: ISO 8601 UTC. */

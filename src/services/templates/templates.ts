@@ -46,7 +46,7 @@ const portions = {
 
 /** The template use cases of a notifier. */
 export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
-  const { stores, records, ids, organizations, library, kinds, processor } = parts
+  const { stores, records, ids, organizations, library, kinds, processor, consent } = parts
   const store = stores.of(templateKind)
   const versions = stores.of(versionKind)
 
@@ -54,6 +54,11 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
     const record = await store.find(templateRef(organizationId, idOrName))
     return owned(record && toTemplate(record), organizationId, 'template_not_found')
+  }
+
+  /** @throws NotifierError `unknown_category` */
+  async function currentId(organizationId: string, category: string | null): Promise<string | null> {
+    return category === null ? null : (await consent.categories.existing(organizationId, category)).id
   }
 
   /** Adds a version if the text changes; a new name or description alone keeps the version. */
@@ -117,6 +122,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
         locale: parsed.locale ?? null,
         description: parsed.description ?? null,
         metadata: parsed.metadata ?? null,
+        category: await currentId(organizationId, parsed.category ?? null),
         version: 1,
         updatedAt: null,
       }
@@ -155,7 +161,9 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
         change.locales === undefined
           ? {}
           : { locales: changedVariants(kind, template.locales, change.locales) }
-      const given = definedOf({ name, subject, layout, locale, description, metadata, ...text })
+      const wanted = change.category
+      const category = wanted === undefined ? undefined : await currentId(organizationId, wanted)
+      const given = definedOf({ name, subject, layout, locale, description, metadata, category, ...text })
       const changed = { ...given, ...variants }
       await assertWhole(organizationId, { ...template, ...changed })
       const updated = await update(template.id, changed, version)
@@ -252,8 +260,17 @@ function versionView(stored: Template): TemplateVersionRecord {
 const view = (record: StoredRecord<TemplateValue>): TemplateRecord => templateView(toTemplate(record))
 
 function templateView(template: Template): TemplateRecord {
-  const { id, name, channel, subject, layout = null, description, metadata = null, version } = template
-  const { createdAt, updatedAt } = template
+  const {
+    id,
+    name,
+    channel,
+    subject,
+    layout = null,
+    description,
+    metadata = null,
+    category = null,
+  } = template
+  const { version, createdAt, updatedAt } = template
   return {
     id,
     name,
@@ -265,6 +282,7 @@ function templateView(template: Template): TemplateRecord {
     locales: shownVariants(template.locales),
     description,
     metadata,
+    category,
     version,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),

@@ -1,5 +1,7 @@
 import { createLinkSigner } from '../../../src/services/links/link-signer.ts'
+import { addressHash } from '../../../src/services/preferences/kind.ts'
 import type { Call } from '../http-client.ts'
+import { KINDS } from '../kinds.ts'
 import { at, type Case, mail, notify, post } from './case.ts'
 import { SECRET } from './world.ts'
 
@@ -55,8 +57,12 @@ export const receipts: Case[] = [
 const signer = createLinkSigner([SECRET])
 const oneClick = 'List-Unsubscribe=One-Click'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const reader = addressHash(KINDS.of('email'), 'reader@example.com')
+const targetOf = (id: string) => JSON.stringify(['org_default', 'email', reader, 'default', id])
 const unsubscribe = (more: Omit<Call, 'path'> = {}) =>
-  at('reader', (id) => `/unsubscribe?t=${signer.sign('unsubscribe', id)}`, more)
+  at('reader', (id) => `/unsubscribe?t=${signer.sign('unsubscribe', targetOf(id))}`, more)
+const preferences = (more: Omit<Call, 'path'> = {}) =>
+  at('reader', (id) => `/preferences?t=${signer.sign('preferences', targetOf(id))}`, more)
 export const pages: Case[] = [
   {
     title: 'send to who unsubscribes',
@@ -71,6 +77,9 @@ export const pages: Case[] = [
       ['unsubscribe without saying so', unsubscribe({ method: 'POST', body: 'a=b', headers: form }), 400],
       ['unsubscribe', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
       ['unsubscribe again', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
+      ['the preferences', preferences(), 200],
+      ['HEAD of the preferences', preferences({ method: 'HEAD' }), 200],
+      ['save preferences', preferences({ method: 'POST', body: 'was=&on=', headers: form }), 303],
       ['a link for another purpose', at('reader', (id) => `/unsubscribe?t=${signer.sign('open', id)}`), 404],
       ['the picture of a mail', at('reader', (id) => `/open?t=${signer.sign('open', id)}`), 200],
       [
@@ -92,9 +101,8 @@ export const pages: Case[] = [
     ] as const
   ).map(([title, call, status]) => ({ title, call, status, key: null })),
   {
-    title: 'send to who has unsubscribed',
+    title: 'send to who has unsubscribed: accepted, and skipped',
     call: notify({ ...mail, to: 'reader@example.com' }),
-    status: 422,
-    code: 'unsubscribed',
+    status: 201,
   },
 ]

@@ -22,7 +22,7 @@ function bodyOf(operation: Operation): { schema: JsonObject; example?: unknown }
 }
 
 /** For people, or for their mail programs. */
-const PAGES: readonly string[] = ['/unsubscribe', '/open', '/click']
+const PAGES: readonly string[] = ['/unsubscribe', '/preferences', '/open', '/click']
 
 describe('the document', () => {
   it('has every route at every path, and no two operations of one name', () => {

@@ -17,7 +17,15 @@ async function open(count: number, body: string) {
   await storage.start({ kinds: [versionKind] })
   const reads = watchReads(storage, versionKind)
   const organizationId = 'org_default'
-  const written = { channel: 'email', subject: null, body, format: null, text: null, description: null }
+  const written = {
+    channel: 'email',
+    subject: null,
+    body,
+    format: null,
+    text: null,
+    description: null,
+    category: null,
+  }
   const values = Array.from({ length: count }, (_, index) => {
     return { ...written, name: `template-${index}`, version: 1, updatedAt: 0 }
   })

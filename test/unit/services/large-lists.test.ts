@@ -54,6 +54,7 @@ it('notifications, whose contents may be large, are read a few at a time', async
   await notifier.sendBatch(
     Array.from({ length: 70 }, (_, index) => ({ channel: 'email', to, subject: `${index}`, body: 'Hello' })),
   )
+  asked.length = 0
   const page = await notifier.notifications.list({ limit: 60, offset: 3 })
   const newestFirst = Array.from({ length: 70 }, (_, index) => `${69 - index}`)
   expect(page.items.map(({ subject }) => subject)).toEqual(newestFirst.slice(3, 63))

@@ -65,7 +65,15 @@ describe('a tag that no value can serve', () => {
 
   it('stays where it was stored before: what is queued is sent, and the rest can be changed', async () => {
     const { notifier, storage, provider, clock } = await start(true)
-    const fields = { subject: null, format: null, text: null, description: null, version: 1, updatedAt: null }
+    const fields = {
+      subject: null,
+      format: null,
+      text: null,
+      description: null,
+      category: null,
+      version: 1,
+      updatedAt: null,
+    }
     const value = { ...fields, name: 'old', channel: 'email', body: 'Hello {{name | upper}}' }
     const of = { id: 'tpl_old', organizationId: 'org_default' }
     const insert = { kind: templateKind, do: 'insert', ...of, value } as const

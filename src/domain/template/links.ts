@@ -1,0 +1,44 @@
+import { childrenOf, type Token } from './parse.ts'
+
+/** Placeholders that each message fills with links of its own; no value of a send can replace them. */
+export const LINK_NAMES = ['preferencesUrl', 'unsubscribeUrl'] as const
+
+export type LinkName = (typeof LINK_NAMES)[number]
+
+/** The links of one message. */
+export type MessageLinks = Readonly<Record<LinkName, string>>
+
+/** Position of a section's content. */
+const CHILDREN = 4
+
+/** For previews. */
+export const EXAMPLE_LINKS: MessageLinks = Object.freeze({
+  preferencesUrl: 'https://example.com/preferences',
+  unsubscribeUrl: 'https://example.com/unsubscribe',
+})
+
+export function isLinkName(name: string): name is LinkName {
+  return name === 'preferencesUrl' || name === 'unsubscribeUrl'
+}
+
+/**
+ * The links that texts contain, inside sections too.
+ *
+ * @param others names that the texts use otherwise
+ */
+export function linksIn(
+  sources: readonly (readonly Token[])[],
+  others: readonly string[],
+): ReadonlySet<LinkName> {
+  const names = new Set<LinkName>(others.filter(isLinkName))
+  // Each text once: a partial may be in many places. Without recursion: sections may be deeply nested.
+  const seen = new Set(sources)
+  for (const tokens of seen) {
+    for (const token of tokens) {
+      const [type, name] = token
+      if (type !== 'text' && isLinkName(name)) names.add(name)
+      if (token.length > CHILDREN) seen.add(childrenOf(token))
+    }
+  }
+  return names
+}

@@ -1,0 +1,32 @@
+import type { PageTexts } from '../../../domain/page-texts.ts'
+
+export const en: PageTexts = {
+  title: 'Your notification settings',
+  intro: 'Choose what you want to receive, and how.',
+  always: 'Always on: you need these messages.',
+  save: 'Save',
+  saved: 'Your settings are saved.',
+  none: 'Unsubscribe from everything optional',
+  noneHint: 'You will still receive the messages that are always on.',
+  manage: 'All notification settings',
+  askTitle: 'Unsubscribe?',
+  askText: 'You will no longer receive these messages.',
+  confirm: 'Please confirm.',
+  unsubscribe: 'Unsubscribe',
+  doneTitle: 'You are unsubscribed',
+  doneText: 'You will no longer receive these messages.',
+  unknownTitle: 'This link does not work',
+  unknownText: 'It is incomplete or has expired.',
+  general: 'General',
+  channels: {
+    email: 'E-mail',
+    sms: 'Text message',
+    push: 'Push notification',
+    slack: 'Slack',
+    webhook: 'Webhook',
+    whatsapp: 'WhatsApp',
+    telegram: 'Telegram',
+    discord: 'Discord',
+  },
+  categories: {},
+}

@@ -1,0 +1,30 @@
+import type { Category } from '../../domain/preferences/category.ts'
+import { type CategoryFinder, unknownCategory } from '../categories/category-finder.ts'
+
+/** The categories of a batch. */
+export interface BatchCategories {
+  /** Looks up what is not known yet, in one query. */
+  prepare(ids: readonly (string | null | undefined)[]): Promise<void>
+  /** A prepared category. Null: the default one. @throws NotifierError `unknown_category` */
+  of(id: string | null): Category
+}
+
+export function createBatchCategories(finder: CategoryFinder, organizationId: string): BatchCategories {
+  const known = new Map<string, Category | null>()
+  let all: readonly Category[] = []
+  return {
+    async prepare(ids) {
+      const news = [...new Set(ids)].filter((id): id is string => typeof id === 'string' && !known.has(id))
+      if (news.length === 0) return
+      const found = await finder.findAll(organizationId, news)
+      for (const [at, id] of news.entries()) known.set(id, found[at] ?? null)
+      if (found.includes(null)) all = await finder.all(organizationId)
+    },
+    of(id) {
+      if (id === null) return finder.default
+      const category = known.get(id)
+      if (category) return category
+      throw unknownCategory(id, all)
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { ALL } from '../../domain/preferences/cells.ts'
+import { type Preferences, withoutAll, withoutCategory } from '../../domain/preferences/preferences.ts'
+import type { LinkTarget } from '../links/link-target.ts'
+import type { Consent } from './consent.ts'
+import { ownerByAddress, ownerByRecipient, type PreferenceOwner } from './kind.ts'
+
+/** The records of the person that a link is for: by address, and by recipient id if it is known. */
+export function ownersOf({
+  organizationId,
+  channel,
+  address,
+  recipient,
+}: LinkTarget): readonly PreferenceOwner[] {
+  const byAddress = ownerByAddress(organizationId, channel, address)
+  return recipient === null ? [byAddress] : [byAddress, ownerByRecipient(organizationId, recipient)]
+}
+
+/**
+ * Turns a category off on the channel of a link, or everything optional if the category does not exist any more. May be
+ * repeated.
+ *
+ * @throws NotifierError `not_found` if the organization does not exist, `service_unavailable`
+ */
+export async function optOut({ categories, book }: Consent, target: LinkTarget): Promise<void> {
+  const { organizationId, channel } = target
+  const category = await categories.find(organizationId, target.category)
+  const decide = (before: Preferences): Preferences =>
+    category === null ? withoutAll(before, channel) : withoutCategory(before, category.id, channel)
+  for (const owner of ownersOf(target)) await book.update(owner, decide)
+}
+
+/** Turns off everything that is optional, on all channels of a person. @throws as {@link optOut} */
+export async function optOutOfAll({ book }: Consent, target: LinkTarget): Promise<void> {
+  for (const owner of ownersOf(target)) {
+    const channel = owner.by === 'address' ? target.channel : ALL
+    await book.update(owner, (before) => withoutAll(before, channel))
+  }
+}

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createLinkSigner } from '../../src/services/links/link-signer.ts'
+import { addressHash } from '../../src/services/preferences/kind.ts'
+import {
+  assertAccessible,
+  CHROMIUM,
+  sharedBrowser,
+  type Watched,
+  watch,
+} from '../support/dashboard/browser.ts'
+import { type Host, startHost } from '../support/express-host.ts'
+import { KINDS } from '../support/kinds.ts'
+import { describeWith } from '../support/left-out.ts'
+
+const ADA = { channel: 'email', to: 'ada@example.com' } as const
+const secret = 'the secret of this service, long enough'
+const categories = {
+  news: { name: 'Newsletter', description: 'Once a month' },
+  offers: { name: `Offers ${'from friends of ours '.repeat(4)}`, default: false },
+  security: { name: 'Security', required: true },
+}
+const target = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'news', 'notif_1', 'user:42']
+const signer = createLinkSigner([secret])
+const token = signer.sign('preferences', JSON.stringify(target))
+
+describeWith(
+  CHROMIUM === null ? 'no Chromium on this machine' : null,
+  'the preference page in a browser',
+  () => {
+    let host: Host
+    let origin: string
+    let watched: Watched
+
+    beforeAll(async () => {
+      host = await startHost({ secret, categories, publicUrl: 'https://api.example.org' })
+      origin = `http://127.0.0.1:${host.port}`
+    })
+    afterAll(() => host?.close())
+    beforeEach(async () => {
+      watched = await watch(await sharedBrowser(), origin, { width: 390 })
+    })
+    afterEach(async () => {
+      await watched.close()
+      watched.assertClean()
+      for (const who of [ADA, { recipient: 'user:42' }]) await host.notifier.preferences.replace(who, {})
+    })
+
+    const open = (query = '') => watched.page.goto(`${origin}/preferences?t=${token}${query}`)
+    const cells = async () => (await host.notifier.preferences.get({ recipient: 'user:42' })).categories
+
+    it('is used with the keyboard alone, and keeps what was chosen', async () => {
+      const { page, context } = watched
+      await open()
+      const news = page.getByRole('group', { name: 'Newsletter' }).getByRole('checkbox', { name: 'E-mail' })
+      expect(await news.isChecked()).toBe(true)
+      await news.focus()
+      await page.keyboard.press('Space')
+      while (
+        !(await page.getByRole('button', { name: 'Save' }).evaluate((button) => button.matches(':focus')))
+      )
+        await page.keyboard.press('Tab')
+      const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+      expect(outline).toBe('solid')
+      await page.keyboard.press('Enter')
+      await page.getByRole('status').waitFor()
+      expect(await news.isChecked()).toBe(false)
+      expect(await cells()).toEqual({ news: { email: false } })
+      await page.reload()
+      expect(await news.isChecked()).toBe(false)
+      expect(await context.cookies()).toEqual([])
+    })
+
+    it('turns everything optional off with one button', async () => {
+      const { page } = watched
+      await open()
+      await page.getByRole('button', { name: 'Unsubscribe from everything optional' }).click()
+      await page.getByRole('status').waitFor()
+      expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0)
+      expect((await host.notifier.preferences.get({ recipient: 'user:42' })).channels).toEqual({ '*': false })
+    })
+
+    it('is accessible and fits a phone, in each direction of writing', async () => {
+      const { page } = watched
+      for (const [lang, direction] of [
+        ['en', 'ltr'],
+        ['ar', 'rtl'],
+      ]) {
+        await open(`&lang=${lang}&saved=1`)
+        expect(await page.evaluate('getComputedStyle(document.body).direction')).toBe(direction)
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+        await assertAccessible(page)
+      }
+    })
+
+    it('is found from the page of an unsubscription, which is accessible too', async () => {
+      const { page } = watched
+      await page.goto(`${origin}/unsubscribe?t=${signer.sign('unsubscribe', JSON.stringify(target))}`)
+      await assertAccessible(page)
+      await page.getByRole('button', { name: 'Unsubscribe' }).click()
+      await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor()
+      await page.getByRole('link', { name: 'All notification settings' }).click()
+      const news = page.getByRole('group', { name: 'Newsletter' }).getByRole('checkbox')
+      expect(await news.isChecked()).toBe(false)
+    })
+
+    it('says that a link does not work', async () => {
+      const { page } = watched
+      await page.goto(`${origin}/preferences?t=${signer.sign('unsubscribe', JSON.stringify(target))}`)
+      await page.getByRole('heading', { name: 'This link does not work' }).waitFor()
+      await assertAccessible(page)
+    })
+  },
+)

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { SendInput } from '../../src/domain/input/send.ts'
+import { createLinkSigner } from '../../src/services/links/link-signer.ts'
+import { addressHash } from '../../src/services/preferences/kind.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http-client.ts'
+import { KINDS } from '../support/kinds.ts'
+import type { ReceivedMail } from '../support/mail-server.ts'
+import { type MailingHost, startMailingHost } from '../support/mailing-host.ts'
+
+const ADA = { channel: 'email', to: 'ada@example.com' } as const
+const secret = 'the secret of this service, long enough'
+const categories = {
+  news: { name: 'News', listId: 'news.example.org', from: 'News <news@example.org>' },
+  security: { name: 'Security', required: true, listId: 'security.example.org' },
+}
+
+let host: MailingHost
+afterEach(() => host.close())
+
+async function start(publicUrl: string | undefined = 'https://api.example.org'): Promise<void> {
+  host = await startMailingHost({ secret, categories, publicUrl })
+}
+
+async function mailed(message: Partial<SendInput> = {}): Promise<ReceivedMail> {
+  const { id } = await host.notifier.send({ ...ADA, body: 'Hi', ...message } as SendInput)
+  await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
+  return host.inbox.at(-1) as ReceivedMail
+}
+
+function headerOf({ source }: ReceivedMail, name: string): string | null {
+  const unfolded = source.replaceAll(/\r\n[ \t]+/g, ' ')
+  return new RegExp(`^${name}: (.*)$`, 'im').exec(unfolded)?.[1]?.trim() ?? null
+}
+
+function tokenOf(mail: ReceivedMail): string {
+  return new URL(headerOf(mail, 'List-Unsubscribe')?.slice(1, -1) ?? '').searchParams.get('t') ?? ''
+}
+
+const post = (token: string) =>
+  call(host.port, {
+    method: 'POST',
+    path: `/unsubscribe?t=${token}`,
+    body: 'List-Unsubscribe=One-Click',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+
+const preferences = async () => (await host.notifier.preferences.get(ADA)).categories
+
+describe('mail of a category', () => {
+  it('has List-Unsubscribe, List-Id and the sender of the category', async () => {
+    await start()
+    const mail = await mailed({ category: 'news' })
+    expect(headerOf(mail, 'List-Unsubscribe')).toMatch(
+      /^<https:\/\/api\.example\.org\/unsubscribe\?t=[\w.-]+>$/,
+    )
+    expect(headerOf(mail, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
+    expect(headerOf(mail, 'List-Id')).toBe('<news.example.org>')
+    expect(headerOf(mail, 'From')).toMatch(/News.*<news@example\.org>/)
+  })
+
+  it('has none of it by itself if it has none to have', async () => {
+    await start()
+    const plain = await mailed()
+    for (const name of ['List-Unsubscribe', 'List-Id']) expect(headerOf(plain, name)).toBeNull()
+    const copied = await mailed({ category: 'news', email: { cc: 'bob@example.com' } })
+    expect(headerOf(copied, 'List-Unsubscribe')).toBeNull()
+    const without = await mailed({ category: 'news', email: { unsubscribe: false } })
+    expect(headerOf(without, 'List-Unsubscribe')).toBeNull()
+    const own = await mailed({ category: 'news', email: { headers: { 'list-id': '<own.example.org>' } } })
+    expect(headerOf(own, 'List-Id')).toBe('<own.example.org>')
+  })
+
+  it('that is required has no List-Unsubscribe, and none can be asked for', async () => {
+    await start()
+    const mail = await mailed({ category: 'security' })
+    expect([headerOf(mail, 'List-Unsubscribe'), headerOf(mail, 'List-Id')]).toEqual([
+      null,
+      '<security.example.org>',
+    ])
+    const asked = { ...ADA, body: 'Hi', category: 'security', email: { unsubscribe: true } } as const
+    await expect(host.notifier.send(asked)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      details: { field: 'email.unsubscribe', category: 'security' },
+    })
+  })
+
+  it('has no link where the service has no https address', async () => {
+    await start('http://localhost')
+    expect(headerOf(await mailed({ category: 'news' }), 'List-Unsubscribe')).toBeNull()
+  })
+})
+
+describe('one click', () => {
+  it('ends this category only', async () => {
+    await start()
+    expect((await post(tokenOf(await mailed({ category: 'news' })))).status).toBe(200)
+    expect(await preferences()).toEqual({ news: { email: false } })
+    await mailed()
+    await mailed({ category: 'security' })
+    const { id } = await host.notifier.send({ ...ADA, body: 'Hi', category: 'news' })
+    await eventually(async () => (await host.notifier.notifications.get(id)).status === 'skipped')
+  })
+
+  it('works when the notification is gone, and contains no address', async () => {
+    await start()
+    const payload = [
+      'org_default',
+      'email',
+      addressHash(KINDS.of('email'), ADA.to),
+      'news',
+      'notif_1',
+      'user:42',
+    ]
+    const token = createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(payload))
+    expect((await post(token)).status).toBe(200)
+    expect(await preferences()).toEqual({ news: { email: false } })
+    const person = await host.notifier.preferences.get({ recipient: 'user:42' })
+    expect(person.categories).toEqual({ news: { email: false } })
+    const issued = Buffer.from(
+      tokenOf(await mailed({ ...ADA, to: 'eve@example.com', category: 'news' })),
+      'base64url',
+    )
+    expect(issued.toString()).not.toContain('eve')
+  })
+
+  it('of a category that nobody knows any more ends everything but what is required', async () => {
+    await start()
+    await host.notifier.preferences.change(ADA, { categories: { news: { email: true } } })
+    const payload = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'gone', 'notif_1']
+    expect((await post(createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(payload)))).status).toBe(
+      200,
+    )
+    for (const category of ['news', undefined]) {
+      const { id } = await host.notifier.send({ ...ADA, body: 'Hi', ...(category && { category }) })
+      await eventually(async () => (await host.notifier.notifications.get(id)).status === 'skipped')
+    }
+    await mailed({ category: 'security' })
+  })
+
+  it('of an organization that is gone says so', async () => {
+    await start()
+    const token = createLinkSigner([secret]).sign(
+      'unsubscribe',
+      JSON.stringify(['org_x', 'email', 'h', 'news', 'n']),
+    )
+    expect((await post(token)).status).toBe(404)
+  })
+})
