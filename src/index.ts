@@ -8,6 +8,8 @@ export type {
   AttachmentInput,
   AttachmentRecord,
   AttachmentWithContent,
+  CalendarContent,
+  CalendarMethod,
   EmailContent,
   EmailInput,
   EmailParts,
@@ -85,6 +87,7 @@ export type {
   FailureDetail,
   FaultScope,
   Outcome,
+  RefusedCopy,
   Rejected,
   Retry,
 } from './domain/outcome.ts'
