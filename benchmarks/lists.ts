@@ -12,6 +12,8 @@ const REPEATS = 20
 
 async function filled(file: string, count: number): Promise<Notifier> {
   const notifier = await acceptingNotifier(file, 'unlimited')
+  // The oldest: a list by it passes all others.
+  for (const mail of mails(1)) await notifier.send({ ...mail, metadata: { order: '4711' } })
   for (let left = count; left > 0; left -= BATCH) await notifier.sendBatch(mails(Math.min(BATCH, left)))
   return notifier
 }
@@ -20,6 +22,8 @@ const READS: Readonly<Record<string, (notifier: Notifier) => Promise<unknown>>> 
   'first page': ({ notifications }) => notifications.list({ limit: 50 }),
   'page of a status': ({ notifications }) => notifications.list({ limit: 50, status: 'queued' }),
   'page of a recipient': ({ notifications }) => notifications.list({ limit: 50, to: 'user7@example.com' }),
+  'the one with a pair of metadata': ({ notifications }) =>
+    notifications.list({ limit: 50, metadata: { order: '4711' } }),
   'failures by cause': ({ deadLetters }) => deadLetters.groups(),
 }
 
