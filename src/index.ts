@@ -36,6 +36,7 @@ export type {
   StoredParts,
 } from './domain/channel-kind.ts'
 export { defineChannel } from './domain/channel-kind.ts'
+export type { DiffLine } from './domain/diff-lines.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './domain/endpoint-health.ts'
 export type { ErrorCode, ErrorEntry } from './domain/errors/catalogue.ts'
 export { ERRORS } from './domain/errors/catalogue.ts'
@@ -56,6 +57,7 @@ export type {
   CategoryInput,
   CategorySettings,
 } from './domain/input/category.ts'
+export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
@@ -220,6 +222,8 @@ export type {
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
 export type { AuthoringOptions } from './services/templates/options.ts'
 export type {
+  TemplateComparison,
+  TemplateDraftRecord,
   TemplatePreview,
   TemplateRecord,
   TemplateVersionRecord,

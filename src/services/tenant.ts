@@ -1,5 +1,6 @@
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
 import type { CategoryChange, CategoryInput } from '../domain/input/category.ts'
+import type { DraftChangeInput, PublishOptions } from '../domain/input/draft.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
@@ -35,7 +36,13 @@ import { wrong } from './scope.ts'
 import type { SharedTexts } from './shared-texts/tenant.ts'
 import type { FailureGroups, Statistics } from './statistics/records.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
-import type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './templates/records.ts'
+import type {
+  TemplateComparison,
+  TemplateDraftRecord,
+  TemplatePreview,
+  TemplateRecord,
+  TemplateVersionRecord,
+} from './templates/records.ts'
 import type {
   CreatedWebhookEndpoint,
   NotificationDeliveryRecord,
@@ -164,6 +171,25 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
      * @throws NotifierError as `get`
      */
     restore(idOrName: string, version: number): Promise<TemplateRecord>
+    /** The lines that differ between two versions, field by field. @throws NotifierError as `get` */
+    compare(idOrName: string, from: number, to: number): Promise<TemplateComparison>
+    /** The draft of a template. @throws NotifierError as `get`, also if it has none */
+    draft(idOrName: string): Promise<TemplateDraftRecord>
+    /**
+     * Changes the given fields of the draft, which begins with the current version. Sends go on with that version.
+     *
+     * @throws NotifierError as `update`, and `version_conflict` if `edit` is not the current one
+     */
+    saveDraft(idOrName: string, change: DraftChangeInput): Promise<TemplateDraftRecord>
+    /**
+     * Makes the draft the newest version. If it equals the current one, that stays. The draft is removed.
+     *
+     * @throws NotifierError as `draft`, `invalid_template`, and `version_conflict` if the template has a newer version than
+     *   the draft began with, unless `version` names it
+     */
+    publish(idOrName: string, options?: PublishOptions): Promise<TemplateRecord>
+    /** Removes the draft. @throws NotifierError as `draft` */
+    discardDraft(idOrName: string): Promise<void>
     /**
      * Renders a template with example values as a send would.
      *

@@ -3,6 +3,7 @@ import { PERMISSIONS, type Permission, permits } from '../../src/domain/api-key.
 import type { SendInput } from '../../src/domain/input/send.ts'
 import type { Route } from '../../src/http/routes/route.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
+import type { Tenant } from '../../src/services/tenant.ts'
 import { accept, claimOne, ended, note } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from '../support/express-host.ts'
@@ -54,6 +55,8 @@ const bodies: Readonly<Record<string, () => object>> = {
   rotateWebhookSecret: () => ({}),
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   putCatalogue: () => ({ messages: { a: 'x' } }),
+  saveTemplateDraft: () => ({ body: 'Hello' }),
+  publishTemplateDraft: () => ({}),
   createLayout: () => ({ name: newName(), text: '{{content}}' }),
   updateLayout: () => ({ description: 'x' }),
   createPartial: () => ({ name: newName(), text: 'x' }),
@@ -76,10 +79,10 @@ function newName(): string {
   return `template-${names}`
 }
 
-/** A locale that no other test has. */
-function newLocale(): string {
-  names += 1
-  return `de-${String(names).padStart(5, 'v0000')}`
+/** A template with a draft. */
+async function withDraft({ templates }: Tenant<unknown>): Promise<{ id: string }> {
+  const { id } = await templates.create({ name: newName(), channel: 'email', body: 'Hi' })
+  return templates.saveDraft(id, { body: 'Hello' })
 }
 
 /** Something that an operation on one resource can be done to. */
@@ -90,7 +93,7 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
     case 'Notifications':
       return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
     case 'Templates':
-      return tenant.templates.create({ name: newName(), channel: 'email', body: 'Hi' })
+      return withDraft(tenant)
     case 'Layouts':
       return tenant.layouts.create({ name: newName(), text: '{{content}}' })
     case 'Partials':
@@ -98,7 +101,9 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
     case 'Messages':
       // An organization may have a hundred.
       for (const { locale } of (await tenant.messages.list()).items) await tenant.messages.delete(locale)
-      return { id: (await tenant.messages.put(newLocale(), { a: 'x' })).locale }
+      return {
+        id: (await tenant.messages.put(`de-${newName().slice(9).padStart(5, 'v0000')}`, { a: 'x' })).locale,
+      }
     case 'Organizations':
       return host.notifier.organizations.create({ name: 'One' })
     case 'API keys':
@@ -144,6 +149,7 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
       path
         .replace('{eventId}', eventId)
         .replace('{version}', '1')
+        .replace('{other}', '1')
         .replace(/\{\w+\}/, id) + query,
     headers: {
       ...keys.get(`${naming === undefined ? organizationId : 'operator'} ${permission}`),
@@ -201,6 +207,11 @@ it('every operation needs the level that the route table requires', () => {
     getTemplateVersion: 'Read Only',
     restoreTemplateVersion: 'Write',
     deleteTemplate: 'Full Access',
+    compareTemplateVersions: 'Read Only',
+    getTemplateDraft: 'Read Only',
+    saveTemplateDraft: 'Write',
+    publishTemplateDraft: 'Write',
+    discardTemplateDraft: 'Full Access',
     createLayout: 'Write',
     listLayouts: 'Read Only',
     getLayout: 'Read Only',

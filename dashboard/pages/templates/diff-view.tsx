@@ -1,5 +1,6 @@
+import { type DiffLine, diffSteps } from '../../../src/domain/diff-lines.ts'
+import { finish } from '../../../src/domain/steps.ts'
 import { texts } from '../../texts/index.ts'
-import { type DiffLine, diffLines } from './diff-lines.ts'
 import { type Draft, SIDES, type Sides } from './template.ts'
 
 const said = texts.templates
@@ -25,7 +26,7 @@ export function DiffView({
         <section key={field} class="diff" aria-label={said.fields[field]}>
           <h3>{said.fields[field]}</h3>
           <pre>
-            {shortened(diffLines(older[field] ?? '', newer[field] ?? '')).map((line, at) =>
+            {shortened(finish(diffSteps(older[field] ?? '', newer[field] ?? ''))).map((line, at) =>
               typeof line === 'number' ? (
                 <span key={at} class="skipped">
                   {said.unchanged(line)}

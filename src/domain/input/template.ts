@@ -118,7 +118,15 @@ interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'met
   readonly data?: JsonFields | undefined
 }
 
-const { description: _, metadata: __, category: ___, ...draftFields } = fields
+const { description, category, ...textFields } = fields
+const { metadata: _, ...draftFields } = textFields
+
+/** The fields of a template that are versioned. */
+export const templateTextFields: {
+  readonly [Name in keyof VersionedFields]-?: z.ZodType<VersionedFields[Name], VersionedFields[Name]>
+} = textFields
+
+type VersionedFields = Omit<TemplateChangeInput, 'version' | 'name' | 'channel' | 'description' | 'category'>
 
 const previewing = {
   inLocale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
@@ -141,6 +149,8 @@ export interface PreviewOptions {
   readonly timeZone?: string | undefined
   /** The name of another layout; null: none. Default: the template's. */
   readonly layout?: string | null | undefined
+  /** True: the draft instead of the newest version. Default false. */
+  readonly draft?: boolean | undefined
 }
 
 /** The schema of {@link PreviewOptions}. */
@@ -148,6 +158,7 @@ export const previewOptions: z.ZodType<PreviewOptions, PreviewOptions> = z.stric
   locale: localeName.optional(),
   timeZone: timeZoneName.optional(),
   layout: text(1, 100).nullish(),
+  draft: z.boolean().optional(),
 })
 
 /** The schema behind `notifier.templates.previewDraft` and the REST API. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { cataloguePut } from '../../domain/input/catalogue.ts'
 import { categoryChange, categoryInput } from '../../domain/input/category.ts'
+import { draftChange, publishOptions } from '../../domain/input/draft.ts'
 import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { preferencesInput } from '../../domain/input/preferences.ts'
@@ -52,6 +53,8 @@ import { operations, statistics } from '../schemas/statistics.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import {
   previewInput,
+  templateComparison,
+  templateDraftRecord,
   templateList,
   templatePreview,
   templateRecord,
@@ -76,6 +79,8 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['BatchRequest', batchInput],
   ['TemplateRequest', templateInput],
   ['TemplateChange', templateChange],
+  ['DraftChange', draftChange],
+  ['PublishRequest', publishOptions],
   ['PreviewRequest', previewInput],
   ['TemplateDraft', templateDraft],
   ['LayoutRequest', layoutInput],
@@ -112,6 +117,8 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['TemplateList', templateList],
   ['TemplateVersion', templateVersionRecord],
   ['TemplateVersionList', templateVersionList],
+  ['DraftOfTemplate', templateDraftRecord],
+  ['TemplateComparison', templateComparison],
   ['Rendered', templatePreview],
   ['SharedText', sharedTextRecord],
   ['SharedTextList', sharedTextList],

@@ -14,6 +14,7 @@ import { serviceRoutes } from './service.ts'
 import { sharedTextRoutes } from './shared-texts.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { suppressionRoutes } from './suppressions.ts'
+import { templateDraftRoutes } from './template-drafts.ts'
 import { templateRoutes } from './templates.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...notificationRoutes,
   ...deadLetterRoutes,
   ...templateRoutes,
+  ...templateDraftRoutes,
   ...sharedTextRoutes,
   ...catalogueRoutes,
   ...logRoutes,

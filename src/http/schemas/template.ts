@@ -4,6 +4,8 @@ import { exampleValues } from '../../domain/input/template.ts'
 import type { List } from '../../services/list.ts'
 import type { RenderedMessage } from '../../services/render.ts'
 import type {
+  TemplateComparison,
+  TemplateDraftRecord,
   TemplatePreview,
   TemplateRecord,
   TemplateVersionRecord,
@@ -58,6 +60,39 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   createdAt: timestamp.describe('Creation time of the version.'),
 })
 
+/** The draft of a template in responses. */
+export const templateDraftRecord: z.ZodType<TemplateDraftRecord> = z.object({
+  id: z.string().regex(/^tpl_[\w-]+$/),
+  name: z.string(),
+  channel: channelName,
+  subject: z.string().nullable(),
+  body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
+  html: z.string().nullable(),
+  text: z.string().nullable().describe('Beside `html`: the text alternative.'),
+  layout: z.string().nullable().describe('The name of the layout around its text.'),
+  locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
+  locales,
+  metadata: metadataField,
+  basedOn: z.int().min(1).describe('The version that it began with.'),
+  edit: z.int().min(1).describe('Rises with every change of the draft.'),
+  updatedAt: timestamp,
+})
+
+/** The differences of two versions. */
+export const templateComparison: z.ZodType<TemplateComparison> = z.object({
+  id: z.string(),
+  from: z.int(),
+  to: z.int(),
+  fields: z
+    .array(
+      z.object({
+        field: z.string(),
+        lines: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })),
+      }),
+    )
+    .describe('The fields that differ, such as `html` or `locales.de.subject`, with all their lines.'),
+})
+
 export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listOf(templateVersionRecord)
 
 export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
@@ -69,11 +104,13 @@ export const previewInput: z.ZodType<{
   locale?: string | undefined
   timeZone?: string | undefined
   layout?: string | null | undefined
+  draft?: boolean | undefined
 }> = z.object({
   ...exampleValues,
   locale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
   timeZone: timeZoneName.optional().describe('The time zone of dates. Default: that of the organization.'),
   layout: z.string().min(1).max(100).nullish().describe('Another layout; null: none.'),
+  draft: z.boolean().optional().describe('True: the draft instead of the newest version.'),
 })
 
 /** Fields of a rendered text. */

@@ -27,6 +27,7 @@ const DRAFT = { id: '', name: '', description: null, version: 1, createdAt: 0, u
 export function createPreviews(
   { compiled, kinds, processor, library, records }: AuthoringParts,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
+  drafted: (template: Template) => Promise<Template>,
 ): Pick<Scoped<Tenant['templates']>, 'preview' | 'previewDraft'> {
   function preview(
     template: CompiledTemplate,
@@ -46,16 +47,25 @@ export function createPreviews(
     return { ...shown(kinds.of(channel), template.render(values, { timeZone })), placeholders }
   }
 
+  /** Of drafts nothing is kept: their text has no version. */
+  async function prepared(template: Template): Promise<CompiledTemplate> {
+    await compiled.prepare(template)
+    return compiled.of(template)
+  }
+
   return {
     async preview(organizationId, idOrName, variables, options) {
       const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
-      const { locale, timeZone, layout } = parseOptions(previewOptions, options)
-      const found = await find(organizationId, idOrName)
+      const { locale, timeZone, layout, draft = false } = parseOptions(previewOptions, options)
+      const template = await find(organizationId, idOrName)
+      const found = draft ? await drafted(template) : template
       const wanted = layout === undefined ? found : { ...found, layout }
-      const template = await library.complete(wanted, records, locale)
-      await compiled.prepare(template)
-      const zone = timeZone ?? template.made?.timeZone
-      return preview(compiled.of(template), template.channel, parsed, zone)
+      const { made, ...text } = await library.complete(wanted, records, locale)
+      const zone = timeZone ?? made?.timeZone
+      const kind = kinds.of(text.channel)
+      const compile = once(() => compileTemplate(kind, text, made?.sources, made?.language))
+      const ready = draft ? await processor.share(organizationId)(compile) : await prepared({ ...text, made })
+      return preview(ready, text.channel, parsed, zone)
     },
     async previewDraft(organizationId, given) {
       const parsed = parseSubject(templateDraft, given)

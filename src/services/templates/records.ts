@@ -1,3 +1,4 @@
+import type { DiffLine } from '../../domain/diff-lines.ts'
 import type { Placeholder } from '../../domain/template/compile.ts'
 import type { RenderedMessage } from '../render.ts'
 
@@ -50,6 +51,39 @@ export interface TemplateVersionRecord
   > {
   /** Creation of the version: ISO 8601 UTC. */
   readonly createdAt: string
+}
+
+/** Changes of a template that are not sent before they are published. */
+export interface TemplateDraftRecord
+  extends Pick<
+    TemplateRecord,
+    | 'id'
+    | 'name'
+    | 'channel'
+    | 'subject'
+    | 'body'
+    | 'html'
+    | 'text'
+    | 'layout'
+    | 'locale'
+    | 'locales'
+    | 'metadata'
+  > {
+  /** The version that it began with. */
+  readonly basedOn: number
+  /** From 1; rises with every change of the draft. */
+  readonly edit: number
+  /** When this edit was made: ISO 8601 UTC. */
+  readonly updatedAt: string
+}
+
+/** The differences of two versions of a template. */
+export interface TemplateComparison {
+  readonly id: string
+  readonly from: number
+  readonly to: number
+  /** The fields that differ, such as `html` or `locales.de.subject`, with all their lines in order. */
+  readonly fields: readonly { readonly field: string; readonly lines: readonly DiffLine[] }[]
 }
 
 /** A template rendered with example values as a send would. */

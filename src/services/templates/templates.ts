@@ -16,6 +16,9 @@ import { unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { compareSteps } from './compare.ts'
+import { draftKind } from './draft-kind.ts'
+import { createDrafts } from './drafts.ts'
 import {
   insertVersion,
   type TemplateValue,
@@ -104,8 +107,18 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     return versionOf(found)
   }
 
+  const { drafted, ...drafts } = createDrafts(parts, {
+    store,
+    find,
+    assertTexts,
+    assertWhole,
+    changedValue,
+    view,
+  })
+
   return {
-    ...createPreviews(parts, find),
+    ...drafts,
+    ...createPreviews(parts, find, drafted),
     ...createMissing(parts, store),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
@@ -187,6 +200,11 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
     },
+    async compare(organizationId, idOrName, from, to) {
+      const template = await find(organizationId, idOrName)
+      const [older, newer] = await Promise.all([findVersion(template, from), findVersion(template, to)])
+      return processor.share(organizationId)(compareSteps(older, newer))
+    },
     async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
       const found = await findVersion(template, version)
@@ -201,6 +219,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
       if (!(await store.remove(template.id))) throw new NotifierError('template_not_found')
+      await stores.of(draftKind).remove(template.id)
     },
   }
 }

@@ -246,6 +246,7 @@ const INSIDE: Readonly<Record<string, string[]>> = {
   createTemplate: ['locales'],
   updateTemplate: ['locales'],
   previewTemplateDraft: ['locales'],
+  saveTemplateDraft: ['locales'],
   retryDeadLetters: ['filter'],
   createOrganization: ['tracking'],
   updateOrganization: ['tracking'],

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DiffLine, diffLines } from '../../../dashboard/pages/templates/diff-lines.ts'
+import { type DiffLine, diffSteps } from '../../../src/domain/diff-lines.ts'
+import { finish } from '../../../src/domain/steps.ts'
+
+const diffLines = (older: string, newer: string): DiffLine[] => finish(diffSteps(older, newer))
 
 const side = (lines: readonly DiffLine[], without: DiffLine['kind']) =>
   lines.filter(({ kind }) => kind !== without).map(({ text }) => text)

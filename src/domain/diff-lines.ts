@@ -1,3 +1,5 @@
+import type { Steps } from './steps.ts'
+
 /** A line of two texts: in both, in the older or in the newer one. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added'
@@ -8,7 +10,7 @@ export interface DiffLine {
 const MOST_DIFFERENCES = 800
 
 /** The shortest way from one text to another, line by line (Myers 1986). */
-export function diffLines(older: string, newer: string): DiffLine[] {
+export function* diffSteps(older: string, newer: string): Steps<DiffLine[]> {
   const a = older === '' ? [] : older.split(/\r?\n/)
   const b = newer === '' ? [] : newer.split(/\r?\n/)
   let start = 0
@@ -17,13 +19,13 @@ export function diffLines(older: string, newer: string): DiffLine[] {
   while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1
   return [
     ...all('same', a.slice(0, start)),
-    ...middle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
+    ...(yield* middle(a.slice(start, a.length - end), b.slice(start, b.length - end))),
     ...all('same', a.slice(a.length - end)),
   ]
 }
 
-function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
-  const trace = search(a, b)
+function* middle(a: readonly string[], b: readonly string[]): Steps<DiffLine[]> {
+  const trace = yield* search(a, b)
   if (trace === null) return [...all('removed', a), ...all('added', b)]
   const backward: DiffLine[] = []
   let x = a.length
@@ -43,10 +45,11 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
 }
 
 /** How far each diagonal was reached before each difference; null: there are too many. */
-function search(a: readonly string[], b: readonly string[]): Map<number, number>[] | null {
+function* search(a: readonly string[], b: readonly string[]): Steps<Map<number, number>[] | null> {
   const reached = new Map<number, number>([[1, 0]])
   const trace: Map<number, number>[] = []
   for (let d = 0; d <= Math.min(a.length + b.length, MOST_DIFFERENCES); d += 1) {
+    yield
     trace.push(new Map(reached))
     for (let k = -d; k <= d; k += 2) {
       const x = alongSame(a, b, startOf(reached, k, d), k)

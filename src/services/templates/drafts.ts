@@ -1,0 +1,152 @@
+import { definedOf } from '../../domain/defined.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { type DraftChangeInput, draftChange, publishOptions } from '../../domain/input/draft.ts'
+import { changedText, shownText } from '../../domain/message-text.ts'
+import { assertFormat } from '../../domain/template/format.ts'
+import type { Template } from '../../domain/template/template.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { RecordStore } from '../records/record-stores.ts'
+import { parseOptions, parseSubject } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
+import { type DraftText, type DraftValue, draftKind, draftTextOf } from './draft-kind.ts'
+import { insertVersion, type TemplateValue } from './kind.ts'
+import type { AuthoringParts } from './parts.ts'
+import type { TemplateDraftRecord, TemplateRecord } from './records.ts'
+import { changedVariants, shownVariants, usesOfAll } from './variants.ts'
+
+/** What drafts need of templates. */
+export interface DraftNeeds {
+  readonly store: RecordStore<TemplateValue>
+  find(organizationId: string, idOrName: string): Promise<Template>
+  assertTexts(organizationId: string, change: DraftChangeInput): Promise<void>
+  assertWhole(organizationId: string, text: DraftText & Pick<TemplateValue, 'channel'>): Promise<void>
+  changedValue(value: TemplateValue, change: DraftText, now: number): TemplateValue
+  view(record: StoredRecord<TemplateValue>): TemplateRecord
+}
+
+/** The use cases of drafts. */
+export function createDrafts(
+  { stores, kinds }: AuthoringParts,
+  { store, find, assertTexts, assertWhole, changedValue, view }: DraftNeeds,
+): Pick<Scoped<Tenant['templates']>, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'> & {
+  /** The template with the text of its draft. @throws NotifierError `template_not_found` */
+  drafted(template: Template): Promise<Template>
+} {
+  const drafts = stores.of(draftKind)
+
+  async function findDraft(template: Template): Promise<StoredRecord<DraftValue>> {
+    const draft = await drafts.find({ id: template.id })
+    if (draft === null) throw noDraft(template)
+    return draft
+  }
+
+  /** @throws NotifierError `version_conflict` if the draft has another edit than expected */
+  async function stored(template: Template, text: DraftText, expected?: number): Promise<DraftValue> {
+    const { id, organizationId, version } = template
+    const first = { ...text, basedOn: version, edit: 1, updatedAt: template.updatedAt }
+    const changed = await drafts.change<'outdated'>(id, ({ value, readAt }) =>
+      expected === undefined || expected === value.edit
+        ? { ...value, ...text, edit: value.edit + 1, updatedAt: readAt }
+        : 'outdated',
+    )
+    if (changed === 'outdated') throw outdated(template, (await findDraft(template)).value.edit)
+    if (typeof changed !== 'string') return changed.value
+    if (expected !== undefined && expected !== 0) throw noDraft(template)
+    const created = await drafts.insert({ id, organizationId, value: first })
+    if (created === 'taken') throw outdated(template, 1)
+    return created.value
+  }
+
+  return {
+    async drafted(template) {
+      const written = { ...template, ...draftTextOf((await findDraft(template)).value) }
+      return { ...written, ...usesOfAll(written) }
+    },
+    async draft(organizationId, idOrName) {
+      const template = await find(organizationId, idOrName)
+      return draftView(template, (await findDraft(template)).value)
+    },
+    async saveDraft(organizationId, idOrName, input) {
+      const { edit, ...change } = parseSubject(draftChange, input)
+      const template = await find(organizationId, idOrName)
+      const before = (await drafts.find({ id: template.id }))?.value ?? template
+      const kind = kinds.of(template.channel)
+      assertFormat(kind, change)
+      await assertTexts(organizationId, change)
+      const { subject, layout, locale, metadata } = change
+      const given = definedOf({ subject, layout, locale, metadata, ...changedText(kind, before, change) })
+      const locales =
+        change.locales === undefined ? before.locales : changedVariants(kind, before.locales, change.locales)
+      const text = draftTextOf({ ...before, ...given, locales })
+      await assertWhole(organizationId, { ...text, channel: template.channel })
+      return draftView(template, await stored(template, text, edit))
+    },
+    async publish(organizationId, idOrName, options) {
+      const { edit, version } = parseOptions(publishOptions, options)
+      const template = await find(organizationId, idOrName)
+      const draft = (await findDraft(template)).value
+      if (edit !== undefined && edit !== draft.edit) throw outdated(template, draft.edit)
+      const text = draftTextOf(draft)
+      // A layout or partial may have been deleted since.
+      await assertWhole(organizationId, { ...text, channel: template.channel })
+      const expected = version ?? draft.basedOn
+      const published = await store.change<'outdated'>(
+        template.id,
+        ({ value, readAt }) => (value.version === expected ? changedValue(value, text, readAt) : 'outdated'),
+        (value, before) => [
+          ...(value.version === before.value.version
+            ? []
+            : [insertVersion(template.id, before.organizationId, value)]),
+          // A draft that was changed meanwhile stays.
+          { kind: draftKind, do: 'remove', id: template.id, only: { edit: draft.edit } },
+        ],
+      )
+      if (published === 'outdated') throw behind(await find(organizationId, template.id), draft)
+      if (typeof published === 'string') throw new NotifierError('template_not_found')
+      return view(published)
+    },
+    async discardDraft(organizationId, idOrName) {
+      const template = await find(organizationId, idOrName)
+      if (!(await drafts.remove(template.id))) throw noDraft(template)
+    },
+  }
+}
+
+function noDraft({ name }: Template): NotifierError {
+  return new NotifierError('template_not_found', {
+    message: `The template "${name}" has no draft. Save one first.`,
+    details: { field: 'draft' },
+  })
+}
+
+function outdated({ name }: Template, edit: number): NotifierError {
+  return new NotifierError('version_conflict', {
+    message: `The draft of "${name}" now has the edit ${edit}. Read it again, and apply the change to that one.`,
+    details: { field: 'edit', edit },
+  })
+}
+
+function behind({ name, version }: Template, { basedOn }: DraftValue): NotifierError {
+  return new NotifierError('version_conflict', {
+    message: `The draft of "${name}" began with version ${basedOn}, and the template now has version ${version}. Compare them; publish with { version: ${version} } to replace that one.`,
+    details: { field: 'version', version },
+  })
+}
+
+function draftView(template: Template, draft: DraftValue): TemplateDraftRecord {
+  const { subject, layout = null, locale = null, locales, metadata = null, basedOn, edit } = draft
+  return {
+    id: template.id,
+    name: template.name,
+    channel: template.channel,
+    subject,
+    ...shownText(draft),
+    layout,
+    locale,
+    locales: shownVariants(locales),
+    metadata,
+    basedOn,
+    edit,
+    updatedAt: new Date(draft.updatedAt).toISOString(),
+  }
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { notifierWorld } from '../../support/notifier-world.ts'
+
+async function open() {
+  const world = notifierWorld()
+  const notifier = await world.start({ channels: { email: recordingProvider() } })
+  await notifier.templates.create({ name: 'a', channel: 'email', subject: 'One', html: '<p>1</p>\n<p>x</p>' })
+  const body = async () => (await notifier.templates.preview('a')).body
+  return { notifier, templates: notifier.templates, body }
+}
+
+describe('a draft', () => {
+  it('is not sent before it is published', async () => {
+    const { templates, body, notifier } = await open()
+    expect(await templates.saveDraft('a', { html: '<p>2</p>' })).toMatchObject({
+      name: 'a',
+      subject: 'One',
+      html: '<p>2</p>',
+      basedOn: 1,
+      edit: 1,
+    })
+    expect(await templates.saveDraft('a', { subject: 'Two' })).toMatchObject({ html: '<p>2</p>', edit: 2 })
+    expect(await body()).toBe('<p>1</p>\n<p>x</p>')
+    const { id } = await notifier.send({ to: 'ada@example.com', template: 'a' })
+    expect(await templates.preview('a', {}, { draft: true })).toMatchObject({
+      subject: 'Two',
+      body: '<p>2</p>',
+    })
+    expect(await templates.publish('a')).toMatchObject({ version: 2, subject: 'Two', html: '<p>2</p>' })
+    expect(await body()).toBe('<p>2</p>')
+    expect((await notifier.notifications.get(id, { rendered: true })).rendered?.subject).toBe('One')
+    await expect(templates.draft('a')).rejects.toMatchObject({ code: 'template_not_found' })
+    await expect(templates.publish('a')).rejects.toMatchObject({ code: 'template_not_found' })
+  })
+
+  it('that changes nothing makes no version', async () => {
+    const { templates } = await open()
+    await templates.saveDraft('a', { subject: 'One' })
+    expect(await templates.publish('a')).toMatchObject({ version: 1 })
+    await expect(templates.draft('a')).rejects.toMatchObject({ code: 'template_not_found' })
+  })
+
+  it('does not replace a version that it does not know', async () => {
+    const { templates } = await open()
+    await templates.saveDraft('a', { subject: 'Draft' })
+    await templates.update('a', { subject: 'Fixed' })
+    await expect(templates.publish('a')).rejects.toMatchObject({
+      code: 'version_conflict',
+      details: { field: 'version', version: 2 },
+    })
+    expect(await templates.publish('a', { version: 2 })).toMatchObject({ version: 3, subject: 'Draft' })
+  })
+
+  it('takes one of ten changes that are based on the same edit', async () => {
+    const { templates } = await open()
+    await templates.saveDraft('a', { subject: 'Draft' })
+    const saved = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) => templates.saveDraft('a', { edit: 1, subject: `${index}` })),
+    )
+    expect(saved.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    await expect(templates.publish('a', { edit: 1 })).rejects.toMatchObject({
+      code: 'version_conflict',
+      details: { field: 'edit', edit: 2 },
+    })
+    await expect(templates.saveDraft('a', { edit: 0, subject: 'x' })).rejects.toMatchObject({
+      code: 'version_conflict',
+    })
+    await templates.discardDraft('a')
+    await expect(templates.discardDraft('a')).rejects.toMatchObject({ code: 'template_not_found' })
+    await expect(templates.saveDraft('a', { edit: 2, subject: 'x' })).rejects.toMatchObject({
+      code: 'template_not_found',
+    })
+  })
+
+  it('is judged as a template is', async () => {
+    const { templates } = await open()
+    await expect(templates.saveDraft('a', { html: '{{#x}}' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    await expect(templates.saveDraft('a', { layout: 'none' })).rejects.toMatchObject({
+      code: 'invalid_template',
+    })
+    await expect(templates.saveDraft('a', { name: 'b' } as never)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+  })
+})
+
+describe('two versions', () => {
+  it('are compared line by line, field by field', async () => {
+    const { templates } = await open()
+    await templates.update('a', {
+      html: '<p>2</p>\n<p>x</p>',
+      locales: { de: { subject: 'Eins', text: 'x' } },
+    })
+    expect(await templates.compare('a', 1, 2)).toMatchObject({
+      from: 1,
+      to: 2,
+      fields: [
+        {
+          field: 'html',
+          lines: [
+            { kind: 'removed', text: '<p>1</p>' },
+            { kind: 'added', text: '<p>2</p>' },
+            { kind: 'same', text: '<p>x</p>' },
+          ],
+        },
+        { field: 'locales.de.subject', lines: [{ kind: 'added', text: 'Eins' }] },
+        { field: 'locales.de.text', lines: [{ kind: 'added', text: 'x' }] },
+      ],
+    })
+    expect(await templates.compare('a', 2, 2)).toMatchObject({ fields: [] })
+    await expect(templates.compare('a', 1, 3)).rejects.toMatchObject({ code: 'template_not_found' })
+  })
+})
