@@ -43,6 +43,8 @@ export interface Template {
 
 /** The versions that a template is made of. */
 export interface Made {
+  /** Names the version with its pinned texts, in caches. */
+  readonly key: string
   readonly pinned: PinnedTexts
   readonly sources: SharedSources
   /** Null: it needs none. */

@@ -132,17 +132,22 @@ export function createLibrary(
       const found =
         template.layout != null || template.uses !== undefined ? await find(template, reads) : NOTHING
       if (locales === undefined && localized !== true && !found.localized)
-        return found === NOTHING ? template : { ...template, made: { ...found, language: null } }
+        return found === NOTHING
+          ? template
+          : { ...template, made: { ...found, key: madeKey(template, found.pinned), language: null } }
       const variants = { own, locales: Object.keys(locales ?? {}) }
       const { pinned, language } = await languages.choose({ organizationId, locale }, variants, reads)
       const timeZone = await languages.timeZoneOf(organizationId, undefined)
-      const made = { pinned: { ...found.pinned, ...pinned }, sources: found.sources, language, timeZone }
+      const all = { ...found.pinned, ...pinned }
+      const key = madeKey(template, all)
+      const made = { key, pinned: all, sources: found.sources, language, timeZone }
       return { ...inVariant(template, pinned.variant), made }
     },
     async load(version, pinned) {
       const { locale, messages = [], variant } = pinned
       const language = locale === undefined ? null : await languages.load({ locale, messages })
-      return { ...inVariant(version, variant), made: { pinned, sources: await sourcesOf(pinned), language } }
+      const made = { key: madeKey(version, pinned), pinned, sources: await sourcesOf(pinned), language }
+      return { ...inVariant(version, variant), made }
     },
   }
 }
@@ -157,10 +162,12 @@ function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedT
   return { pinned, sources: { layout, partials }, localized }
 }
 
-/** The key of a set of versions in caches. */
-export function pinsKey({ layout, partials, locale, variant, messages }: PinnedTexts): string {
-  const shared =
-    layout === undefined && partials === undefined ? '' : `|${layout ?? ''}|${partials?.join() ?? ''}`
+/** The key of a version with its pinned texts in caches. */
+export function madeKey(
+  { id, version }: Pick<Template, 'id' | 'version'>,
+  { layout, partials, locale, variant, messages }: PinnedTexts,
+): string {
+  const shared = `${id}@${version}|${layout ?? ''}|${partials?.join() ?? ''}`
   return locale === undefined ? shared : `${shared}|${locale}|${variant ?? ''}|${messages?.join() ?? ''}`
 }
 

@@ -6,7 +6,7 @@ import type { Template } from '../../domain/template/template.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { type Library, pinsKey } from '../shared-texts/library.ts'
+import { type Library, madeKey } from '../shared-texts/library.ts'
 import { type TemplateVersion, versionId, versionKind, versionOf } from './kind.ts'
 
 /** A cache of compiled template versions. Versions never change, so no entry is stale. */
@@ -43,7 +43,7 @@ export function createCompiledTemplates(
       template.made?.sources,
       template.made?.language,
     )
-    const key = keyOf(template, template.made?.pinned)
+    const key = keyOf(template)
     forget(key)
     entries.set(key, compiled)
     bytes += compiled.size
@@ -72,8 +72,7 @@ export function createCompiledTemplates(
     return pinned === undefined ? version : library.load(version, pinned)
   }
 
-  const of = (template: Template): CompiledTemplate =>
-    recall(keyOf(template, template.made?.pinned)) ?? remember(template)
+  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? remember(template)
 
   const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
     processor.share(template.organizationId)(once(() => of(template)))
@@ -82,13 +81,15 @@ export function createCompiledTemplates(
     of,
     async prepare(template) {
       try {
-        return recall(keyOf(template, template.made?.pinned)) ?? (await inShare(template))
+        return recall(keyOf(template)) ?? (await inShare(template))
       } catch {
         return null
       }
     },
     async load(reference) {
-      const known = recall(keyOf(reference, reference.texts))
+      const known = recall(
+        reference.texts === undefined ? versionId(reference) : madeKey(reference, reference.texts),
+      )
       if (known !== undefined) return known
       const [version = null] = await records.get(versionKind, [{ id: versionId(reference) }])
       if (version !== null) return inShare(await completed(versionOf(version), reference.texts))
@@ -99,6 +100,6 @@ export function createCompiledTemplates(
   }
 }
 
-function keyOf(version: TemplateVersion, pinned: PinnedTexts | undefined): string {
-  return pinned === undefined ? versionId(version) : versionId(version) + pinsKey(pinned)
+function keyOf(template: Template): string {
+  return template.made?.key ?? versionId(template)
 }
