@@ -285,11 +285,10 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     observer.record({ type: 'refused', operation, code, count: 1 })
   }
 
+  const common = { storage, consent, clock }
   const { unsubscribe, savePreferences, ...pages } = createPages({
-    storage,
-    consent,
+    ...common,
     registry,
-    clock,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),
     emit: emitNotificationEvent,
@@ -345,8 +344,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     operatorKeys: guard(keys.operatorKeys),
     receipts: guard(
       createReceipts({
-        storage,
-        clock,
+        ...common,
         logger,
         emit: emitNotificationEvent,
         publicUrl: options.publicUrl,

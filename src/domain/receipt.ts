@@ -17,9 +17,15 @@ export interface Receipt {
   /**
    * Suppresses the recipient. Only for hard bounces, complaints and opt-outs. With a fact it applies to the fact's
    * `address`, or else to the recipient of that message, and `address` here is ignored; otherwise it is required.
+   *
+   * With `scope: 'category'` an unsubscription concerns one list of messages only: it turns off the category of the message.
    */
   readonly suppress?:
-    | { readonly reason: SuppressionReason; readonly address?: string | undefined }
+    | {
+        readonly reason: SuppressionReason
+        readonly address?: string | undefined
+        readonly scope?: 'category' | undefined
+      }
     | undefined
   /** The recipient opted in again (START). */
   readonly unsuppress?: { readonly address: string } | undefined
@@ -54,14 +60,20 @@ export function soundReceipt(value: unknown): Receipt | null {
   const { dedupeKey, notificationId, fact, suppress, unsuppress } = value as Record<string, unknown>
   if (typeof dedupeKey !== 'string' || dedupeKey === '' || dedupeKey.length > MAX_KEY) return null
   const address = addressIn(suppress)
-  const reason = (suppress as { reason?: unknown } | undefined)?.reason
+  const { reason, scope } = (suppress ?? {}) as { reason?: unknown; scope?: 'category' }
   const again = addressIn(unsuppress)
   return {
     dedupeKey,
     notificationId: textOf(notificationId, MAX_KEY),
     ...(fact === undefined ? {} : { fact: soundFact(fact) }),
     ...(REASONS.has(reason) && (address !== undefined || fact !== undefined)
-      ? { suppress: { reason: reason as SuppressionReason, ...known('address', address) } }
+      ? {
+          suppress: {
+            reason: reason as SuppressionReason,
+            ...known('address', address),
+            ...(scope === 'category' ? { scope } : {}),
+          },
+        }
       : {}),
     ...(again === undefined ? {} : { unsuppress: { address: again } }),
   }

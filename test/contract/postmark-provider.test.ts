@@ -65,7 +65,7 @@ const ROWS: readonly ProviderRow[] = [
   answered(422, 402, ours),
   answered(422, 403, ours),
   answered(422, 405, { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account' }),
-  answered(422, 406, { kind: 'rejected', code: 'blocked_recipient', scope: 'recipient' }),
+  answered(422, 406, { kind: 'rejected', code: 'blocked_by_provider', scope: 'recipient' }),
   answered(422, 409, ours),
   answered(422, 410, ours),
   answered(422, 411, { kind: 'rejected', code: 'content_rejected', scope: 'message' }),

@@ -100,6 +100,22 @@ describe('receipts over HTTP', () => {
     expect((await notifier.notifications.get(id)).status).toBe('clicked')
   })
 
+  it('turn off the category of a message whose list was left', async () => {
+    const { notifier } = await start({ categories: { news: { name: 'News' } } })
+    const { id } = await notifier.send({ ...mail, category: 'news' })
+    const left = {
+      dedupeKey: 'left',
+      notificationId: id,
+      fact: { type: 'unsubscribed', providerMessageId: `m-${id}` },
+      suppress: { reason: 'unsubscribe', scope: 'category' },
+    }
+    for (let times = 0; times < 2; times += 1) expect((await report([left])).status).toBe(200)
+    const { channel, to } = mail
+    expect((await notifier.preferences.get({ channel, to })).categories).toEqual({ news: { email: false } })
+    expect((await notifier.suppressions.list()).items).toEqual([])
+    await expect(notifier.send(mail)).resolves.toMatchObject({ status: 'queued' })
+  })
+
   it('suppress who bounced for good or complained, and let go who opted in again', async () => {
     const { notifier } = await start()
     const id = await sentOne(notifier)

@@ -120,9 +120,9 @@ function meaningOf(type: string, event: unknown): Meaning {
 
 /** Mailgun's codes for mails that it did not attempt to deliver. */
 const OWN: Readonly<Record<string, Meaning>> = {
-  '605': { type: 'undelivered', code: 'blocked_recipient' },
-  '606': { type: 'undelivered', code: 'unsubscribed' },
-  '607': { type: 'undelivered', code: 'blocked_recipient' },
+  '605': { type: 'undelivered', code: 'blocked_by_provider' },
+  '606': { type: 'undelivered', code: 'blocked_by_provider' },
+  '607': { type: 'undelivered', code: 'blocked_by_provider' },
   '625': { type: 'undelivered', code: 'provider_suspended' },
 }
 const REASONS: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ const CODES: Readonly<Record<string, Verdict>> = {
   '402': ['rejected', 'provider_error', 'message'],
   '403': ['rejected', 'provider_error', 'message'],
   '405': ['retry', 'provider_quota_exceeded', 'account'],
-  '406': ['rejected', 'blocked_recipient', 'recipient'],
+  '406': ['rejected', 'blocked_by_provider', 'recipient'],
   '409': ['rejected', 'provider_error', 'message'],
   '410': ['rejected', 'provider_error', 'message'],
   '411': ['rejected', 'content_rejected', 'message'],

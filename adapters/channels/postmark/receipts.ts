@@ -113,7 +113,7 @@ const BOUNCES: Readonly<Record<string, Meaning>> = {
   SpamNotification: { type: 'undelivered', code: 'spam_detected' },
   DMARCPolicy: { type: 'undelivered', code: 'invalid_sender' },
   Unconfirmed: { type: 'undelivered', code: 'invalid_sender' },
-  ManuallyDeactivated: { type: 'undelivered', code: 'blocked_recipient' },
+  ManuallyDeactivated: { type: 'undelivered', code: 'blocked_by_provider' },
   VirusNotification: { type: 'undelivered', code: 'content_rejected' },
   SpamComplaint: { type: 'complained', suppress: 'complaint' },
   Unsubscribe: { type: 'unsubscribed', suppress: 'unsubscribe' },

@@ -121,7 +121,7 @@ function meaningOf(type: string, data: unknown): Meaning {
     case 'email.bounced':
       return bounce(member(data, 'bounce'))
     case 'email.suppressed':
-      return { type: 'undelivered', code: 'blocked_recipient' }
+      return { type: 'undelivered', code: 'blocked_by_provider' }
     case 'email.failed':
       return { type: 'undelivered', code: 'provider_error' }
     case 'email.complained':
@@ -142,7 +142,7 @@ function meaningOf(type: string, data: unknown): Meaning {
 function bounce(details: unknown): Meaning {
   const type = textMember(details, 'type')
   const text = `${textMember(details, 'subType') ?? ''} ${textMember(details, 'message') ?? ''}`
-  if (/suppress/i.test(text)) return { type: 'undelivered', code: 'blocked_recipient' }
+  if (/suppress/i.test(text)) return { type: 'undelivered', code: 'blocked_by_provider' }
   // Automatic replies also count as transient and leave the mail delivered.
   if (type !== 'Permanent' && /mailbox ?full|mailbox is full|\b[45]\.2\.2\b/i.test(text)) {
     return { type: 'undelivered', code: 'mailbox_full' }

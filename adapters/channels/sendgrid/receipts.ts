@@ -79,7 +79,7 @@ function receiptOf(event: unknown): Receipt | null {
   const notificationId = textMember(event, OUR_ID)
   const type = textMember(event, 'event')
   if (type === undefined || (providerMessageId === undefined && notificationId === undefined)) return null
-  const { suppress, ...fact } = meaningOf(type, event)
+  const { suppress, scope, ...fact } = meaningOf(type, event)
   return {
     dedupeKey: dedupeKey(
       textMember(event, 'sg_event_id') ?? dedupeKey(type, providerMessageId, textMember(event, 'timestamp')),
@@ -93,7 +93,7 @@ function receiptOf(event: unknown): Receipt | null {
       message: (textMember(event, 'reason') ?? textMember(event, 'response'))?.slice(0, 500),
       occurredAt: timeOf(member(event, 'timestamp')),
     },
-    suppress: hintOf(suppress),
+    suppress: hintOf(suppress, scope),
   }
 }
 
@@ -114,8 +114,7 @@ function meaningOf(event: string, details: unknown): Meaning {
     case 'unsubscribe':
       return { type: 'unsubscribed', suppress: 'unsubscribe' }
     case 'group_unsubscribe':
-      // Concerns one group of mails only.
-      return { type: 'unsubscribed' }
+      return { type: 'unsubscribed', suppress: 'unsubscribe', scope: 'category' }
     case 'open':
       return member(details, 'sg_machine_open') === true
         ? { type: 'opened', machine: true }
@@ -147,9 +146,8 @@ function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
 
 function dropped(reason: string, type: string | undefined): Meaning {
   if (type === 'expired') return { type: 'undelivered', code: 'expired' }
-  if (/bounced address/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
-  if (/unsubscribed/i.test(reason)) return { type: 'undelivered', code: 'unsubscribed' }
-  if (/spam reporting/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
+  if (/bounced address|unsubscribed|spam reporting/i.test(reason))
+    return { type: 'undelivered', code: 'blocked_by_provider' }
   if (/spam/i.test(reason)) return { type: 'undelivered', code: 'spam_detected' }
   if (/package quota/i.test(reason)) return { type: 'undelivered', code: 'provider_quota_exceeded' }
   // "Invalid SMTPAPI header" concerns the mail.

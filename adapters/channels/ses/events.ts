@@ -94,9 +94,8 @@ const TRANSIENT: Readonly<Record<string, Meaning>> = {
 function bounce(type: string | undefined, subType: string): Meaning {
   if (type === 'Permanent') {
     // Opted out through an SES contact list, or on a suppression list: SES did not try.
-    if (subType === 'UnsubscribedRecipient') return { type: 'undelivered', code: 'unsubscribed' }
-    return /suppress/i.test(subType)
-      ? { type: 'undelivered', code: 'blocked_recipient' }
+    return /suppress|^UnsubscribedRecipient$/i.test(subType)
+      ? { type: 'undelivered', code: 'blocked_by_provider' }
       : { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
   }
   return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
@@ -108,7 +107,7 @@ const NO_COMPLAINTS: ReadonlySet<string | undefined> = new Set(['not-spam', 'aut
 function complaint(details: unknown): Meaning {
   // On a suppression list of the account or a tenant: SES did not try.
   if (/suppress/i.test(textMember(details, 'complaintSubType') ?? '')) {
-    return { type: 'undelivered', code: 'blocked_recipient' }
+    return { type: 'undelivered', code: 'blocked_by_provider' }
   }
   if (NO_COMPLAINTS.has(textMember(details, 'complaintFeedbackType'))) return { type: 'reported' }
   return { type: 'complained', suppress: 'complaint' }

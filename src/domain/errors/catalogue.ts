@@ -259,6 +259,7 @@ const ROWS = {
     'The person has no address on the channel.',
     'Use another channel, or ask the person for an address.',
   ],
+  blocked_by_provider: [422, 'The provider has the recipient on its own list.', 'Remove it from that list.'],
   opted_out: [422, 'A preference turns this message off.', 'Do nothing: the recipient does not want it.'],
   carrier_blocked: [
     422,

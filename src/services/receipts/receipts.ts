@@ -12,14 +12,17 @@ import type { ParsedReceipts, ReceiptRequest } from '../../ports/receipts.ts'
 import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { Consent } from '../preferences/consent.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import type { Receipts } from '../service.ts'
 import { optingIn, suppressing } from '../suppressions/kind.ts'
 import type { Backpressure } from './backpressure.ts'
+import { isOfOneList, leaveList } from './list-opt-out.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
 export interface ReceiptParts {
   readonly storage: Storage
+  readonly consent: Consent
   readonly clock: Clock
   readonly logger: Logger
   /** Public mount address of the API. Undefined: from the Host header. */
@@ -41,7 +44,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
 
 /** Takes reports of providers: verifies, stores, then answers. */
 export function createReceipts(parts: ReceiptParts): Receipts {
-  const { storage, registry, clock, logger, publicUrl, emit, wake, backpressure } = parts
+  const { storage, consent, registry, clock, logger, publicUrl, emit, wake, backpressure } = parts
   /** One queue per instance: slow verification delays only that provider. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Requests without an answer. */
@@ -86,10 +89,13 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     if (answer.kind === 'failed') throw answer.error
   }
 
-  function store(provider: ConfiguredProvider, source: ReceiptSource, receipt: Receipt): Promise<void> {
+  async function store(provider: ConfiguredProvider, source: ReceiptSource, receipt: Receipt): Promise<void> {
     const { fact, suppress } = receipt
     if (fact === undefined) return storeConsent(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
+    // The wish first: if the process ends in between, the provider repeats the report.
+    if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, consent)))
+      return storeFact(whole, source, receipt)
     return storeFact(
       suppress === undefined ? whole : { ...whole, suppress: suppress.reason },
       source,

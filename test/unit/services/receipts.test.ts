@@ -3,9 +3,12 @@ import { silentLogger } from '../../../src/defaults/silent-logger.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Receipt } from '../../../src/domain/receipt.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import { resolveCategories } from '../../../src/services/categories/code-categories.ts'
+import { createConsent } from '../../../src/services/preferences/consent.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'
 import { type Backpressure, createBackpressure } from '../../../src/services/receipts/backpressure.ts'
 import { createReceipts } from '../../../src/services/receipts/receipts.ts'
+import { createRecordStores } from '../../../src/services/records/record-stores.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
@@ -50,6 +53,10 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   )
   const { take } = createReceipts({
     storage,
+    consent: createConsent(createRecordStores(storage.records), {
+      categories: resolveCategories(undefined),
+      clock,
+    }),
     clock,
     logger: silentLogger(),
     publicUrl: undefined,

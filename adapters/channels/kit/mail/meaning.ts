@@ -7,6 +7,8 @@ import type { SuppressionReason } from '../../../../src/domain/suppression.ts'
 export type Meaning = Pick<Fact, 'type' | 'code' | 'machine'> & {
   /** Set if the recipient refuses, or cannot receive, further mails. */
   readonly suppress?: SuppressionReason | undefined
+  /** `category`: the unsubscription concerns one list of mails only. */
+  readonly scope?: 'category' | undefined
 }
 
 /** The address in a report, which may have a display name. Undefined: none. */
@@ -15,6 +17,7 @@ export function addressOf(text: string | undefined): string | undefined {
 }
 
 /** The suppression for a report. Undefined: none. */
-export function hintOf(reason: SuppressionReason | undefined): Receipt['suppress'] {
-  return reason === undefined ? undefined : { reason }
+export function hintOf(reason: SuppressionReason | undefined, scope?: Meaning['scope']): Receipt['suppress'] {
+  if (reason === undefined) return undefined
+  return scope === undefined ? { reason } : { reason, scope }
 }

@@ -116,14 +116,14 @@ describe('a report of Mailgun', () => {
     [failed('temporary', { code: 450, message: 'busy' }), { type: 'deferred', message: 'busy' }],
     [
       failed('permanent', { code: 605 }, { reason: 'suppress-bounce' }),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       failed('permanent', {}, { reason: 'suppress-bounce' }),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
-    [failed('permanent', { code: 606 }), { type: 'undelivered', code: 'unsubscribed' }],
-    [failed('permanent', { code: 607 }), { type: 'undelivered', code: 'blocked_recipient' }],
+    [failed('permanent', { code: 606 }), { type: 'undelivered', code: 'blocked_by_provider' }],
+    [failed('permanent', { code: 607 }), { type: 'undelivered', code: 'blocked_by_provider' }],
     [failed('permanent', { code: 625 }), { type: 'undelivered', code: 'provider_suspended' }],
     [
       failed('permanent', { code: 550, message: '5.1.1 no such user' }, { reason: 'bounce' }),

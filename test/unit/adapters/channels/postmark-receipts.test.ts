@@ -93,7 +93,7 @@ describe('a report of Postmark', () => {
     [bounce('SpamNotification'), { type: 'undelivered', code: 'spam_detected' }],
     [bounce('DMARCPolicy'), { type: 'undelivered', code: 'invalid_sender' }],
     [bounce('Unconfirmed'), { type: 'undelivered', code: 'invalid_sender' }],
-    [bounce('ManuallyDeactivated'), { type: 'undelivered', code: 'blocked_recipient' }],
+    [bounce('ManuallyDeactivated'), { type: 'undelivered', code: 'blocked_by_provider' }],
     [bounce('VirusNotification'), { type: 'undelivered', code: 'content_rejected' }],
     [bounce('SpamComplaint'), { type: 'complained' }, 'complaint'],
     [bounce('Unsubscribe'), { type: 'unsubscribed' }, 'unsubscribe'],

@@ -145,10 +145,10 @@ describe('a report of Resend', () => {
       },
       'hard_bounce',
     ],
-    [bounce('Permanent', 'Suppressed'), { type: 'undelivered', code: 'blocked_recipient' }],
+    [bounce('Permanent', 'Suppressed'), { type: 'undelivered', code: 'blocked_by_provider' }],
     [
       bounce('Permanent', 'General', 'The address is on the suppression list.'),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       event('email.bounced'),
@@ -166,14 +166,14 @@ describe('a report of Resend', () => {
     ],
     [
       event('email.bounced', { bounce: { message: 'The address is suppressed.' } }),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [bounce('Transient', 'MailboxFull'), { type: 'undelivered', code: 'mailbox_full' }],
     [bounce('Transient', 'General'), { type: 'undelivered', code: 'recipient_unreachable' }],
     [bounce('Undetermined', 'Undetermined'), { type: 'undelivered', code: 'recipient_unreachable' }],
     [
       event('email.suppressed', { suppressed: { type: 'x', message: 'Listed.' } }),
-      { type: 'undelivered', code: 'blocked_recipient', message: 'Listed.' },
+      { type: 'undelivered', code: 'blocked_by_provider', message: 'Listed.' },
     ],
     [
       event('email.failed', { failed: { reason: 'quota' } }),

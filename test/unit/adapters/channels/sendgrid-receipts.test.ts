@@ -158,7 +158,7 @@ describe('a report of SendGrid', () => {
     ]),
     [
       { event: 'dropped', reason: 'Bounced Address' },
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       { event: 'dropped', reason: 'Invalid' },
@@ -174,11 +174,11 @@ describe('a report of SendGrid', () => {
     ],
     [
       { event: 'dropped', reason: 'Unsubscribed Address' },
-      { type: 'undelivered', code: 'unsubscribed' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       { event: 'dropped', reason: 'Spam Reporting Address' },
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       { event: 'dropped', reason: 'Spam Content' },
@@ -194,7 +194,6 @@ describe('a report of SendGrid', () => {
     ],
     [{ event: 'spamreport' }, { type: 'complained' }, 'complaint'],
     [{ event: 'unsubscribe' }, { type: 'unsubscribed' }, 'unsubscribe'],
-    [{ event: 'group_unsubscribe' }, { type: 'unsubscribed' }],
     [{ event: 'open' }, { type: 'opened' }],
     [
       { event: 'open', sg_machine_open: true },
@@ -207,6 +206,12 @@ describe('a report of SendGrid', () => {
     expect(receipt?.fact).toMatchObject({ providerMessageId: 'abc123', occurredAt: NOW, ...fact })
     expect(receipt?.fact?.machine).toBe(fact.machine)
     expect(receipt?.suppress).toEqual(reason === undefined ? undefined : { reason })
+  })
+
+  it('about a group of mails concerns one list only', async () => {
+    const receipt = await report({ event: 'group_unsubscribe' })
+    expect(receipt?.fact?.type).toBe('unsubscribed')
+    expect(receipt?.suppress).toEqual({ reason: 'unsubscribe', scope: 'category' })
   })
 
   it('is known again by its own id, and without one by what it says', async () => {

@@ -317,9 +317,9 @@ describe('an event of SES', () => {
       'hard_bounce',
     ],
     [bounce('Permanent', 'NoEmail'), { type: 'bounced', code: 'invalid_recipient' }, 'hard_bounce'],
-    [bounce('Permanent', 'Suppressed'), { type: 'undelivered', code: 'blocked_recipient' }],
-    [bounce('Permanent', 'UnsubscribedRecipient'), { type: 'undelivered', code: 'unsubscribed' }],
-    [bounce('Permanent', 'OnAccountSuppressionList'), { type: 'undelivered', code: 'blocked_recipient' }],
+    [bounce('Permanent', 'Suppressed'), { type: 'undelivered', code: 'blocked_by_provider' }],
+    [bounce('Permanent', 'UnsubscribedRecipient'), { type: 'undelivered', code: 'blocked_by_provider' }],
+    [bounce('Permanent', 'OnAccountSuppressionList'), { type: 'undelivered', code: 'blocked_by_provider' }],
     [bounce('Transient', 'MailboxFull'), { type: 'undelivered', code: 'mailbox_full' }],
     [bounce('Transient', 'MessageTooLarge'), { type: 'undelivered', code: 'message_too_large' }],
     [bounce('Transient', 'ContentRejected'), { type: 'undelivered', code: 'content_rejected' }],
@@ -343,11 +343,11 @@ describe('an event of SES', () => {
     [complaint({ complaintFeedbackType: 'virus' }), { type: 'reported', providerCode: 'Complaint virus' }],
     [
       complaint({ complaintSubType: 'OnAccountSuppressionList' }),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       complaint({ complaintSubType: 'OnTenantSuppressionList' }),
-      { type: 'undelivered', code: 'blocked_recipient' },
+      { type: 'undelivered', code: 'blocked_by_provider' },
     ],
     [
       { eventType: 'Reject', reject: { reason: 'Bad content' } },
