@@ -11,6 +11,7 @@ import { exampleUrls } from '../links/links.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { verdict } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
+import { localeOf } from '../recipients/language.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
 import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
@@ -90,7 +91,7 @@ export function createAccept(
         ? null
         : await lookups.template({ organizationId, reference: input.template })
     if (template !== null && needsTexts(template))
-      template = await how.library.complete(template, lookups.records, input.locale)
+      template = await how.library.complete(template, lookups.records, localeOf(input, person))
     if (template !== null) await how.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming

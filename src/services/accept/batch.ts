@@ -10,6 +10,7 @@ import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.
 import { fingerprint } from '../fingerprint.ts'
 import { verdicts } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
+import { localeOf } from '../recipients/language.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
 import { findTemplates } from '../templates/find-templates.ts'
@@ -182,10 +183,12 @@ export async function judgeBatch(
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
   const prepared: [number, Group][] = []
   const people = await peopleOf(inputs, organizationId, how)
+  // Without a resolver each message is refused when it is judged.
+  const localeFor = (input: ParsedSend) => localeOf(input, how.people === null ? null : people(input))
   const categories = createBatchCategories(how.consent.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
   await inSlices(
-    byTemplate(inputs, organizationId, reads, { ...how, categories }, spent),
+    byTemplate(inputs, organizationId, reads, { ...how, categories, localeFor }, spent),
     how.clock,
     ([index, input, template]) =>
       attempt(index, errors, () => {
@@ -257,7 +260,10 @@ async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   reads: AcceptReads,
-  how: Preparation & { readonly categories: BatchCategories },
+  how: Preparation & {
+    readonly categories: BatchCategories
+    localeFor(input: ParsedSend): string | undefined
+  },
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
   const naming = groupedByTemplate(inputs)
@@ -275,7 +281,7 @@ async function* byTemplate(
     const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) {
-      const known = inLocale(input.locale)
+      const known = inLocale(how.localeFor(input))
       yield [index, input, isPending(known) ? await known : known]
     }
   }

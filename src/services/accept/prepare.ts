@@ -25,6 +25,7 @@ import {
 } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { addressed } from '../recipients/addressed.ts'
+import { timeZoneOf } from '../recipients/language.ts'
 import type { PeopleFinder, ResolvedPerson } from '../recipients/people.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
@@ -88,7 +89,7 @@ export function prepareSend(
   if (to !== '') assertCarried(kind, route, to, parts, how.registry)
   const id = how.newId()
   const content = {
-    ...contentOf(kind, input, parts, template, how, spent),
+    ...contentOf(kind, input, parts, template, how, spent, timeZoneOf(input, person)),
     ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
     ...(pinned === undefined ? {} : { person: pinned }),
@@ -293,6 +294,7 @@ function contentOf(
   template: Template | null,
   { compiled, links }: Preparation,
   spent: Work | undefined,
+  timeZone: string | undefined,
 ): NotificationContent {
   const overrides = {
     ...(input.subject === undefined ? {} : { subject: input.subject }),
@@ -319,7 +321,7 @@ function contentOf(
   }
   const variables = { ...input.data, ...input.variables }
   const zone = template.made?.timeZone
-  const how = zone === undefined ? overrides : { ...overrides, timeZone: input.timeZone ?? zone }
+  const how = zone === undefined ? overrides : { ...overrides, timeZone: timeZone ?? zone }
   const prepared = compiled.of(template)
   assertLinkable(prepared.links, variables, links)
   prepared.assertVariables(variables, how, spent)

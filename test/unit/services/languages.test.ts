@@ -70,6 +70,36 @@ describe('a template in several locales', () => {
     )
   })
 
+  it('is that of the person to whom it is sent, unless the send has one', async () => {
+    const people = {
+      ada: { channels: { email: TO }, locale: 'de-AT', timeZone: 'Asia/Tokyo' },
+      bob: { channels: { email: TO }, locale: 'nonsense!', timeZone: 'Mars/Olympus' },
+    }
+    const { notifier, rendered } = await open({ recipients: { resolve: async () => people }, messages })
+    const text = '{{@due}}'
+    await notifier.templates.create({
+      name: 'a',
+      channel: 'email',
+      text,
+      locales: { de: { text: `DE ${text}` } },
+    })
+    const variables = { at: '2026-01-31T23:30:00Z' }
+    const message = { template: 'a', variables, channel: 'email' }
+    const { items } = await notifier.sendBatch([
+      { ...message, recipient: 'ada' },
+      { ...message, recipient: 'ada', locale: 'en', timeZone: 'UTC' },
+      { ...message, recipient: 'bob' },
+    ])
+    const bodies = items.map(async (item) => (await rendered('id' in item ? item.id : ''))?.body)
+    expect(await Promise.all(bodies)).toEqual([
+      'DE Fällig 1. Februar 2026',
+      'Due January 31, 2026',
+      'Due January 31, 2026',
+    ])
+    const { id } = await notifier.send({ ...message, recipient: 'ada' })
+    expect((await rendered(id))?.body).toBe('DE Fällig 1. Februar 2026')
+  })
+
   it('is not put together from scripts that a reader cannot read', async () => {
     const { notifier } = await open()
     const locales = {
