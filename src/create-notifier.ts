@@ -211,7 +211,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     processor,
     compiled,
     links,
-    findAddress: createFindAddress(people, clock),
+    findAddress: createFindAddress(people, storage, clock),
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
     signer,
     emit,

@@ -1,6 +1,8 @@
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { TimelineEntry } from '../../ports/storage/notifications.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
 import type { PeopleFinder } from './people.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
@@ -15,8 +17,11 @@ export type AddressNow =
 
 /** What was resolved within this time is not resolved again. */
 const FRESH_MS = 60_000
-/** Delay while the resolver fails. */
-const LATER_MS = 30_000
+/** First delay while the resolver fails, doubled each time up to the longest. */
+const FIRST_DELAY_MS = 30_000
+const LONGEST_DELAY_MS = 15 * 60_000
+
+const MOST_DOUBLINGS = 10
 
 const NO_ADDRESS = 'The recipient has no address on this channel.'
 
@@ -27,8 +32,21 @@ const NO_ADDRESS = 'The recipient has no address on this channel.'
 export type FindAddress = (job: NotificationJob) => Promise<AddressNow> | undefined
 
 /** @param people null: no resolver is configured here */
-export function createFindAddress(people: PeopleFinder | null, clock: Clock): FindAddress {
-  async function find({ organizationId, notification }: NotificationJob): Promise<AddressNow> {
+export function createFindAddress(
+  people: PeopleFinder | null,
+  { notifications }: Pick<Storage, 'notifications'>,
+  clock: Clock,
+): FindAddress {
+  /** From the history, because other processes may have failed before. */
+  async function delayOf({ notification: { id, expiresInMs } }: NotificationJob): Promise<number> {
+    const entries = await notifications.timeline(id)
+    const last = entries.findLastIndex((entry) => !isFailedLookUp(entry))
+    const delayMs = FIRST_DELAY_MS * 2 ** Math.min(entries.length - last - 1, MOST_DOUBLINGS)
+    return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
+  }
+
+  async function find(job: NotificationJob): Promise<AddressNow> {
+    const { organizationId, notification } = job
     const { to, recipient, channel, groupId, createdAt } = notification
     const isFresh = clock.now() - createdAt <= FRESH_MS
     if (people === null || recipient === null || isFresh)
@@ -39,7 +57,7 @@ export function createFindAddress(people: PeopleFinder | null, clock: Clock): Fi
       return next === undefined ? { kind: 'skip', message: NO_ADDRESS } : { kind: 'send', to: next }
     } catch (error) {
       const message = isNotifierError(error) ? error.message : 'The resolver of recipients failed.'
-      return { kind: 'later', message, delayMs: LATER_MS }
+      return { kind: 'later', message, delayMs: await delayOf(job) }
     }
   }
 
@@ -49,6 +67,16 @@ export function createFindAddress(people: PeopleFinder | null, clock: Clock): Fi
     if (to !== '' && (people === null || clock.now() - createdAt <= FRESH_MS)) return undefined
     return find(job)
   }
+}
+
+/** No attempt was made, because the person could not be looked up. */
+function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
+  return (
+    type === 'attempt_failed' &&
+    fact?.unasked === true &&
+    fact.attempt === undefined &&
+    fact.code === 'service_unavailable'
+  )
 }
 
 /** The other devices of a group have notifications of their own. */
