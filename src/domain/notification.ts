@@ -54,8 +54,8 @@ export type NotificationContent = PinnedText & Carried & Sensitivity
 interface Carried {
   /** The parts, in the kind's stored form. */
   readonly parts?: unknown
-  /** Language and time zone of the recipient at the accept. Absent: unknown. */
-  readonly person?: { readonly locale?: string; readonly timeZone?: string }
+  /** The locale that the send named, or else the person had at the accept, as BCP 47. Absent: unknown. */
+  readonly locale?: string
   /** The preference that turned the message off at the accept: it is never sent. Absent: none did. */
   readonly turnedOff?: DecidedBy
 }

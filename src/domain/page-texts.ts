@@ -60,17 +60,17 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
 /**
  * Chooses a language.
  *
- * @param wanted of the link; undefined: none
+ * @param wanted by the link and by its message, the most important first
  * @param accepted the header Accept-Language
  * @param known the languages that there are texts for, the default first
  */
 export function chooseLanguage(
-  wanted: string | undefined,
+  wanted: readonly string[],
   accepted: string | undefined,
   known: readonly string[],
 ): string {
   const names = new Map(known.map((language) => [language.toLowerCase(), language]))
-  for (const language of [...(wanted === undefined ? [] : [wanted]), ...preferred(accepted ?? '')]) {
+  for (const language of [...wanted, ...preferred(accepted ?? '')]) {
     const found = names.get(language.toLowerCase()) ?? names.get(baseOf(language))
     if (found !== undefined) return found
   }

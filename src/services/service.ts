@@ -66,6 +66,8 @@ export interface Admissions {
  * without counting.
  */
 export interface Pages {
+  /** The language of the message with the token, as BCP 47. Null: unknown, or an invalid token. */
+  localeOf(token: string): Promise<string | null>
   /** Whether the token is valid for an unsubscription. Read-only. */
   canUnsubscribe(token: string): Promise<boolean>
   /**

@@ -32,16 +32,17 @@ async function start(pages?: NotifierOptions['pages']): Promise<void> {
   })
 }
 
-const payload = (recipient?: string) =>
+const payload = (recipient?: string, locale?: string) =>
   JSON.stringify([
     'org_default',
     'email',
     addressHash(KINDS.of('email'), ADA.to),
     'news',
     'notif_1',
-    ...(recipient ? [recipient] : []),
+    ...(locale ? [recipient ?? '', locale] : recipient ? [recipient] : []),
   ])
-const path = (recipient?: string) => `/n/preferences?t=${signer.sign('preferences', payload(recipient))}`
+const path = (...about: Parameters<typeof payload>) =>
+  `/n/preferences?t=${signer.sign('preferences', payload(...about))}`
 
 const get = (at: string, headers: Record<string, string> = {}): Promise<Answer> =>
   call(host.port, { path: at, headers })
@@ -214,6 +215,34 @@ describe('the preference page', () => {
         (await get(`${path()}${query}`, headers)).text,
         `${query} ${JSON.stringify(headers).slice(0, 80)}`,
       ).toMatch(expected)
+  })
+
+  it.each([
+    ['', 'de'],
+    ['&lang=es', 'es'],
+    ['&lang=tlh', 'de'],
+  ])(
+    'is in the language of its message, whatever the browser asks: with %j in %s',
+    async (query, language) => {
+      await start()
+      const headers = { 'accept-language': 'fr' }
+      const at = `${path(undefined, 'de-AT')}${query}`
+      expect((await get(at, headers)).text).toContain(`<html lang="${language}"`)
+      const asking = at.replace('preferences', 'unsubscribe')
+      const token = signer.sign('unsubscribe', payload('user:42', 'de-AT'))
+      const { text } = await get(asking.replace(/t=[^&]+/, `t=${token}`), headers)
+      expect(text).toContain(`<html lang="${language}"`)
+      const [, href = ''] = /href="(preferences[^"]+)"/.exec(text) ?? []
+      expect((await get(`/n/${href.replaceAll('&amp;', '&')}`, headers)).text).toContain(
+        `<html lang="${language}"`,
+      )
+    },
+  )
+
+  it('speaks for the address if its link has a language and no recipient', async () => {
+    await start()
+    await post(path(undefined, 'de'), { none: '1' })
+    expect(on(await get(path()))).toEqual([])
   })
 
   it('stays readable under maintenance, and then stores nothing', async () => {

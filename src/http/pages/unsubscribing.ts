@@ -13,19 +13,19 @@ function paragraph(text: string): string {
   return `<p>${escapeHtml(text)}</p>`
 }
 
-function managing({ manage }: LocalTexts['texts'], token: string | null): string {
-  if (token === null) return ''
-  return `<p><a href="preferences?t=${encodeURIComponent(token)}">${escapeHtml(manage)}</a></p>`
+function managing({ manage }: LocalTexts['texts'], href: string | null): string {
+  if (href === null) return ''
+  return `<p><a href="${href.replaceAll('&', '&amp;')}">${escapeHtml(manage)}</a></p>`
 }
 
-/** @param token of the preference page; null: no link to it */
-export function confirmPage({ language, texts }: LocalTexts, token: string | null): HandlerResult {
-  const body = paragraph(texts.askText) + form(texts) + managing(texts, token)
+/** @param preferences address of the preference page; null: no link to it */
+export function confirmPage({ language, texts }: LocalTexts, preferences: string | null): HandlerResult {
+  const body = paragraph(texts.askText) + form(texts) + managing(texts, preferences)
   return htmlPage(200, language, texts.askTitle, body)
 }
 
-export function donePage({ language, texts }: LocalTexts, token: string | null): HandlerResult {
-  return htmlPage(200, language, texts.doneTitle, paragraph(texts.doneText) + managing(texts, token))
+export function donePage({ language, texts }: LocalTexts, preferences: string | null): HandlerResult {
+  return htmlPage(200, language, texts.doneTitle, paragraph(texts.doneText) + managing(texts, preferences))
 }
 
 export function incompletePage({ language, texts }: LocalTexts): HandlerResult {

@@ -25,34 +25,50 @@ function tokenIn({ query }: RequestContext): string {
   return typeof t === 'string' && t.length <= MAX_TOKEN ? t : ''
 }
 
-/** The texts for the visitor. `lang` in the link chooses, then the browser. */
-function textsOf({ query, request }: RequestContext, { pages }: Service): LocalTexts {
-  const { lang } = query
-  const wanted = typeof lang === 'string' ? lang.slice(0, MAX_LANGUAGE) : undefined
-  return textsFor(pages.texts, wanted, request.header('accept-language'))
+function langIn({ query: { lang } }: RequestContext): string | null {
+  return typeof lang === 'string' ? lang.slice(0, MAX_LANGUAGE) : null
+}
+
+/** The query of a link to the preference page, in the language of this one. */
+function queryFor(token: string, context: RequestContext): string {
+  const lang = langIn(context)
+  return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
+}
+
+/** The texts for the visitor. `lang` in the link chooses, then its message, then the browser. */
+async function textsOf(context: RequestContext, { pages }: Service): Promise<LocalTexts> {
+  const named = [langIn(context), await pages.localeOf(tokenIn(context))]
+  const wanted = named.filter((name) => name !== null)
+  return textsFor(pages.texts, wanted, context.request.header('accept-language'))
+}
+
+/** Address of the preference page, seen from the page of an unsubscription. Null: none. */
+async function managingUrl(context: RequestContext, { pages }: Service): Promise<string | null> {
+  const token = await pages.preferencesToken(tokenIn(context))
+  return token === null ? null : `preferences${queryFor(token, context)}`
 }
 
 /** GET never unsubscribes: scanners follow every link in a mail. */
 async function ask(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { pages } = service
   const token = tokenIn(context)
-  const texts = textsOf(context, service)
+  const texts = await textsOf(context, service)
   if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
-  return confirmPage(texts, await pages.preferencesToken(token))
+  return confirmPage(texts, await managingUrl(context, service))
 }
 
 async function unsubscribe(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { pages } = service
   const token = tokenIn(context)
-  const texts = textsOf(context, service)
+  const texts = await textsOf(context, service)
   if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
   if (!isOneClick(context.bytes)) return incompletePage(texts)
   if (!(await pages.unsubscribe(token))) return unknownPage(texts)
-  return donePage(texts, await pages.preferencesToken(token))
+  return donePage(texts, await managingUrl(context, service))
 }
 
 async function preferences(context: RequestContext, service: Service): Promise<HandlerResult> {
-  const texts = textsOf(context, service)
+  const texts = await textsOf(context, service)
   const page = await service.pages.preferences(tokenIn(context))
   return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
 }
@@ -62,10 +78,8 @@ async function savePreferences(context: RequestContext, service: Service): Promi
   const token = tokenIn(context)
   const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
   if (!(await service.pages.savePreferences(token, postOf(form))))
-    return unknownPage(textsOf(context, service))
-  const { lang } = context.query
-  const language = typeof lang === 'string' ? `&lang=${encodeURIComponent(lang.slice(0, MAX_LANGUAGE))}` : ''
-  const location = `?t=${encodeURIComponent(token)}&saved=1${language}`
+    return unknownPage(await textsOf(context, service))
+  const location = `${queryFor(token, context)}&saved=1`
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: location },
@@ -91,14 +105,14 @@ function visitOf({ request }: RequestContext): Visit {
 
 async function open(context: RequestContext, service: Service): Promise<HandlerResult> {
   if (!(await service.pages.opened(tokenIn(context), visitOf(context))))
-    return unknownPage(textsOf(context, service))
+    return unknownPage(await textsOf(context, service))
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
 async function click(context: RequestContext, service: Service): Promise<HandlerResult> {
   const target = await service.pages.clicked(tokenIn(context), visitOf(context))
-  if (target === null) return unknownPage(textsOf(context, service))
+  if (target === null) return unknownPage(await textsOf(context, service))
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: target },

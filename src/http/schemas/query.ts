@@ -49,7 +49,10 @@ type Filters<Query extends ListQuery> = Omit<Query, 'organizationId'>
 /** Query of a link in a message. */
 export const linkQuery: z.ZodType<{ t: string; lang?: string | undefined }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
-  lang: line.max(35).optional().describe('Language of the page. Default: by Accept-Language.'),
+  lang: line
+    .max(35)
+    .optional()
+    .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
 })
 
 /** Query of the preference page. */
@@ -59,7 +62,10 @@ export const preferencePageQuery: z.ZodType<{
   saved?: string | undefined
 }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
-  lang: line.max(35).optional().describe('Language of the page. Default: by Accept-Language.'),
+  lang: line
+    .max(35)
+    .optional()
+    .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
   saved: z.literal('1').optional().describe('`1`: says that the preferences are saved.'),
 })
 

@@ -25,7 +25,7 @@ import {
 } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { addressed } from '../recipients/addressed.ts'
-import { timeZoneOf } from '../recipients/language.ts'
+import { localeOf, timeZoneOf } from '../recipients/language.ts'
 import type { PeopleFinder, ResolvedPerson } from '../recipients/people.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
@@ -79,7 +79,8 @@ export function prepareSend(
 ): Group {
   const channel = channelOf(input, template)
   const kind = how.registry.kinds.of(channel)
-  const { addresses, recipient, person: pinned } = addressed(kind, input, person)
+  const { addresses, recipient } = addressed(kind, input, person)
+  const locale = localeOf(input, person)
   const [to = '', ...others] = addresses
   const route = routeTo(kind, organizationId, to, how)
   for (const other of others) routeTo(kind, organizationId, other, how)
@@ -92,10 +93,11 @@ export function prepareSend(
     ...contentOf(kind, input, parts, template, how, spent, timeZoneOf(input, person)),
     ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
-    ...(pinned === undefined ? {} : { person: pinned }),
+    ...(locale === undefined ? {} : { locale }),
   }
   if (kind.isBlank !== undefined || kind.assertText !== undefined) {
-    const source = { organizationId, notification: { id, to, category: category?.id, recipient } }
+    const notification = { id, to, category: category?.id, recipient, content }
+    const source = { organizationId, notification }
     const urls = acceptUrls(kind, source, how.links)
     assertReadable(kind, input, content, template && how.compiled.of(template), urls, spent)
   }

@@ -1,4 +1,5 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
+import type { NotificationContent, TemplateReference } from '../../domain/notification.ts'
 import { DEFAULT_CATEGORY } from '../../domain/preferences/category.ts'
 import { addressHash } from '../preferences/kind.ts'
 
@@ -13,6 +14,8 @@ export interface LinkTarget {
   readonly notificationId: string
   /** The application's id of the person. Null: unknown. */
   readonly recipient: string | null
+  /** Language of the pages, as BCP 47. Null: that of the browser. */
+  readonly locale: string | null
 }
 
 /** The notification that a link is for. */
@@ -23,12 +26,13 @@ export interface LinkSource {
     readonly to: string
     readonly category?: string | null | undefined
     readonly recipient?: string | null | undefined
+    readonly content: Pick<NotificationContent, 'locale'> & { readonly template?: TemplateReference }
   }
 }
 
 export function targetOf(kind: ChannelKind, source: LinkSource): LinkTarget {
   const { organizationId, notification } = source
-  const { id, to, category, recipient } = notification
+  const { id, to, category, recipient, content } = notification
   return {
     organizationId,
     channel: kind.name,
@@ -36,24 +40,34 @@ export function targetOf(kind: ChannelKind, source: LinkSource): LinkTarget {
     category: category ?? DEFAULT_CATEGORY,
     notificationId: id,
     recipient: recipient ?? null,
+    locale: content.locale ?? content.template?.texts?.locale ?? null,
   }
 }
 
 /** The content of a token. */
 export function writeTarget(target: LinkTarget): string {
-  const { organizationId, channel, address, category, notificationId, recipient } = target
-  const known = recipient === null ? [] : [recipient]
+  const { organizationId, channel, address, category, notificationId, recipient, locale } = target
+  const known = locale !== null ? [recipient ?? '', locale] : recipient === null ? [] : [recipient]
   return JSON.stringify([organizationId, channel, address, category, notificationId, ...known])
 }
 
 /** @param payload of a verified token; null: it was not valid */
 export function readTarget(payload: string | null): LinkTarget | null {
   if (payload === null) return null
-  const [organizationId = '', channel = '', address = '', category = '', notificationId, recipient = null] =
+  const [organizationId = '', channel = '', address = '', category = '', notificationId, ...known] =
     partsOf(payload)
+  const [recipient = '', locale = null] = known
   return notificationId === undefined
     ? null
-    : { organizationId, channel, address, category, notificationId, recipient }
+    : {
+        organizationId,
+        channel,
+        address,
+        category,
+        notificationId,
+        recipient: recipient === '' ? null : recipient,
+        locale,
+      }
 }
 
 /** None if the payload has another form: an earlier version may have signed it. */

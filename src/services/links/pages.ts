@@ -111,6 +111,10 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
       count('clicked', id, `click:${place}`, visit)
       return target
     },
+    async localeOf(token) {
+      const { verify } = signer()
+      return readTarget(verify('preferences', token) ?? verify('unsubscribe', token))?.locale ?? null
+    },
     async canUnsubscribe(token) {
       return readTarget(signer().verify('unsubscribe', token)) !== null
     },

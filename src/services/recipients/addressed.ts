@@ -9,13 +9,6 @@ export interface Addressed {
   readonly addresses: readonly string[]
   /** Null: sent to an address. */
   readonly recipient: string | null
-  /** What is pinned of the person. Absent: nothing. */
-  readonly person?: PinnedPerson
-}
-
-export interface PinnedPerson {
-  readonly locale?: string
-  readonly timeZone?: string
 }
 
 /** @param person as found; null: unknown @throws NotifierError `unknown_recipient` */
@@ -26,9 +19,7 @@ export function addressed(
 ): Addressed {
   if (recipient === undefined) return { addresses: [to ?? ''], recipient: null }
   if (person === null) throw unknownRecipient(recipient)
-  const { channels, ...pinned } = person
-  const addresses = channels[channel] ?? []
-  return { addresses, recipient, ...(Object.keys(pinned).length === 0 ? {} : { person: pinned }) }
+  return { addresses: person.channels[channel] ?? [], recipient }
 }
 
 /** The error of a send to a recipient without the option `recipients`. */

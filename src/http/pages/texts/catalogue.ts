@@ -17,12 +17,12 @@ export interface LocalTexts {
  * The texts for a visitor. A text that a language does not have is that of its base language, or else English.
  *
  * @param own texts of the application
- * @param wanted language of the link; undefined: none
+ * @param wanted languages of the link and of its message, the most important first
  * @param accepted the header Accept-Language
  */
 export function textsFor(
   own: PageTextsByLanguage,
-  wanted: string | undefined,
+  wanted: readonly string[],
   accepted: string | undefined,
 ): LocalTexts {
   const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(own)])]
