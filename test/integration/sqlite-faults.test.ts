@@ -175,7 +175,7 @@ test('a read-only database stores nothing and says so', async () => {
 test('a place that cannot be opened, and a file that is no database, are faults of the configuration', async () => {
   writeFileSync(`${file}.txt`, 'This is a text. '.repeat(1_000))
   const faults: [string, string][] = [
-    [dirname(file), 'cannot be opened (EISDIR)'],
+    [dirname(file), 'is a directory'],
     [join(dirname(file), 'nowhere', 'x.db'), 'cannot be opened (ENOENT)'],
     [`${file}.txt`, 'is not a SQLite database'],
   ]

@@ -87,6 +87,7 @@ it('suppresses who blocks the bot, until they unblock it', async () => {
 
   expect(await change('kicked', 'another-secret-token')).toBe(401)
   await send()
+  expect(await taken(1)).toHaveLength(1)
   expect(await change('kicked')).toBe(200)
   await expect(send()).rejects.toMatchObject({ code: 'unsubscribed' })
   expect(await change('member')).toBe(200)

@@ -125,11 +125,15 @@ export function createAccept(
    *
    * @throws NotifierError `blocked_recipient`, `unsubscribed`
    */
-  async function wanted({ lookups }: UnitOfWork, organizationId: string, group: Group): Promise<Group> {
+  async function wanted(
+    { lookups, inside }: UnitOfWork,
+    organizationId: string,
+    group: Group,
+  ): Promise<Group> {
     const [first, ...others] = group
     if (first.to === '') return group
     const { consent } = how
-    const found = consent.inUse.of(organizationId)
+    const found = consent.inUse.of(organizationId, inside)
     const inUse = found instanceof Promise ? await found : found
     const named = consent.categories.ofStored(organizationId, first.category ?? null)
     const category = named instanceof Promise ? await named : named
@@ -195,7 +199,7 @@ export function createAccept(
     const { unit, organizationId, use } = call
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return batchResult(known)
-    const judged = await judgeBatch(parsed, organizationId, unit.lookups.reads, how)
+    const judged = await judgeBatch(parsed, organizationId, unit, how)
     const grant = await limits.take(organizationId, judged.notifications.length)
     const { granted, refusal } = grant
     const notifications = traced(judged.notifications.slice(0, granted), span)

@@ -19,6 +19,7 @@ import { heeding } from './heeding.ts'
 import { parseSend } from './parse-send.ts'
 import { assertLimits, channelHint, type Group, isLimited, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /** Most notifications in one batch. */
 const MAX_BATCH = 10_000
@@ -175,7 +176,7 @@ export async function parseBatch(
 export async function judgeBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
-  reads: AcceptReads,
+  { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
@@ -210,7 +211,7 @@ export async function judgeBatch(
     recipient: one.recipient ?? null,
     category: categories.of(one.category ?? null),
   }))
-  const judged = await verdicts(asked, reads.records, await how.consent.inUse.of(organizationId))
+  const judged = await verdicts(asked, reads.records, await how.consent.inUse.of(organizationId, inside))
   const verdictOn = new Map(going.map((one, position) => [one, judged[position]]))
   const limited = going.some((one) => isLimited(kindOf(one), one))
   const limits = limited ? await how.limitsOf(organizationId) : null

@@ -1,11 +1,17 @@
 import type { Clock } from '../../ports/clock.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import { preferenceKind } from './kind.ts'
 
 /** Which organizations have preferences, so that the messages of others cost no look-up. */
 export interface PreferencesInUse {
-  /** Whether preferences are stored. At once while that is known. Of other processes it notices within a second. */
-  of(organizationId: string): boolean | Promise<boolean>
+  /**
+   * Whether preferences are stored. At once while that is known. Of other processes it notices within a second.
+   *
+   * @param inside the reads of a transaction of the caller, which must not wait for another connection: where it is
+   *   unknown, the answer is yes
+   */
+  of(organizationId: string, inside?: AcceptReads): boolean | Promise<boolean>
   /** Called before the first preference is stored here. */
   mark(organizationId: string): void
 }
@@ -34,10 +40,11 @@ export function createPreferencesInUse(
   }
 
   return {
-    of(organizationId) {
+    of(organizationId, inside) {
       const until = known.get(organizationId)
       if (until === Number.POSITIVE_INFINITY) return true
       if (until !== undefined && until > clock.monotonic()) return false
+      if (inside !== undefined) return true
       const others = asking.get(organizationId)
       if (others !== undefined) return others
       const answer = ask(organizationId).finally(() => asking.delete(organizationId))
