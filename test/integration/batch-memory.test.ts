@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import type { BatchPeopleOptions } from './programs/batch-people.ts'
 import type { ServeOptions } from './programs/serve.ts'
 
 const directory = temporaryDirectory()
@@ -54,4 +55,16 @@ it('a body that goes on for ever is refused while it is read, and no more of it 
   const peak = Number((await program.said('peak ')).slice('peak '.length))
   expect(peak).toBeGreaterThan(8 * MiB)
   expect(peak).toBeLessThan(40 * MiB)
+})
+
+it('100,000 people in batches are resolved in sets of a thousand, and none of them is kept', async () => {
+  const options: BatchPeopleOptions = { database: join(directory, 'people.db'), batches: 10, size: 10_000 }
+  const program = runProgram('batch-people', options, ['--expose-gc'])
+  expect(await program.ended, program.errors.join('\n')).toBe(0)
+  const batches = program.lines.filter((line) => line.startsWith('batch ')).map((line) => line.split(' '))
+  expect(batches.map(([, , accepted]) => accepted)).toEqual(Array(10).fill('10000'))
+  expect(program.lines.at(-1)).toBe('asked 1000 100000')
+  const [second = 0, ...others] = batches.slice(1).map(([, heap]) => Number(heap))
+  // A person that is kept has some hundred bytes: eighty thousand of them would be seen.
+  for (const heap of others) expect(heap - second).toBeLessThan(6 * MiB)
 })
