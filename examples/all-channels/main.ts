@@ -1,4 +1,4 @@
-// One notification through every channel, up to what its provider reports: npm run example:all-channels
+// One notification through every channel, up to what its provider reports, then three to one person: npm run example:all-channels
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,13 +16,13 @@ import { whatsapp } from 'carillon/whatsapp'
 import express from 'express'
 import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
+import { categories, choose, people, toOnePerson, type Until } from './person.ts'
 import { startStandIns } from './stand-ins.ts'
 
 /** A message, and the last fact to wait for. */
 interface Step {
   readonly message: SendInput
-  /** `sent`: the provider reports nothing. */
-  readonly until: 'opened' | 'delivered' | 'reported' | 'sent'
+  readonly until: Until
 }
 
 const PATIENCE_MS = 60_000
@@ -85,6 +85,8 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
 
   const notifier = createNotifier({
     publicUrl: web.url,
+    recipients: { resolve: () => people },
+    categories,
     channels: {
       email: smtp({ host: '127.0.0.1', port: inbox.port, from: 'Example <hello@example.com>' }),
       sms: twilio({
@@ -189,9 +191,13 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
       until: 'delivered',
     },
   ]
-  for (const step of steps) await follow(notifier, step)
+  await choose(notifier)
+  for (const step of [...steps, ...toOnePerson]) await follow(notifier, step)
   await Promise.all(reading)
-  say('Done', 'every channel has delivered; the histories above contain the reports of providers')
+  say(
+    'Done',
+    'every channel has delivered, and the person got what they want; reports of providers are in the histories',
+  )
 }
 
 const closers: (() => Promise<void>)[] = []

@@ -44,9 +44,11 @@ export async function startStandIns(shared: Shared): Promise<StandIns> {
     void sent.finally(() => reports.delete(sent))
   }
 
+  let texts = 0
   function twilio(body: string): object {
     const message = new URLSearchParams(body)
-    const sid = `SM${'0'.repeat(31)}1`
+    texts += 1
+    const sid = `SM${String(texts).padStart(32, '0')}`
     const callback = message.get('StatusCallback')
     if (callback !== null) {
       const fields = { MessageSid: sid, MessageStatus: 'delivered', To: message.get('To') ?? '' }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { fromRoot } from '../../scripts/entries.mjs'
 
-test('one notification goes through every channel, up to its receipt, and the example ends by itself', async () => {
+test('one notification goes through every channel, up to its receipt, a person gets what they want, and the example ends by itself', async () => {
   if (!existsSync(fromRoot('dist')))
     throw new Error('The example uses the built package: npm run build comes first')
   const child = spawn(process.execPath, [fromRoot('examples/all-channels/main.ts')], {
@@ -31,5 +31,8 @@ test('one notification goes through every channel, up to its receipt, and the ex
     'telegram: queued → sent (sent)',
     'discord: queued → sent (sent)',
     'webhook: queued → sent → delivered (delivered)',
+    'email: queued → skipped (skipped)',
+    'push: queued → sent (sent)',
+    'sms: queued → sent → delivered (delivered)',
   ])
 })
