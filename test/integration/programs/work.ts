@@ -1,11 +1,12 @@
 // A process that does one thing and delivers, and that ends or stops itself at a named point of its life.
-// It says "started", "at <point>", "accepted <id>", "reported", "retried <count>", "swept <count>", "stopped" and
+// It says "started", "at <point>", "accepted <id>", "unsubscribed", "reported", "retried <count>", "swept <count>", "stopped" and
 // "error <message>".
 // Usage: node work.ts <options as JSON>
 import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { systemClock } from '../../../src/defaults/system-clock.ts'
 import type { Receipt } from '../../../src/ports/receipts.ts'
+import type { Person } from '../../../src/services/recipients/options.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { endingAt, type Point } from '../../support/faults/points.ts'
@@ -27,8 +28,19 @@ export interface WorkOptions {
   /** How far the process' own clock is off, and the storage's. */
   readonly clockMs?: number
   readonly storageClockMs?: number
+  /** The application's people by id. */
+  readonly people?: Readonly<Record<string, Person>>
+  /** Signs the links. */
+  readonly secret?: string
   readonly task?:
-    | { readonly do: 'send'; readonly key: string; readonly body: string }
+    | {
+        readonly do: 'send'
+        readonly key: string
+        readonly body: string
+        /** In place of an address. */
+        readonly recipient?: string
+      }
+    | { readonly do: 'unsubscribe'; readonly token: string }
     | { readonly do: 'report'; readonly receipts: readonly Receipt[] }
     | { readonly do: 'retry' }
     | { readonly do: 'sweep'; readonly olderThanMs: number }
@@ -63,6 +75,9 @@ const system = systemClock()
 const notifier = createNotifier({
   channels: { email: httpProvider({ port, timeoutMs }) },
   storage,
+  recipients: { resolve: () => options.people ?? {} },
+  categories: { news: { name: 'News' } },
+  secret: options.secret,
   webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
   delivery: { leaseMs, pollMs: 50 },
   clock: { ...system, now: () => system.now() + clockMs },
@@ -76,11 +91,16 @@ say('started')
 
 switch (task?.do) {
   case 'send': {
-    const message = { channel: 'email', to: 'ada@example.com', body: task.body } as const
+    const whom = task.recipient === undefined ? { to: 'ada@example.com' } : { recipient: task.recipient }
+    const message = { channel: 'email', body: task.body, ...whom } as const
     const { id } = await notifier.send(message, { idempotencyKey: task.key })
     say(`accepted ${id}`)
     break
   }
+  case 'unsubscribe':
+    await serviceOf(notifier).pages.unsubscribe(task.token)
+    say('unsubscribed')
+    break
   case 'report': {
     const body = new TextEncoder().encode(JSON.stringify(task.receipts))
     const source = { channel: 'email', provider: 'http' } as const

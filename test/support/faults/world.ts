@@ -36,7 +36,7 @@ export interface FaultWorld {
   /** A notifier on the same database that accepts, and looks, and does not deliver. */
   readonly api: Notifier
   /** Delivers in this process until nothing is left to do. */
-  recover(): Promise<void>
+  recover(differing?: Partial<NotifierOptions>): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,7 +60,8 @@ export function drained(storage: Storage, withinMs = 3 * WAIT_MS): Promise<unkno
   )
 }
 
-export async function faultWorld(place: Place): Promise<FaultWorld> {
+/** @param more options of the notifiers in this process */
+export async function faultWorld(place: Place, more: Partial<NotifierOptions> = {}): Promise<FaultWorld> {
   const hits: Hit[] = []
   const provider = await httpReceiver((response, { headers, body }) => {
     const hit = {
@@ -78,6 +79,7 @@ export async function faultWorld(place: Place): Promise<FaultWorld> {
     storage,
     webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
     delivery: { leaseMs: LONG_LEASE_MS, pollMs: 50 },
+    ...more,
   })
   const api = createNotifier(options(openPlace(place)))
   await api.start({ deliver: false })
@@ -94,9 +96,9 @@ export async function faultWorld(place: Place): Promise<FaultWorld> {
     onPost: ok,
     work: (options) =>
       runProgram('work', { place, port: provider.port, leaseMs: LEASE_MS, ...options } satisfies WorkOptions),
-    async recover() {
+    async recover(differing = {}) {
       const storage = openPlace(place)
-      const notifier = createNotifier(options(storage))
+      const notifier = createNotifier({ ...options(storage), ...differing })
       await notifier.start()
       try {
         await drained(storage)
