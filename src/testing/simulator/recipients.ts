@@ -128,6 +128,7 @@ export const SIMULATED_CODES: readonly (readonly [code: ErrorCode, scope: FaultS
   ['missing_peer', 'account'],
   ['expired', 'message'],
   ['delivery_unknown', 'message'],
+  ['blocked_by_provider', 'recipient'],
 ]
 
 /** Numbers of the North American plan reserved for fiction: area code, 555, 01 and two digits. */

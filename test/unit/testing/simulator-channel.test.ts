@@ -25,8 +25,14 @@ const NAMES = [
 /** Of the codes with the status that providers' codes have, those of requests and of the engine's own decisions. */
 const NOT_OF_PROVIDERS = [
   ...['missing_required_field', 'invalid_channel', 'invalid_template_variable', 'idempotency_key_reused'],
-  'attempts_exhausted',
-  'channel_not_configured',
+  ...['attempts_exhausted', 'channel_not_configured', 'opted_out', 'no_address'],
+  ...[
+    'unknown_category',
+    'unknown_recipient',
+    'unknown_attachment',
+    'invalid_template',
+    'missing_translation',
+  ],
 ]
 
 function message(to: string): Message {
