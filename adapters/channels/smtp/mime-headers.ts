@@ -139,7 +139,8 @@ function encodedWords(text: string, { mime }: Encoders): string {
 }
 
 function phraseOf(name: string, encoders: Encoders): string {
-  if (!isShort(name)) return encodedWords(name, encoders)
+  // The header of several mailboxes may be folded in a name.
+  if (!isShort(name) || name.includes('  ')) return encodedWords(name, encoders)
   return name === '' || ATOMS.test(name) ? name : quoted(name)
 }
 

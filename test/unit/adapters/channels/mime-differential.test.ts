@@ -4,7 +4,7 @@ import MailComposer from 'nodemailer/lib/mail-composer/index.js'
 import { describe, expect, it } from 'vitest'
 import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import type { Mailbox } from '../../../../src/domain/mailbox.ts'
-import { anyMail, composed, ENCODERS } from '../../../support/any-mail.ts'
+import { anyMail, composed, ENCODERS, mailOf } from '../../../support/any-mail.ts'
 
 /*
  * Every mail arrives as it was given, which mailparser judges, and as nodemailer's own composition of it arrives. The two
@@ -131,6 +131,15 @@ describe.each(ENCODERS)('a mail that is composed with the functions of nodemaile
       { numRuns: 100 },
     )
   })
+
+  it.each(['\r\n-- \r\na@example.net', '"           \r  =\r\n'])(
+    'keeps the spaces of the name %j in a folded list of mailboxes',
+    async (name) => {
+      const cc = ['𠀀'.repeat(40), name].map((each) => ({ name: each, address: 'ada@example.org' }))
+      const parsed = await simpleParser(await composed(mailOf({ cc }), encoders))
+      expect((await report(parsed, [])).cc[1]?.name).toBe(withoutControls(name))
+    },
+  )
 
   it('arrives as the one that nodemailer composes', async () => {
     await fc.assert(
