@@ -20,6 +20,8 @@ import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { readingFiles } from './services/accept/files.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
+import { EXPIRING_UPLOADS } from './services/attachments/kind.ts'
+import { createUploads } from './services/attachments/uploads.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
 import { createProviderRegistry } from './services/channels/provider-registry.ts'
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
@@ -226,7 +228,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     clock,
     logger,
     days: options.retentionDays,
-    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS, owned: false }, ...EXPIRING_UPLOADS],
     onError,
   })
   const unheard = throttled(onError, () => clock.monotonic())
@@ -297,12 +299,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   })
   const limits = createLimits(storage, limiter, plans, requestLimits, clock)
   const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]
-  const deadLetters = createDeadLetters({
-    storage,
-    organizations,
-    registry,
-    wake: () => engine.wake(),
-  })
+  const deadLetters = createDeadLetters({ storage, organizations, registry, wake: () => engine.wake() })
   const notifications = createNotifications(
     storage,
     organizations,
@@ -323,6 +320,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     deadLetters: guard(deadLetters.api),
     ...createAuthoring({ ...options, ...texts, stores, ids, organizations, processor, consent }, guard),
     apiKeys,
+    attachments: guard(createUploads(stores, ids, organizations, options.attachments)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(stores, organizations, kinds)),
     ...createConsentApi(consent, stores, organizations, kinds, guard),
@@ -334,6 +332,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const service: Service = {
     version: VERSION,
     sendInput,
+    maxAttachmentBytes: options.attachments.maxBytes,
     channels: [...kinds.known.keys()],
     kinds: [...kinds.known.values()].map(({ name, subject, html = false }) => {
       return { name, subject: subject !== undefined, html, configured: registry.channels.includes(name) }

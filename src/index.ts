@@ -5,6 +5,7 @@ export type {
   Attachment,
   AttachmentContent,
   AttachmentFromFile,
+  AttachmentFromUpload,
   AttachmentInput,
   AttachmentRecord,
   AttachmentWithContent,
@@ -156,6 +157,13 @@ export type {
   CreatedOperatorKey,
   OperatorKeyRecord,
 } from './services/api-keys/records.ts'
+export type { AttachmentOptions } from './services/attachments/options.ts'
+export type {
+  Attachments,
+  UploadContent,
+  UploadInput,
+  UploadRecord,
+} from './services/attachments/tenant.ts'
 export type { CategoryRecord } from './services/categories/records.ts'
 export type {
   ChannelOption,

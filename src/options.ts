@@ -16,6 +16,11 @@ import type { Queue } from './ports/queue.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { Telemetry } from './ports/telemetry.ts'
+import {
+  type AttachmentOptions,
+  type ResolvedAttachments,
+  resolveAttachments,
+} from './services/attachments/options.ts'
 import { type CodeCategories, resolveCategories } from './services/categories/code-categories.ts'
 import {
   type ChannelOptions,
@@ -97,6 +102,7 @@ export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = C
   readonly categories?: Readonly<Record<string, CategorySettings>> | undefined
   /** Looks up the addresses of people, for messages that name a `recipient`. Default: none, and such a message is refused. */
   readonly recipients?: RecipientOptions | undefined
+  readonly attachments?: AttachmentOptions | undefined
   readonly email?: EmailOptions | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
@@ -182,6 +188,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly categories: CodeCategories
   /** Null: none. */
   readonly recipients: ResolvedRecipients | null
+  readonly attachments: ResolvedAttachments
   readonly pageTexts: PageTextsByLanguage
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
@@ -247,6 +254,7 @@ export function resolveOptions<Tx>(
     'overuse',
     'categories',
     'recipients',
+    'attachments',
     'email',
     'sms',
     'retention',
@@ -306,6 +314,7 @@ export function resolveOptions<Tx>(
     kinds: createKinds(new Map([...builtIn, ...configured])),
     categories: resolveCategories(options.categories),
     recipients: resolveRecipients(options.recipients),
+    attachments: resolveAttachments(options.attachments),
     pageTexts: resolvePageTexts(options.pages),
     publicUrl: publicUrlOf(options.publicUrl),
     storage,

@@ -81,12 +81,12 @@ export interface EmailInput extends CommonContent {
   readonly cc?: MailAddressInput | readonly MailAddressInput[] | undefined
   /** One recipient of a copy whom nobody else sees, or at most 50. */
   readonly bcc?: MailAddressInput | readonly MailAddressInput[] | undefined
-  /** At most 10 files and 7 MiB in total. Over HTTP, `maxBodyBytes` (1 MiB) is the lower limit. */
+  /** At most 10 files and 7 MiB in total. Over HTTP, `maxBodyBytes` (1 MiB) limits what is not uploaded before. */
   readonly attachments?: readonly AttachmentInput[] | undefined
 }
 
 /** An {@link AttachmentContent} as a call accepts it. */
-export type AttachmentInput = AttachmentWithContent | AttachmentFromFile
+export type AttachmentInput = AttachmentWithContent | AttachmentFromFile | AttachmentFromUpload
 
 /** A file whose content is given. */
 export interface AttachmentWithContent extends AttachmentFields {
@@ -96,6 +96,7 @@ export interface AttachmentWithContent extends AttachmentFields {
    */
   readonly content: string | Uint8Array | ArrayBuffer | AsyncIterable<Uint8Array | string>
   readonly path?: undefined
+  readonly id?: undefined
 }
 
 /** A file that a call from code reads before it accepts the message. Refused over HTTP. */
@@ -105,6 +106,18 @@ export interface AttachmentFromFile extends Omit<AttachmentFields, 'filename'> {
   /** Default: the name of the file. */
   readonly filename?: string | undefined
   readonly content?: undefined
+  readonly id?: undefined
+}
+
+/** A file that `attachments.upload` or `POST /v1/attachments` has stored. The accept copies it into the message. */
+export interface AttachmentFromUpload extends Pick<AttachmentFields, 'cid'> {
+  /** Id of the upload: `att_…`. */
+  readonly id: string
+  /** Default: that of the upload. */
+  readonly filename?: string | undefined
+  readonly contentType?: undefined
+  readonly content?: undefined
+  readonly path?: undefined
 }
 
 /** An {@link EmailContent} in responses: attachments have a size in place of their content. */

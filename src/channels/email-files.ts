@@ -1,27 +1,17 @@
 import * as z from 'zod'
+import { bytesOf, decodedLength, isBase64 } from '../domain/file-content.ts'
 import { text } from '../domain/input/fields.ts'
-import { isContentId, isFilename, isMediaType } from '../domain/mail-parts.ts'
+import { contentType, filename } from '../domain/input/upload.ts'
+import { isContentId } from '../domain/mail-parts.ts'
 import { UnreadableFile } from '../domain/unreadable-file.ts'
-import type { AttachmentContent, AttachmentInput, AttachmentWithContent } from './email-content.ts'
+import type { AttachmentContent, AttachmentInput } from './email-content.ts'
 
 const MAX_ATTACHMENTS = 10
 /**
  * Limit for all attachments of one mail together, decoded. Encoding adds a third, and most servers accept 10 MB.
- *
- * @internal exported for tests
  */
 export const MAX_ATTACHMENT_BYTES: number = 7 * 1024 * 1024
 const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
-
-/** Decoded size of valid base64. */
-export function decodedLength(base64: string): number {
-  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
-}
-
-/** Accepts only canonical base64, because decoders disagree about the rest. */
-function isBase64(value: string): boolean {
-  return value.length % 4 === 0 && Buffer.from(value, 'base64').toString('base64') === value
-}
 
 /** Converts bytes to base64. Values larger than any attachment stay unconverted. */
 function base64Of(given: unknown, { addIssue }: z.RefinementCtx): unknown {
@@ -35,13 +25,6 @@ function base64Of(given: unknown, { addIssue }: z.RefinementCtx): unknown {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Accepts bytes of another realm (test runners). Arrays of wider elements have no defined byte order. */
-function bytesOf(given: unknown): Uint8Array | null {
-  const kind = Object.prototype.toString.call(given)
-  if (kind === '[object ArrayBuffer]') return new Uint8Array(given as ArrayBuffer)
-  return kind === '[object Uint8Array]' && ArrayBuffer.isView(given) ? (given as Uint8Array) : null
-}
-
 const content = z
   .string('must be bytes (Uint8Array) or base64')
   .min(1, 'must not be empty')
@@ -49,38 +32,48 @@ const content = z
   .refine(isBase64, 'must be padded base64 without line breaks')
   .describe('Padded base64 without line breaks.')
 
-/** Streams and paths have been read before. */
-type Read = Omit<AttachmentWithContent, 'path'>
+/** A file with its content, or the id of an upload, whose content the accept puts in place before it judges the parts. */
+type Parsed = { readonly [Name in keyof AttachmentContent | 'id']?: string | undefined }
 
-const attachment: z.ZodType<AttachmentContent, Read> = z.strictObject({
-  filename: text(1, 255)
-    .refine(isFilename, 'must be a file name without a path or control characters')
-    .describe('Without a path.'),
-  contentType: z
-    .string()
-    .max(128)
-    .refine(isMediaType, 'must be a media type such as application/pdf')
-    .describe('A media type.'),
-  cid: z
-    .string()
-    .refine(isContentId, 'must be 1 to 100 letters, digits and ._+@-')
-    .optional()
-    .describe('Makes an inline image, to which the HTML refers as `cid:…`. Unique in the mail.'),
-  content: z.preprocess(base64Of, content) as unknown as z.ZodType<string, Read['content']>,
-})
+const FILE = ['filename', 'contentType', 'content'] as const
 
-/** The schema of `email.attachments`. */
-export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = (
-  z.array(attachment) as unknown as z.ZodArray<z.ZodType<AttachmentContent, AttachmentInput>>
-)
+const attachment = z
+  .strictObject({
+    id: text(1, 128).optional().describe('Id of an uploaded file, in place of `contentType` and `content`.'),
+    filename: filename.optional().describe('Without a path. Of an uploaded file by default its own.'),
+    contentType: contentType.optional().describe('A media type.'),
+    cid: z
+      .string()
+      .refine(isContentId, 'must be 1 to 100 letters, digits and ._+@-')
+      .optional()
+      .describe('Makes an inline image, to which the HTML refers as `cid:…`. Unique in the mail.'),
+    content: z.preprocess(base64Of, content).optional() as z.ZodType<string | undefined>,
+  })
+  .superRefine((file: Parsed, { addIssue }) => {
+    if (file.id === undefined) {
+      for (const name of FILE)
+        if (file[name] === undefined) addIssue({ code: 'custom', path: [name], message: 'is required' })
+      return
+    }
+    for (const name of ['content', 'contentType'] as const)
+      if (file[name] !== undefined)
+        addIssue({ code: 'custom', path: [name], message: 'cannot be given with "id"' })
+  })
+
+/** The schema of `email.attachments`. Streams and paths have been read before. */
+export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = z
+  .array(attachment)
   .max(MAX_ATTACHMENTS)
   .refine(
-    (all) => all.reduce((sum, { content }) => sum + decodedLength(content), 0) <= MAX_ATTACHMENT_BYTES,
+    (all) => all.reduce((sum, { content = '' }) => sum + decodedLength(content), 0) <= MAX_ATTACHMENT_BYTES,
     `at most ${MAX_ATTACHMENT_BYTES} bytes in total, decoded`,
   )
-  .refine(hasUniqueIds, 'each "cid" must be unique')
+  .refine(hasUniqueIds, 'each "cid" must be unique') as unknown as z.ZodType<
+  readonly AttachmentContent[],
+  readonly AttachmentInput[]
+>
 
-function hasUniqueIds(files: readonly AttachmentContent[]): boolean {
+function hasUniqueIds(files: readonly Parsed[]): boolean {
   const ids = files.flatMap(({ cid }) => cid ?? [])
   return new Set(ids).size === ids.length
 }

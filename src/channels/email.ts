@@ -1,12 +1,13 @@
 import type { ChannelKind, PartLinks } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { decodedLength } from '../domain/file-content.ts'
 import { isObeyedHeader } from '../domain/mail-parts.ts'
 import { splitMailbox } from '../domain/mailbox.ts'
 import { assertSenderOfOrganization } from '../domain/senders.ts'
 import { escapeHtml } from '../domain/template/escape.ts'
 import { canonicalEmail, isEmail } from './email-address.ts'
 import type { EmailContent, EmailInput, EmailParts, ShownEmail } from './email-content.ts'
-import { decodedLength } from './email-files.ts'
+import { MAX_ATTACHMENT_BYTES } from './email-files.ts'
 import { emailParts } from './email-parts.ts'
 
 export type EmailKind = ChannelKind<'email', EmailInput, EmailContent, EmailParts>
@@ -24,7 +25,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     html: true,
     escape: (value, { format }) => (format === 'html' ? escapeHtml(value) : value),
     parts: emailParts,
-    files: true,
+    files: { maxBytes: MAX_ATTACHMENT_BYTES },
     assertParts: ({ headers }) => assertHeaders(headers ?? {}, allowedHeaders),
     senderOf: ({ from }) => (from === undefined ? undefined : canonicalEmail(from.address)),
     copiesOf: ({ cc = [], bcc = [] }) => [...cc, ...bcc].map(({ address }) => address),

@@ -3,6 +3,7 @@ import type { ErrorCode } from './errors/catalogue.ts'
 import {
   assertOptionNames,
   BOOLEAN,
+  COUNT,
   FUNCTION,
   type OptionNames,
   objectWith,
@@ -54,10 +55,11 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    */
   readonly parts?: z.ZodType<Stored, Input> | undefined
   /**
-   * The parts may have a list `attachments` of files with a `content`. Calls from code may give streams and paths there; the
-   * schema then gets bytes, or an `UnreadableFile`. Default false.
+   * The parts may have a list `attachments` of files with a `content`, of at most `maxBytes` in total, decoded. Calls from
+   * code may give streams and paths there; the schema then gets bytes, or an `UnreadableFile`. A file with an `id` in place
+   * of `content` is an upload: after the schema, it gets `filename`, `contentType` and `content` in base64. Default: none.
    */
-  readonly files?: boolean | undefined
+  readonly files?: { readonly maxBytes: number } | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
   assertParts?(parts: Stored): void
   /** The sender that the parts name, in canonical form, for `assertSender`. Default: none. */
@@ -195,7 +197,10 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   html: BOOLEAN,
   escape: FUNCTION,
   parts: { ...objectWith('safeParse'), expected: 'a schema of zod' },
-  files: BOOLEAN,
+  files: {
+    expected: 'an object with "maxBytes", a whole number of at least 1',
+    holds: (value) => COUNT.holds((value as { readonly maxBytes?: unknown } | null)?.maxBytes),
+  },
   assertParts: FUNCTION,
   senderOf: FUNCTION,
   copiesOf: FUNCTION,

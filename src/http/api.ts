@@ -5,7 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
-import { type Counted, serviceOf } from '../services/service.ts'
+import { type Counted, type Service, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { type Authenticate, authenticateKey, type Caller } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
@@ -261,10 +261,11 @@ export function createHttpApi(
     assertGranted(requiredGrants(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
-    const limits = bodyLimits(resolved, route)
+    const limits = bodyLimits(resolved, route, service)
     const given = await readObject(request, route, limits, confirmKey)
     if (organizationId !== '') assertSameOrganization(given, organizationId)
     const bytes = await readBytes(request, client, permitted, limits)
+    if (route.body === undefined) await confirmKey?.()
     if (request.aborted) return null
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
@@ -321,7 +322,8 @@ async function readObject(
 }
 
 function hasBody(match: Match): boolean {
-  return match.kind === 'route' && match.route.body !== undefined
+  if (match.kind !== 'route' || match.route.permission === 'public') return false
+  return match.route.body !== undefined || match.route.raw === true
 }
 
 function isPublic(match: Match): match is RouteMatch {
@@ -348,9 +350,14 @@ function limitOf(match: Match): LimitedResource {
   return match.kind === 'route' ? match.route.limit : 'requests'
 }
 
-function bodyLimits(options: ResolvedHttpOptions, { bodySize }: Route): BodyLimits {
+function bodyLimits(
+  options: ResolvedHttpOptions,
+  { bodySize }: Route,
+  { maxAttachmentBytes }: Service,
+): BodyLimits {
   const { maxBatchBytes, maxBodyBytes, bodyTimeoutMs: timeoutMs } = options
   if (bodySize === 'batch') return { bytes: maxBatchBytes, timeoutMs }
+  if (bodySize === 'upload') return { bytes: maxAttachmentBytes, timeoutMs }
   return { bytes: Math.min(maxBodyBytes, bodySize ?? maxBodyBytes), timeoutMs }
 }
 

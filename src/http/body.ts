@@ -49,7 +49,7 @@ export async function readJsonObject(
 }
 
 /**
- * Reads a body byte for byte, because signatures cover its bytes.
+ * Reads a body byte for byte, because signatures cover its bytes, and files consist of them.
  *
  * @throws NotifierError `invalid_configuration` if a parser of the host has transformed the body, and the errors of
  *   `readBody`
@@ -58,8 +58,8 @@ export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise
   if (request.parsedBody !== undefined) {
     throw new NotifierError('invalid_configuration', {
       message:
-        'A body parser of the host application has transformed this request, but its signature covers the original bytes. ' +
-        'Mount Carillon before the parser, or exclude the paths below "/receipts" from it.',
+        'A body parser of the host application has transformed this request, but its bytes are needed as they came. ' +
+        'Mount Carillon before the parser, or exclude its paths from it.',
     })
   }
   assertNotEncoded(request.header('content-encoding'))

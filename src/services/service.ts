@@ -27,6 +27,8 @@ export interface Service
   readonly pages: Pages
   readonly receipts: Receipts
   readonly reporting: Reporting
+  /** Largest uploaded file in bytes. */
+  readonly maxAttachmentBytes: number
   readonly sessions: Sessions
 }
 

@@ -16,6 +16,7 @@ import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/inpu
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
+import type { Attachments } from './attachments/tenant.ts'
 import type { CategoryRecord } from './categories/records.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
 import type { MissingTranslations } from './languages/records.ts'
@@ -61,7 +62,7 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
    * Accepts one notification. Resolves when it is stored; delivery follows.
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
-   *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
+   *   `invalid_phone`, `invalid_recipient`, `unknown_attachment`, `template_not_found` (422), `invalid_template_variable`,
    *   `message_too_large`, `region_not_permitted`, `invalid_sender`, `blocked_recipient` and `unsubscribed` for a suppressed recipient,
    *   `not_found` for an unknown organization, `idempotency_key_reused`, `idempotency_in_progress`,
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
@@ -144,6 +145,8 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
      */
     retry(retry: RetryInput): Promise<RetryResult>
   }
+  /** Files that are uploaded before the messages that carry them. */
+  readonly attachments: Attachments
   readonly templates: {
     /**
      * @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter`, `invalid_template` if

@@ -103,6 +103,8 @@ const ROWS = {
     'The template does not exist.',
     'Check its name or id; a deleted template cannot be used.',
   ],
+  unknown_attachment: [422, 'No upload has this id, or it has ended.', 'Upload the file again.'],
+  attachment_limit_reached: [422, 'The organization has too many uploads.', 'Delete some, or wait a day.'],
   unknown_category: [422, 'The category does not exist.', 'Name another one, or create it.'],
   notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
   not_found: [404, 'Nothing exists at this address.', 'Check the path and the id in it.'],
@@ -273,7 +275,6 @@ const ROWS = {
     'The Slack token is invalid or revoked.',
     'Install the app again and use the new token.',
   ],
-
   mailbox_full: [422, "The recipient's mailbox is full.", 'Try again later.'],
   message_too_large: [422, 'The message is larger than the receiver accepts.', 'Send a shorter message.'],
   content_rejected: [422, 'The provider refused the content.', 'Change the content.'],
@@ -362,7 +363,6 @@ const ROWS = {
   ],
   endpoint_gone: [422, 'The receiving endpoint answered 410 Gone.', 'Register a new endpoint.'],
   blocked_address: [422, 'The address is not public.', 'Use a public https address without credentials.'],
-
   invalid_receipt_signature: [
     401,
     'The origin of the receipt is not proven.',

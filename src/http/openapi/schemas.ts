@@ -19,6 +19,7 @@ import {
 } from '../../domain/input/webhook-endpoint.ts'
 import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
+import { uploadRecord } from '../schemas/attachment.ts'
 import {
   catalogueList,
   catalogueRecord,
@@ -151,6 +152,7 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['Operations', operations],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
+  ['Upload', uploadRecord],
   ['Category', categoryRecord],
   ['CategoryList', categoryList],
   ['Preferences', preferencesRecord],

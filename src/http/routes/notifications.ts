@@ -100,6 +100,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   'blocked_address',
   'region_not_permitted',
   'invalid_sender',
+  'unknown_attachment',
   'unknown_category',
   ...SUPPRESSED,
   'notification_quota_exceeded',

@@ -12,6 +12,7 @@ import type { ParsedQuery } from '../query.ts'
 export const TAGS = {
   Notifications: 'Send notifications and follow their delivery.',
   'Dead letters': 'Failed notifications and their retry.',
+  Attachments: 'Files that are uploaded before the mails that carry them.',
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
   Layouts: 'Texts around those of templates.',
   Partials: 'Texts that others insert with `{{> name}}`.',
@@ -85,8 +86,8 @@ export interface Route {
   readonly form?: true
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
   readonly page?: true
-  /** Size limit in place of `maxBodyBytes`: that of batches, or a number of bytes. */
-  readonly bodySize?: 'batch' | number
+  /** Size limit in place of `maxBodyBytes`: that of batches or of uploads, or a number of bytes. */
+  readonly bodySize?: 'batch' | 'upload' | number
   readonly response: z.ZodType
   /** Alternative success response beside `status` and `response`. */
   readonly otherwise?: { readonly status: 200; readonly when: string; readonly response: z.ZodType }

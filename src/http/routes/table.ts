@@ -1,5 +1,6 @@
 import { accountRoutes } from './account.ts'
 import { apiKeyRoutes } from './api-keys.ts'
+import { attachmentRoutes } from './attachments.ts'
 import { catalogueRoutes } from './catalogues.ts'
 import { categoryRoutes } from './categories.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
@@ -22,6 +23,7 @@ import { webhookRoutes } from './webhooks.ts'
 export const ROUTES: readonly Route[] = [
   ...notificationRoutes,
   ...deadLetterRoutes,
+  ...attachmentRoutes,
   ...templateRoutes,
   ...templateDraftRoutes,
   ...sharedTextRoutes,

@@ -47,6 +47,7 @@ import {
 import type { BatchResult, SentNotification } from './records.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
+import { createUploadCopies } from './uploads.ts'
 
 /** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
@@ -75,6 +76,7 @@ export function createAccept(
   const units = createUnitsOfWork(storage, accepted)
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
+  const uploads = createUploadCopies(how.registry.kinds)
 
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
 
@@ -84,7 +86,9 @@ export function createAccept(
     return record
   }
 
-  async function prepare({ lookups }: UnitOfWork, input: ParsedSend, organizationId: string): Promise<Group> {
+  async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
+    const copying = uploads.inMessage(given, organizationId, lookups.reads.records)
+    const input = copying === undefined ? given : await copying
     const person = input.recipient === undefined ? null : await personOf(organizationId, input.recipient)
     let template =
       input.template === undefined
@@ -199,7 +203,9 @@ export function createAccept(
     const { unit, organizationId, use } = call
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return batchResult(known)
-    const judged = await judgeBatch(parsed, organizationId, unit, how)
+    const copying = uploads.inBatch(parsed, organizationId, unit.lookups.reads.records)
+    const whole = copying === undefined ? parsed : await copying
+    const judged = await judgeBatch(whole, organizationId, unit, how)
     const grant = await limits.take(organizationId, judged.notifications.length)
     const { granted, refusal } = grant
     const notifications = traced(judged.notifications.slice(0, granted), span)

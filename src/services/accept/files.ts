@@ -1,11 +1,9 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { collect, isStream, MOST_FILE_BYTES } from '../../domain/file-content.ts'
 import { UnreadableFile } from '../../domain/unreadable-file.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-
-/** Longest file that is read: longer than any channel takes. */
-const MOST_BYTES = 32 * 1024 * 1024
 
 type Sends = Scoped<Tenant<unknown>>
 type Fields = Readonly<Record<string, unknown>>
@@ -15,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>
  * judged, so that what is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
  */
 export function readingFiles(sends: Sends, { known }: Kinds): Sends {
-  const names = [...known.values()].flatMap(({ name, files }) => (files === true ? [name] : []))
+  const names = [...known.values()].flatMap(({ name, files }) => (files === undefined ? [] : [name]))
   return {
     ...sends,
     send(organizationId, message, ...rest) {
@@ -60,15 +58,11 @@ function isUnread(file: unknown): file is Fields {
   return 'path' in file || ('content' in file && isStream(file.content))
 }
 
-function isStream(content: unknown): content is AsyncIterable<unknown> {
-  return typeof content === 'object' && content !== null && Symbol.asyncIterator in content
-}
-
 async function readFile(file: unknown): Promise<unknown> {
   if (!isUnread(file)) return file
   const { path, content, ...rest } = file
   try {
-    if (path === undefined) return { ...rest, content: await collect(content as AsyncIterable<unknown>) }
+    if (path === undefined) return { ...rest, content: await read(content as AsyncIterable<unknown>) }
     if (content !== undefined) throw new Error('it has both "content" and "path"')
     if (typeof path !== 'string') throw new Error('"path" is not a text')
     return { filename: basename(path), ...rest, content: await contentOf(path) }
@@ -82,23 +76,12 @@ async function contentOf(path: string): Promise<Uint8Array> {
   try {
     // The end of a pipe or device may never come.
     if (!(await handle.stat()).isFile()) throw new Error('it is not a file')
-    return await collect(handle.createReadStream({ end: MOST_BYTES, autoClose: false }))
+    return await read(handle.createReadStream({ end: MOST_FILE_BYTES, autoClose: false }))
   } finally {
     await handle.close()
   }
 }
 
-/** Leaves a stream that is too long, which ends it. */
-async function collect(stream: AsyncIterable<unknown>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (!(bytes instanceof Uint8Array))
-      throw new Error('the stream has chunks that are neither bytes nor text')
-    size += bytes.byteLength
-    if (size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks, size)
+function read(stream: AsyncIterable<unknown>): Promise<Uint8Array> {
+  return collect(stream, MOST_FILE_BYTES, () => new Error(`it has more than ${MOST_FILE_BYTES} bytes`))
 }

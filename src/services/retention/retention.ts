@@ -22,9 +22,18 @@ export interface RetentionParts {
   readonly logger: Logger
   /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
   readonly days: number | null
-  /** Records without an organization that are of no use after a time. */
-  readonly expiring: readonly { readonly kind: RecordKind; readonly olderThanMs: number }[]
+  readonly expiring: readonly Expiring[]
   onError(error: unknown): void
+}
+
+/** Records that are of no use after a time. */
+export interface Expiring {
+  readonly kind: RecordKind
+  readonly olderThanMs: number
+  /** False: they belong to no organization. */
+  readonly owned: boolean
+  /** Records per commit. Default: as of all data. */
+  readonly most?: number
 }
 
 const DAY_MS = 86_400_000
@@ -80,7 +89,7 @@ export function createRetention({
     const longestMs = await expireNotifications(removed)
     const receiptsOlderThanMs = days === null ? null : days * DAY_MS
     await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
-    await removeOldRecords()
+    await removeOldRecords(null)
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -115,9 +124,12 @@ export function createRetention({
     const keptDays = retentionDays ?? days
     if (stopped) return
     try {
-      if (deleting !== null) await finishDeletion(id, removed)
-      else if (keptDays !== null)
-        await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
+      if (deleting !== null) {
+        await finishDeletion(id, removed)
+        return
+      }
+      if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
+      await removeOldRecords(id)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -149,10 +161,11 @@ export function createRetention({
     }
   }
 
-  async function removeOldRecords(): Promise<void> {
-    for (const { kind, olderThanMs } of expiring) {
-      const old = { organizationId: null, olderThanMs, most: STEP }
-      while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
+  async function removeOldRecords(organizationId: string | null): Promise<void> {
+    for (const { kind, olderThanMs, owned, most = STEP } of expiring) {
+      if (owned !== (organizationId !== null)) continue
+      const old = { organizationId, olderThanMs, most }
+      while (!stopped && (await storage.records.removeOld(kind, old)) === most) await pause()
     }
   }
 

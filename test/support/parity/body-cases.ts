@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { type Case, json, mail, notify, text } from './case.ts'
+import { type Case, json, mail, notify, post, text } from './case.ts'
 
 const big = JSON.stringify({ ...mail, body: 'x'.repeat(30_000) })
 
@@ -46,6 +46,13 @@ export const bodies: Case[] = [
     status: 201,
   },
   { title: 'large', call: notify(big, json), status: 201 },
+  {
+    title: 'a file',
+    call: post('/v1/attachments?filename=a.pdf', Buffer.from([0, 255]), {
+      'content-type': 'application/pdf',
+    }),
+    status: 201,
+  },
   {
     title: 'a charset that is UTF-8',
     call: notify(text, { 'content-type': 'Application/JSON; Charset="UTF-8"' }),

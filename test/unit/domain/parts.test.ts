@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decodedLength, MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-files.ts'
+import { MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-files.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { decodedLength } from '../../../src/domain/file-content.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
 import { INVITATION } from '../../support/api-mail.ts'
 import { SERVICE } from '../../support/kinds.ts'

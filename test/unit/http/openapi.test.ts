@@ -151,7 +151,8 @@ describe('the document', () => {
     for (const { path, operation } of operations) {
       // Providers say it in their own words.
       if (path.startsWith('/receipts/') || PAGES.includes(path)) continue
-      if (operation.requestBody !== undefined) {
+      // The body is a file.
+      if (operation.requestBody !== undefined && path !== '/v1/attachments') {
         expect(bodyOf(operation).schema, operation.operationId).toHaveProperty('$ref')
       }
       if (operation.operationId === 'getOpenApi') continue

@@ -277,7 +277,7 @@ describe('on its own', () => {
       clock,
       logger: silentLogger(),
       days: 90,
-      expiring: [{ kind: usedTokenKind, olderThanMs: 1 }],
+      expiring: [{ kind: usedTokenKind, olderThanMs: 1, owned: false }],
       onError() {},
     })
     return { clock, steps, retention, go: () => go() }

@@ -62,6 +62,12 @@ const grouped: Groups = {
       (n, slip) => n.deadLetters.retry({ filter: slip }),
     ],
   },
+  attachments: {
+    upload: [
+      (n, slip) => n.attachments.upload('YQ==', { filename: 'a', contentType: 'text/plain', ...slip }),
+    ],
+    delete: [],
+  },
   templates: {
     create: [(n, slip) => n.templates.create({ name: 'a', channel: 'sms', body: 'a', ...slip })],
     get: [],

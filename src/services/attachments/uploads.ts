@@ -1,0 +1,135 @@
+import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
+import { bytesOf, collect, isBase64, isStream, unreadable } from '../../domain/file-content.ts'
+import type { IdGenerator } from '../../domain/ids.ts'
+import { uploadInput } from '../../domain/input/upload.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import type { RecordStores } from '../records/record-stores.ts'
+import { byId, owned, parseSubject, wrong } from '../scope.ts'
+import type { Scoped } from '../tenant.ts'
+import {
+  PART_BYTES,
+  partIds,
+  UPLOAD_LIFETIME_MS,
+  type UploadValue,
+  uploadKind,
+  uploadPartKind,
+} from './kind.ts'
+import type { ResolvedAttachments } from './options.ts'
+import type { Attachments, UploadRecord } from './tenant.ts'
+
+/** Most uploads of an organization. */
+const MOST_UPLOADS = 1_000
+
+/** The use cases of uploads. */
+export function createUploads(
+  stores: RecordStores,
+  ids: IdGenerator,
+  organizations: Organizations,
+  { maxBytes, maxStoredBytes }: ResolvedAttachments,
+): Scoped<Attachments> {
+  const heads = stores.of(uploadKind)
+  const parts = stores.of(uploadPartKind)
+
+  async function remove({ id, value: { size } }: StoredRecord<UploadValue>): Promise<boolean> {
+    // The head first: without it, no send finds the rest.
+    const removed = await heads.remove(id)
+    await Promise.all(partIds(id, size).map((part) => parts.remove(part)))
+    return removed
+  }
+
+  /** Counts what concurrent uploads have announced, too: of two that exceed the limit together, none goes through. */
+  async function assertRoom(organizationId: string): Promise<void> {
+    const page = { limit: MOST_UPLOADS + 1, offset: 0 }
+    const { items } = await heads.list({ organizationId }, page)
+    const bytes = items.reduce((sum, { value }) => sum + value.size, 0)
+    if (items.length <= MOST_UPLOADS && bytes <= maxStoredBytes) return
+    const limit =
+      items.length > MOST_UPLOADS ? `more than ${MOST_UPLOADS} files` : `more than ${maxStoredBytes} bytes`
+    throw new NotifierError('attachment_limit_reached', {
+      message: `With this file the uploads of the organization would have ${limit}. Delete those that no message needs, or wait: each ends after 24 hours.`,
+      details: { field: 'content' },
+    })
+  }
+
+  async function storeParts(id: string, organizationId: string, content: Uint8Array): Promise<void> {
+    for (const [index, part] of partIds(id, content.byteLength).entries()) {
+      const bytes = content.subarray(index * PART_BYTES, (index + 1) * PART_BYTES)
+      const value = { content: Buffer.from(bytes).toString('base64') }
+      await parts.insert({ id: part, organizationId, value })
+    }
+  }
+
+  return {
+    async upload(organizationId, content, file) {
+      const about = parseSubject(uploadInput, file)
+      const bytes = await read(content, maxBytes)
+      await organizations.existing(organizationId)
+      const value = { ...about, size: bytes.byteLength, complete: false }
+      const head = await heads.insert({ id: ids.random('att'), organizationId, value })
+      if (head === 'taken') throw new Error('The id of an upload exists.')
+      try {
+        await assertRoom(organizationId)
+        await storeParts(head.id, organizationId, bytes)
+        const complete = await heads.replace(head, { ...value, complete: true })
+        if (typeof complete !== 'string') return view(complete)
+        throw new NotifierError('not_found')
+      } catch (error) {
+        // What stays behind has no use for a send, and the retention removes it.
+        await remove(head).catch(() => {})
+        throw error
+      }
+    },
+    async delete(organizationId, id) {
+      const found = await byId(id, (known) => heads.find({ id: known }))
+      const removed = await remove(owned(found as Owned | null, organizationId, 'not_found'))
+      if (!removed) throw new NotifierError('not_found')
+    },
+  }
+}
+
+type Owned = StoredRecord<UploadValue> & { readonly organizationId: string }
+
+/** The content in memory. @throws NotifierError `invalid_parameter`, `payload_too_large` */
+async function read(content: unknown, most: number): Promise<Uint8Array> {
+  const bytes = await contentOf(content, most)
+  if (bytes.byteLength > most) throw tooLarge(most)
+  if (bytes.byteLength === 0) throw wrong('content', 'a file of at least one byte')
+  return bytes
+}
+
+async function contentOf(content: unknown, most: number): Promise<Uint8Array> {
+  const given = bytesOf(content)
+  // A copy: the caller may change the bytes meanwhile.
+  if (given !== null) return given.byteLength > most ? given : Uint8Array.from(given)
+  if (typeof content === 'string') {
+    if ((content.length / 4) * 3 - 2 > most) throw tooLarge(most)
+    if (isBase64(content)) return Buffer.from(content, 'base64')
+  }
+  if (!isStream(content)) throw wrong('content', 'bytes, padded base64 without line breaks, or a stream')
+  try {
+    return await collect(content, most, () => tooLarge(most))
+  } catch (cause) {
+    if (isNotifierError(cause)) throw cause
+    const message = `"content" ${unreadable(cause)}.`
+    throw new NotifierError('invalid_parameter', { message, details: { field: 'content' }, cause })
+  }
+}
+
+function tooLarge(limit: number): NotifierError {
+  return new NotifierError('payload_too_large', {
+    message: `The file is larger than ${limit} bytes (option "attachments.maxBytes"). Upload a smaller one.`,
+    details: { field: 'content', limit },
+  })
+}
+
+function view({ id, createdAt, value }: StoredRecord<UploadValue>): UploadRecord {
+  const { filename, contentType, size } = value
+  return {
+    id,
+    filename,
+    contentType,
+    size,
+    expiresAt: new Date(createdAt + UPLOAD_LIFETIME_MS).toISOString(),
+  }
+}
