@@ -30,6 +30,7 @@ const NOT_OF_PROVIDERS = [
     'unknown_category',
     'unknown_recipient',
     'unknown_attachment',
+    'attachment_limit_reached',
     'invalid_template',
     'missing_translation',
   ],
