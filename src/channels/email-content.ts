@@ -44,7 +44,7 @@ export interface EmailContent extends CommonContent {
   readonly replyTo?: readonly MailAddress[] | undefined
   /** Recipients of a copy, whom all recipients see. */
   readonly cc?: readonly MailAddress[] | undefined
-  /** Recipients of a copy, whom nobody else sees. */
+  /** Recipients of a hidden copy. */
   readonly bcc?: readonly MailAddress[] | undefined
   /** At most 10 files and 7 MiB in total. */
   readonly attachments?: readonly AttachmentContent[] | undefined
@@ -79,7 +79,7 @@ export interface EmailInput extends CommonContent {
   readonly replyTo?: MailAddressInput | readonly MailAddressInput[] | undefined
   /** One recipient of a copy whom all recipients see, or at most 50. */
   readonly cc?: MailAddressInput | readonly MailAddressInput[] | undefined
-  /** One recipient of a copy whom nobody else sees, or at most 50. */
+  /** One recipient of a hidden copy, or at most 50. */
   readonly bcc?: MailAddressInput | readonly MailAddressInput[] | undefined
   /** At most 10 files and 7 MiB in total. Over HTTP, `maxBodyBytes` (1 MiB) limits what is not uploaded before. */
   readonly attachments?: readonly AttachmentInput[] | undefined

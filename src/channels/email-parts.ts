@@ -99,7 +99,7 @@ export const emailParts: z.ZodType<EmailContent, EmailInput> = z
       .describe(`One recipient of a copy whom all see, or a list of at most ${MAX_COPIES}.`),
     bcc: mailboxes(MAX_COPIES)
       .optional()
-      .describe(`One recipient of a copy whom nobody else sees, or a list of at most ${MAX_COPIES}.`),
+      .describe(`One recipient of a hidden copy, or a list of at most ${MAX_COPIES}.`),
     headers: headers
       .optional()
       .describe(

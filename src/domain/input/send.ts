@@ -109,9 +109,9 @@ type TextFields = {
   readonly variables?: JsonFields | undefined
   /** The same as `variables`, which has precedence. */
   readonly data?: JsonFields | undefined
-  /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the organization. */
+  /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the recipient, else of the organization. */
   readonly locale?: string | undefined
-  /** The IANA time zone of dates in a template's messages. Default: that of the organization. */
+  /** The IANA time zone of dates in a template's messages. Default: that of the recipient, else of the organization. */
   readonly timeZone?: string | undefined
   /** Format of `body`, or of a template's body, in a mail. Default: the template's format, or else detected. */
   readonly format?: BodyFormat | undefined
@@ -122,7 +122,7 @@ type TextFields = {
   readonly sensitive?: boolean | undefined
   /**
    * Id of the category, which people turn on and off. Default: that of the template, or else `default`. A message that
-   * nobody wants is accepted, and ends as `skipped`.
+   * its recipient does not want is accepted, and ends as `skipped`.
    */
   readonly category?: string | undefined
   /** `high` goes before bulk (one-time codes). Default `normal`. */

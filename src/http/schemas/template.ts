@@ -24,11 +24,8 @@ const locales = z
   )
   .describe('Its text in other locales.')
 
-/** A template in responses. */
-export const templateRecord: z.ZodType<TemplateRecord> = z.object({
-  id: z.string().regex(/^tpl_[\w-]+$/),
-  name: z.string(),
-  channel: channelName,
+/** The text of a template, in all records. */
+const text = {
   subject: z.string().nullable(),
   body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
@@ -36,6 +33,14 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   layout: z.string().nullable().describe('The name of the layout around its text.'),
   locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
   locales,
+}
+
+/** A template in responses. */
+export const templateRecord: z.ZodType<TemplateRecord> = z.object({
+  id: z.string().regex(/^tpl_[\w-]+$/),
+  name: z.string(),
+  channel: channelName,
+  ...text,
   description: z.string().nullable(),
   metadata: metadataField,
   category: z.string().nullable().describe('Id of the category of messages that name none. Null: `default`.'),
@@ -49,13 +54,7 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   id: z.string().regex(/^tpl_[\w-]+$/),
   version: z.int().min(1),
   channel: channelName,
-  subject: z.string().nullable(),
-  body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
-  html: z.string().nullable(),
-  text: z.string().nullable().describe('Beside `html`: the text alternative.'),
-  layout: z.string().nullable().describe('The name of the layout around its text.'),
-  locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
-  locales,
+  ...text,
   metadata: metadataField,
   createdAt: timestamp.describe('Creation time of the version.'),
 })
@@ -65,13 +64,7 @@ export const templateDraftRecord: z.ZodType<TemplateDraftRecord> = z.object({
   id: z.string().regex(/^tpl_[\w-]+$/),
   name: z.string(),
   channel: channelName,
-  subject: z.string().nullable(),
-  body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
-  html: z.string().nullable(),
-  text: z.string().nullable().describe('Beside `html`: the text alternative.'),
-  layout: z.string().nullable().describe('The name of the layout around its text.'),
-  locale: z.string().nullable().describe('The locale of its own text; null: the default.'),
-  locales,
+  ...text,
   metadata: metadataField,
   basedOn: z.int().min(1).describe('The version that it began with.'),
   edit: z.int().min(1).describe('Rises with every change of the draft.'),

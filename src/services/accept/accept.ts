@@ -33,13 +33,12 @@ import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
+import { assertLimits, isLimited } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import {
-  assertLimits,
   categoryFor,
   channelHint,
   type Group,
-  isLimited,
   type Preparation,
   prepareResend,
   prepareSend,

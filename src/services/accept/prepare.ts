@@ -187,22 +187,6 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   }
 }
 
-/** Whether the organization's settings can refuse the notification. */
-export function isLimited(kind: ChannelKind, { content: { parts } }: NewNotification): boolean {
-  return kind.assertPermitted !== undefined || (parts !== undefined && kind.senderOf?.(parts) !== undefined)
-}
-
-/** @throws NotifierError `region_not_permitted`, `invalid_sender` */
-export function assertLimits(
-  kind: ChannelKind,
-  { to, content: { parts } }: NewNotification,
-  limits: OrganizationLimits,
-): void {
-  kind.assertPermitted?.(to, limits)
-  const sender = parts === undefined ? undefined : kind.senderOf?.(parts)
-  if (sender !== undefined) kind.assertSender?.(sender, limits)
-}
-
 /** @throws NotifierError `invalid_channel`, `invalid_email`, `invalid_phone`, `invalid_recipient` */
 function routeTo(
   kind: ChannelKind,

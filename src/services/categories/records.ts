@@ -1,16 +1,7 @@
-import type { Cells } from '../../domain/preferences/cells.ts'
+import type { Category } from '../../domain/preferences/category.ts'
 
 /** A category of messages. */
-export interface CategoryRecord {
-  readonly id: string
-  readonly name: string
-  readonly description: string | null
-  readonly required: boolean
-  /** By channel: on or off without a preference. `*` stands for all channels that are not named. */
-  readonly default: Cells
-  readonly listId: string | null
-  readonly from: string | null
-  readonly formerIds: readonly string[]
+export interface CategoryRecord extends Category {
   /** `code`: declared by the application, the same for all organizations; it cannot be changed here. */
   readonly source: 'code' | 'stored'
   /** ISO 8601 UTC. Null: declared in code. */

@@ -55,20 +55,8 @@ export interface TemplateVersionRecord
 
 /** Changes of a template that are not sent before they are published. */
 export interface TemplateDraftRecord
-  extends Pick<
-    TemplateRecord,
-    | 'id'
-    | 'name'
-    | 'channel'
-    | 'subject'
-    | 'body'
-    | 'html'
-    | 'text'
-    | 'layout'
-    | 'locale'
-    | 'locales'
-    | 'metadata'
-  > {
+  extends Pick<TemplateRecord, 'name'>,
+    Omit<TemplateVersionRecord, 'version' | 'createdAt'> {
   /** The version that it began with. */
   readonly basedOn: number
   /** From 1; rises with every change of the draft. */

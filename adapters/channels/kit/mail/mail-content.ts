@@ -115,7 +115,10 @@ function mailboxOf({ name = '', address }: MailAddress): Mailbox {
 }
 
 /** Some providers refuse a mail with the same address twice. */
-function copiesOf({ cc = NOBODY, bcc = NOBODY }: EmailParts, to: string): Pick<MailContent, 'cc' | 'bcc'> {
+function copiesOf(
+  { cc = NO_COPIES, bcc = NO_COPIES }: EmailParts,
+  to: string,
+): Pick<MailContent, 'cc' | 'bcc'> {
   if (cc.length + bcc.length === 0) return { cc: [], bcc: [] }
   const seen = new Set([to.toLowerCase()])
   const unseen = (given: MailAddress): readonly Mailbox[] => {
@@ -128,7 +131,7 @@ function copiesOf({ cc = NOBODY, bcc = NOBODY }: EmailParts, to: string): Pick<M
   return { cc: cc.flatMap(unseen), bcc: bcc.flatMap(unseen) }
 }
 
-const NOBODY: readonly MailAddress[] = []
+const NO_COPIES: readonly MailAddress[] = []
 
 function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string, string>> {
   const href = parts.unsubscribeUrl === undefined ? null : unsubscribeHref(parts.unsubscribeUrl)
