@@ -10,6 +10,7 @@ const KINDS = ['organization', 'operator'] as const
 
 describe('every operation, for every permission', () => {
   let host: DashboardHost
+  let addresses = 0
   /** A key of each kind and permission, and the cookie of a session that it began. */
   const callers = new Map<string, { readonly secret: string; readonly cookie: string }>()
 
@@ -64,11 +65,14 @@ describe('every operation, for every permission', () => {
             (route.belongsTo !== 'operator' || kind === 'operator')
           expect(refused).toBe(!permitted)
           if (kind === 'organization' && permission === 'Read Only') {
+            // An address has 60 requests a minute without a session, and there are more operations.
+            addresses += 1
             const without = await answer(`${host.url}api${where}`, route.method, {
               'sec-fetch-site': 'same-origin',
+              'x-forwarded-proto': 'https',
+              'x-forwarded-for': `192.0.2.${addresses}`,
             })
-            // An address has 60 requests a minute without a session, and there are more operations.
-            expect(['401 session_required', '429 rate_limit_exceeded']).toContain(without)
+            expect(without).toBe('401 session_required')
           }
         }
       }

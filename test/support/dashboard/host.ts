@@ -111,7 +111,7 @@ async function listenerOf(
   notifier: Notifier,
   mount: string,
 ): Promise<RequestListener> {
-  const http = { https: 'allow-loopback' } as const
+  const http = { https: 'allow-loopback', trustedProxies: ['loopback'] } as const
   if (kind === 'SQLite and Express') {
     const app = express()
     app.use(mount, notifierRouter(mounted, http))
