@@ -1,11 +1,14 @@
 import { coalesce } from '../../coalesce/coalesce.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationContent } from '../../domain/notification.ts'
 import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
-/** Notifications per commit. A larger batch has a commit of its own. */
+/** Maximum weight of a commit: 2,000 notifications, or 8 MiB of text and files. A heavier batch has a commit of its own. */
 const COMMIT_WEIGHT = 2_000
+/** So many characters weigh as much as a notification. */
+const CHARACTERS_PER_WEIGHT = 4_096
 
 /** The transaction in which an accept reads and stores. */
 export interface UnitOfWork {
@@ -33,7 +36,7 @@ export interface UnitsOfWork {
 export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: string) => void): UnitsOfWork {
   const commit = coalesce((requests: readonly AcceptRequest[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,
-    weigh: (request) => request.notifications.length,
+    weigh: ({ notifications }) => notifications.reduce((sum, { content }) => sum + weightOf(content), 0),
   })
   const shared: UnitOfWork = {
     lookups: createLookups(storage),
@@ -68,6 +71,21 @@ export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: st
   }
 
   return { shared, of: (tx) => (tx === undefined ? shared : joining(tx)) }
+}
+
+function weightOf(content: NotificationContent): number {
+  const text = 'body' in content ? content.body.length + (content.text?.length ?? 0) : 0
+  return 1 + Math.floor((text + sizeOfFiles(content.parts)) / CHARACTERS_PER_WEIGHT)
+}
+
+/** Characters of the files that the parts of a message carry. */
+function sizeOfFiles(parts: unknown): number {
+  const { attachments } = (parts ?? {}) as { readonly attachments?: unknown }
+  if (!Array.isArray(attachments)) return 0
+  return attachments.reduce(
+    (sum, file) => sum + (typeof file?.content === 'string' ? file.content.length : 0),
+    0,
+  )
 }
 
 function storedOf(answer: AcceptAnswer): Stored {
