@@ -57,9 +57,12 @@ export function recordFacts(
 
 /** A report about a copy is only logged; `suppress` still concerns its address. */
 function asReported(fact: Fact, to: string): Fact {
-  const { address } = fact
-  if (address === undefined || plain(address) === plain(to)) return fact
-  return { ...fact, type: 'reported' }
+  return otherAddress(fact, to) === null ? fact : { ...fact, type: 'reported' }
+}
+
+/** The address that a fact is about, if it is not the notification's. Null: it is. */
+export function otherAddress({ address }: Fact, to: string): string | null {
+  return address === undefined || plain(address) === plain(to) ? null : address
 }
 
 /** Providers report the domain of a mail's recipient in punycode. */

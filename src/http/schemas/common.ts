@@ -37,11 +37,16 @@ export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: stri
 })
 
 /** Code and message in an entry of a history or log. */
-export const outcomeTextFields: { readonly [Name in 'providerCode' | 'message']: z.ZodType<string | null> } =
-  {
-    providerCode: z.string().nullable().describe("The provider's own code."),
-    message: z.string().nullable().describe('Description, usually from the provider.'),
-  }
+export const outcomeTextFields: {
+  readonly [Name in 'providerCode' | 'message' | 'address']: z.ZodType<string | null>
+} = {
+  providerCode: z.string().nullable().describe("The provider's own code."),
+  message: z.string().nullable().describe('Description, usually from the provider.'),
+  address: z
+    .string()
+    .nullable()
+    .describe('The address of the copy that it is about. Null: it is about `to`.'),
+}
 
 /** Response to a deletion. */
 export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })

@@ -103,7 +103,7 @@ async function judged(
 ): Promise<ComposedMessage | NotificationFailure> {
   const { organizationId, notification } = job
   const { suppression } = composition.wishes
-  const copies = matchCopies(kind, organizationId, notification.content.parts, suppression)
+  const copies = matchCopies(kind, organizationId, notification.content.parts, category, suppression)
   if (copies === null) return refusalOf(job, await verdictOn(job, kind, category, composition)) ?? composed
   const [answer, suppressed] = await Promise.all([verdictOn(job, kind, category, composition), copies])
   return refusalOf(job, answer) ?? withoutSuppressed(kind, composed, suppressed)

@@ -1,5 +1,7 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { Fact } from '../../domain/facts.ts'
+import type { Category } from '../../domain/preferences/category.ts'
+import { judge } from '../../domain/preferences/precedence.ts'
 import { type SuppressionReason, suppressionError } from '../../domain/suppression.ts'
 import type { Message } from '../../ports/provider.ts'
 import { suppressionId } from '../suppressions/kind.ts'
@@ -19,17 +21,25 @@ interface Addressed {
 /** Reasons by suppressed address. */
 type Suppressed = ReadonlyMap<string, SuppressionReason>
 
-/** The suppressed recipients of a message's copies. Null: it has no copies. */
+/**
+ * The suppressed recipients of a message's copies. Null: it has no copies.
+ *
+ * @param category a required one also goes to copies that have unsubscribed
+ */
 export function matchCopies(
   kind: ChannelKind,
   organizationId: string,
   parts: unknown,
+  category: Category,
   match: MatchSuppression,
 ): Promise<Suppressed> | null {
   const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
-  return copies.length === 0
-    ? null
-    : matchAll(copies, (address) => match(suppressionId(kind, organizationId, address)))
+  if (copies.length === 0) return null
+  return matchAll(copies, async (address) => {
+    const suppression = await match(suppressionId(kind, organizationId, address))
+    const judged = judge({ channel: kind.name, category, suppression, organization: null, person: [] })
+    return judged.kind === 'blocked' ? judged.reason : null
+  })
 }
 
 async function matchAll(

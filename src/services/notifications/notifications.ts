@@ -3,7 +3,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { eventId, type NotificationEvent } from '../../domain/event-payload.ts'
 import { EVENT_TYPE_OF } from '../../domain/facts.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
-import { failureOf } from '../../domain/record-facts.ts'
+import { failureOf, otherAddress } from '../../domain/record-facts.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
@@ -73,7 +73,7 @@ export function createNotifications(
       sensitive: notification.content.sensitive === true,
       ...(rendered === true ? { rendered: await render(notification) } : {}),
       waiting,
-      timeline: timeline.map(timelineRecord),
+      timeline: timeline.map((entry) => timelineRecord(entry, notification.to)),
     }
   }
 
@@ -206,7 +206,8 @@ function summary(
   }
 }
 
-function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): TimelineRecord {
+function timelineRecord(entry: TimelineEntry, to: string): TimelineRecord {
+  const { sequence, type, status, at, fact } = entry
   return {
     sequence,
     event: type,
@@ -218,6 +219,7 @@ function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): Ti
     error: errorOf(fact),
     providerCode: fact?.providerCode ?? null,
     message: fact?.message ?? null,
+    address: fact === null ? null : otherAddress(fact, to),
     durationMs: fact?.durationMs ?? null,
     segments: fact?.segments ?? null,
     ambiguous: fact?.ambiguous ?? false,
@@ -242,6 +244,7 @@ function logRecord(entry: LogEntry): LogRecord {
     error: errorOf(fact),
     providerCode: fact?.providerCode ?? null,
     message: fact?.message ?? null,
+    address: fact === null ? null : otherAddress(fact, to),
     template,
     metadata,
     recipient,

@@ -109,6 +109,8 @@ export interface TimelineRecord {
   readonly providerCode: string | null
   /** Details, mostly from the provider. */
   readonly message: string | null
+  /** The address of the copy that the entry is about. Null: it is about `to`. */
+  readonly address: string | null
   readonly durationMs: number | null
   /** Charged segments of a text message that was handed over. Null: none. */
   readonly segments: number | null
@@ -137,6 +139,8 @@ export interface LogRecord extends Labels {
   readonly providerCode: string | null
   /** Details, mostly from the provider. */
   readonly message: string | null
+  /** The address of the copy that the event is about. Null: it is about `to`. */
+  readonly address: string | null
   readonly template: string | null
   readonly createdAt: string
 }

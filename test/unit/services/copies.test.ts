@@ -45,6 +45,26 @@ describe('copies of a mail', () => {
     ])
     expect(JSON.stringify(left)).toMatch(/BOB2@example\.com was left out.*carl@bücher\.example was left out/)
     expect(JSON.stringify(left)).toContain('blocked_recipient')
+    const addresses = ['BOB2@example.com', 'carl@bücher.example']
+    expect(left.map(({ address }) => address)).toEqual(addresses)
+    expect(timeline.filter(({ event }) => event !== 'reported').map(({ address }) => address)).toEqual([
+      null,
+      null,
+    ])
+    const logs = await notifier.logs.list()
+    expect(logs.items.flatMap(({ address }) => address ?? []).sort()).toEqual(addresses)
+  })
+
+  it('of a required category go to who has unsubscribed, but to no bounced address', async () => {
+    const provider = recordingProvider()
+    const { notifier, ended } = await deliveryWorld([provider], {
+      categories: { invoices: { name: 'Invoices', required: true } },
+    })
+    await notifier.suppressions.add({ ...suppress('bob@example.com'), reason: 'unsubscribe' })
+    await notifier.suppressions.add({ ...suppress('bob2@example.com'), reason: 'hard_bounce' })
+    const { id } = await notifier.send({ ...copied, category: 'invoices' })
+    expect(await ended(id)).toBe('sent')
+    expect(provider.messages[0]?.email).toMatchObject({ cc: [{ address: 'bob@example.com' }] })
   })
 
   it('are judged again before each attempt', async () => {
