@@ -47,6 +47,8 @@ beforeAll(async () => {
   await consumer.write('acme-sms.ts', provider?.code ?? '')
   const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
   await consumer.write('pager.ts', kind?.code ?? '')
+  const [notifier] = await codeBlocks('docs/authoring.md', 'ts')
+  await consumer.write('notifier.ts', notifier?.code ?? '')
 })
 
 afterAll(() => consumer?.remove())
