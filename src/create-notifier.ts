@@ -313,12 +313,13 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const waits = createWaits(clock, notifications.get)
   const keys = createApiKeys(stores, ids, organizations, clock)
   const { verify, ...apiKeys } = guard(keys.apiKeys)
+  const authoring = { ...options, ...texts, stores, ids, organizations, processor, people, consent }
   const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
     ...guard({ waitFor: waits.waitFor }),
     notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
-    ...createAuthoring({ ...options, ...texts, stores, ids, organizations, processor, consent }, guard),
+    ...createAuthoring(authoring, guard),
     apiKeys,
     attachments: guard(createUploads(stores, ids, organizations, options.attachments)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
@@ -332,6 +333,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const service: Service = {
     version: VERSION,
     sendInput,
+    previewInputs: texts.previewInputs,
     maxAttachmentBytes: options.attachments.maxBytes,
     channels: [...kinds.known.keys()],
     kinds: [...kinds.known.values()].map(({ name, subject, html = false }) => {

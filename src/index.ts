@@ -61,6 +61,7 @@ export type {
 export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
+export type { PreviewOptions, TemplateDraft } from './domain/input/preview.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type {
@@ -70,9 +71,7 @@ export type {
 } from './domain/input/shared-text.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
 export type {
-  PreviewOptions,
   TemplateChangeInput,
-  TemplateDraft,
   TemplateInput,
 } from './domain/input/template.ts'
 export type { VariantInput, VariantsInput } from './domain/input/variants.ts'

@@ -124,8 +124,7 @@ function broughtLinks(
 }
 
 /** A message in its public form, with its parts under the channel's name. */
-export function shown(kind: ChannelKind, text: RenderedText, content?: NotificationContent): RenderedMessage {
-  const parts = content?.parts
+export function shown(kind: ChannelKind, text: RenderedText, parts: unknown): RenderedMessage {
   const carried = parts === undefined || kind.showParts === undefined ? parts : kind.showParts(parts)
   const along = { ...kind.measure?.(text), ...Object(carried) }
   return Object.keys(along).length === 0 ? text : { ...text, [kind.name]: along }

@@ -1,4 +1,5 @@
 import { invalidOption } from '../domain/errors/invalid-option.ts'
+import type { PreviewInputs } from '../domain/input/preview.ts'
 import type { SendSchema } from '../domain/input/send.ts'
 import type { Visit } from '../domain/machine-visit.ts'
 import type { PageTextsByLanguage } from '../domain/page-texts.ts'
@@ -18,6 +19,8 @@ export interface Service
     Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health' | 'metrics'> {
   /** The schema of a send. */
   readonly sendInput: SendSchema
+  /** The schemas of previews. */
+  readonly previewInputs: PreviewInputs
   /** Names of the known channels. */
   readonly channels: readonly string[]
   /** The known channels. */

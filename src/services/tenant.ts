@@ -3,15 +3,11 @@ import type { CategoryChange, CategoryInput } from '../domain/input/category.ts'
 import type { DraftChangeInput, PublishOptions } from '../domain/input/draft.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
+import type { PreviewOptions, TemplateDraft } from '../domain/input/preview.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
-import type {
-  PreviewOptions,
-  TemplateChangeInput,
-  TemplateDraft,
-  TemplateInput,
-} from '../domain/input/template.ts'
+import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
@@ -194,18 +190,22 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     /** Removes the draft. @throws NotifierError as `draft` */
     discardDraft(idOrName: string): Promise<void>
     /**
-     * Renders a template with example values as a send would.
+     * Renders a template with example values as a send would, with the given parts of its channel.
      *
-     * @throws NotifierError as `get`, `invalid_template_variable` with the `placeholders` in its details, and
-     *   `message_too_large`
+     * @throws NotifierError as `get`, `invalid_template_variable` with the `placeholders` in its details,
+     *   `message_too_large`, and as {@link Tenant.send} for the recipient and the parts
      */
-    preview(idOrName: string, variables?: JsonFields, options?: PreviewOptions): Promise<TemplatePreview>
+    preview(
+      idOrName: string,
+      variables?: JsonFields,
+      options?: PreviewOptions<Channels>,
+    ): Promise<TemplatePreview>
     /**
      * Renders an unstored template, like {@link preview}.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
      */
-    previewDraft(draft: TemplateDraft): Promise<TemplatePreview>
+    previewDraft(draft: TemplateDraft<Channels>): Promise<TemplatePreview>
     /**
      * What templates lack in the locales of the organization, newest first: messages and variants. The locales are those
      * of all catalogues and of the template. A page may be short, or empty, although more follow.

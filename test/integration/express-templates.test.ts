@@ -136,6 +136,27 @@ describe('a preview', () => {
     expect(await operation('previewTemplate', stored)).toEqual(preview)
   })
 
+  it('takes the parts of the channel, and ignores unknown fields', async () => {
+    await operation('createTemplate', {
+      path: '/v1/templates',
+      body: { channel: 'email', text: 'Hi', name: 'parted' },
+    })
+    const parts = { email: { replyTo: 'desk@example.com' } }
+    const shown = { body: 'Hi', email: { replyTo: [{ address: 'desk@example.com' }] } }
+    const path = '/v1/templates/parted/preview'
+    expect(await operation('previewTemplate', { path, body: { ...parts, unknown: 1 } })).toMatchObject(shown)
+    const previews = { path: '/v1/template-previews', body: { channel: 'email', text: 'Hi', ...parts } }
+    expect(await operation('previewTemplateDraft', previews)).toMatchObject(shown)
+    expect(await api({ method: 'POST', path, body: { slack: {} } })).toMatchObject({
+      status: 400,
+      json: { error: { details: { field: 'slack' } } },
+    })
+    expect(await api({ method: 'POST', path, body: { recipient: 'eve' } })).toMatchObject({
+      status: 422,
+      json: { error: { code: 'invalid_parameter', details: { field: 'recipient' } } },
+    })
+  })
+
   it('names the placeholders where values are missing, too', async () => {
     const answer = await api({ method: 'POST', path: '/v1/template-previews', body: draft })
     const details = { missing: ['name', 'order.id'], placeholders }

@@ -149,6 +149,12 @@ export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
   readonly expiresAt?: number | undefined
 }
 
+/** The application's id of a person. */
+export const recipientId: z.ZodType<string, string> = text(1, MAX_RECIPIENT_ID).refine(
+  isPlainLine,
+  'must be one line without spaces at its ends',
+)
+
 const fields = {
   channel: channel.optional().describe('Required without a template; otherwise that of the template.'),
   to: text(1, MAX_RECIPIENT_LENGTH)
@@ -156,8 +162,7 @@ const fields = {
     .describe(
       'E-mail address, E.164 phone number, device token, Slack channel or https URL. Exactly one of `to` and `recipient` is required.',
     ),
-  recipient: text(1, MAX_RECIPIENT_ID)
-    .refine(isPlainLine, 'must be one line without spaces at its ends')
+  recipient: recipientId
     .optional()
     .describe("In place of `to`: the application's id of a person, whose addresses it looks up."),
   subject: text(0, MAX_SUBJECT_LENGTH)
@@ -221,12 +226,15 @@ export type SendSchema = z.ZodType<ParsedSend, SendFields>
 
 /** The schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of the given kinds. */
 export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
+  return z.object({ ...fields, ...partsFields(kinds) }).check(assertOneText, addressed, assertOneAddress)
+}
+
+/** The fields for the parts of the given kinds, under the names of their channels. */
+export function partsFields(kinds: Iterable<ChannelKind>): object {
   const parts = [...kinds].flatMap(({ name, parts }) =>
     parts === undefined ? [] : [[name, describedFor(name, parts)]],
   )
-  return z
-    .object({ ...fields, ...(Object.fromEntries(parts) as object) })
-    .check(assertOneText, addressed, assertOneAddress)
+  return Object.fromEntries(parts)
 }
 
 function assertOneAddress({

@@ -1,13 +1,12 @@
 import * as z from 'zod'
-import type { JsonFields } from '../json-fields.ts'
 import type { GivenText } from '../message-text.ts'
 import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
-import { localeName, timeZoneName } from './catalogue.ts'
+import { localeName } from './catalogue.ts'
 import { categoryId } from './category.ts'
-import { channel, jsonObject, text } from './fields.ts'
+import { channel, text } from './fields.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
 import { assertOneText } from './text-fields.ts'
 import { type VariantsInput, variantsInput } from './variants.ts'
@@ -15,12 +14,13 @@ import { type VariantsInput, variantsInput } from './variants.ts'
 /** Input for a template: `html`, `text` or both, or a `body`. */
 export type TemplateInput = TemplateFields & SomeText
 
-type SomeText =
+/** At least one text. */
+export type SomeText =
   | { readonly html: string; readonly body?: null | undefined }
   | { readonly text: string; readonly body?: null | undefined }
   | { readonly body: string; readonly html?: null | undefined; readonly text?: null | undefined }
 
-interface TemplateFields {
+export interface TemplateFields {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string
   readonly channel: string
@@ -94,7 +94,7 @@ export const templateInput: z.ZodType<TemplateFields, TemplateFields> = z
   .object({ name, channel, ...fields })
   .check(assertOneText, assertSomeText)
 
-function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void {
+export function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void {
   if (value.body == null && value.html == null && value.text == null)
     issues.push({
       code: 'custom',
@@ -104,22 +104,7 @@ function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void
     })
 }
 
-/** An unstored template with example values. */
-export type TemplateDraft = DraftFields & SomeText
-
-interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'metadata' | 'category'> {
-  /** The locale to render. Default: that of the organization. */
-  readonly inLocale?: string | undefined
-  /** The time zone of dates. Default: that of the organization. */
-  readonly timeZone?: string | undefined
-  /** Values for the placeholders. */
-  readonly variables?: JsonFields | undefined
-  /** The same as `variables`, which has precedence. */
-  readonly data?: JsonFields | undefined
-}
-
 const { description, category, ...textFields } = fields
-const { metadata: _, ...draftFields } = textFields
 
 /** The fields of a template that are versioned. */
 export const templateTextFields: {
@@ -127,48 +112,6 @@ export const templateTextFields: {
 } = textFields
 
 type VersionedFields = Omit<TemplateChangeInput, 'version' | 'name' | 'channel' | 'description' | 'category'>
-
-const previewing = {
-  inLocale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
-  timeZone: timeZoneName.optional().describe('The time zone of dates. Default: that of the organization.'),
-}
-
-/** Example values for the placeholders. */
-export const exampleValues: {
-  readonly [Name in 'variables' | 'data']-?: z.ZodType<Record<string, unknown> | undefined>
-} = {
-  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
-  data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
-}
-
-/** How to render a template. */
-export interface PreviewOptions {
-  /** Default: that of the organization. */
-  readonly locale?: string | undefined
-  /** The time zone of dates. Default: that of the organization. */
-  readonly timeZone?: string | undefined
-  /** The name of another layout; null: none. Default: the template's. */
-  readonly layout?: string | null | undefined
-  /** True: the draft instead of the newest version. Default false. */
-  readonly draft?: boolean | undefined
-}
-
-/** The schema of {@link PreviewOptions}. */
-export const previewOptions: z.ZodType<PreviewOptions, PreviewOptions> = z.strictObject({
-  locale: localeName.optional(),
-  timeZone: timeZoneName.optional(),
-  layout: text(1, 100).nullish(),
-  draft: z.boolean().optional(),
-})
-
-/** The schema behind `notifier.templates.previewDraft` and the REST API. */
-export const templateDraft: z.ZodType<
-  Omit<DraftFields, 'variables' | 'data'> & {
-    [Name in 'variables' | 'data']?: Record<string, unknown> | undefined
-  }
-> = z
-  .object({ channel, ...draftFields, ...previewing, ...exampleValues })
-  .check(assertOneText, assertSomeText)
 
 /** Changes of a template; absent fields stay. */
 export interface TemplateChangeInput {

@@ -1,17 +1,16 @@
 import { VERSION } from '../../domain/version.ts'
-import type { Service } from '../../services/service.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { type Route, TAGS } from '../routes/route.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { operationOf, PARAMETERS } from './operation.ts'
-import { componentSchemas } from './schemas.ts'
+import { componentSchemas, type DocumentedService } from './schemas.ts'
 import type { OpenApiDocument, Operation } from './types.ts'
 
 /** Builds the OpenAPI 3.1 document from the table of routes and the schemas that validate requests. */
 export function openApiDocument(
   routes: readonly Route[],
-  { sendInput, channels }: Pick<Service, 'sendInput' | 'channels'>,
+  service: DocumentedService,
   options: { readonly errorFormat: ErrorFormat; readonly strictBody: boolean },
 ): OpenApiDocument {
   const { errorFormat, strictBody } = options
@@ -37,7 +36,7 @@ export function openApiDocument(
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: { ...componentSchemas(strictBody, sendInput, channels), Error: errorSchemas[errorFormat] },
+      schemas: { ...componentSchemas(strictBody, service), Error: errorSchemas[errorFormat] },
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: sharedResponses(errorFormat),

@@ -6,17 +6,19 @@ import { draftChange, publishOptions } from '../../domain/input/draft.ts'
 import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { preferencesInput } from '../../domain/input/preferences.ts'
+import { previewInput, templateDraft } from '../../domain/input/preview.ts'
 import { retryInput } from '../../domain/input/retry.ts'
-import { type SendSchema, sendInput } from '../../domain/input/send.ts'
+import { sendInput } from '../../domain/input/send.ts'
 import { layoutChange, layoutInput, partialChange, partialInput } from '../../domain/input/shared-text.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
-import { templateChange, templateDraft, templateInput } from '../../domain/input/template.ts'
+import { templateChange, templateInput } from '../../domain/input/template.ts'
 import {
   redeliverInput,
   secretRotation,
   webhookEndpointChange,
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
+import type { Service } from '../../services/service.ts'
 import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { uploadRecord } from '../schemas/attachment.ts'
@@ -53,7 +55,6 @@ import {
 import { operations, statistics } from '../schemas/statistics.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import {
-  previewInput,
   templateComparison,
   templateDraftRecord,
   templateList,
@@ -163,22 +164,26 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['Health', healthStatus],
 ]
 
+/** What the document tells of a notifier. */
+export type DocumentedService = Pick<Service, 'sendInput' | 'previewInputs' | 'channels'>
+
 const names = new Map([...INPUTS, ...OUTPUTS].map(([name, schema]) => [schema, name]))
 
 /**
  * The named schemas.
  *
  * @param strict inputs refuse unknown fields
- * @param send the schema of a send, with the parts of the notifier's channels
+ * @param service the schemas with the parts of the notifier's channels
  */
 export function componentSchemas(
   strict: boolean,
-  send: SendSchema,
-  channels: readonly string[],
+  { sendInput: send, previewInputs, channels }: DocumentedService,
 ): Readonly<Record<string, JsonObject>> {
   const own = new Map<string, z.ZodType>([
     ['SendRequest', send],
     ['BatchRequest', batchInputOf(send)],
+    ['PreviewRequest', previewInputs.body],
+    ['TemplateDraft', previewInputs.draft],
   ])
   const inputs = convertAll(
     INPUTS.map(([name, schema]) => [name, own.get(name) ?? schema]),

@@ -1,25 +1,37 @@
+import { knownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
+import { exampleValues, previewInput, type TemplateDraft, templateDraft } from '../../domain/input/preview.ts'
 import {
   type TemplateChangeInput,
-  type TemplateDraft,
   type TemplateInput,
   templateChange,
-  templateDraft,
   templateInput,
 } from '../../domain/input/template.ts'
 import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
 import {
-  previewInput,
   templateList,
   templatePreview,
   templateRecord,
   templateVersionList,
   templateVersionRecord,
 } from '../schemas/template.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from './route.ts'
+import { type HandlerResult, type RequestContext, type Route, type RouteError, routesOf } from './route.ts'
 import { versionParam } from './version-param.ts'
+
+/** Also those of parts and recipients, as of a send. */
+const PREVIEW_ERRORS: readonly RouteError[] = [
+  ['invalid_parameter', 422],
+  'missing_required_field',
+  'invalid_template',
+  'missing_translation',
+  'invalid_template_variable',
+  'message_too_large',
+  'unknown_recipient',
+  'unknown_attachment',
+  'invalid_configuration',
+]
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateInput`.
@@ -36,20 +48,22 @@ async function update(
 }
 
 async function preview(
-  { params, body, organizationId }: RequestContext,
+  { params, body, organizationId, strict }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  const { variables, data, ...options } = parseInput(previewInput, body)
+  const { variables: _, data: __, ...options } = knownFields(service.previewInputs.body, body, strict)
+  const { variables, data } = parseInput(exampleValues, body)
   const values = { ...data, ...variables }
   return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values, options) }
 }
 
 async function previewDraft(
-  { body, organizationId }: RequestContext,
+  { body, organizationId, strict }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  // Untyped: the notifier parses it with `templateDraft`.
-  return { body: await service.templates.previewDraft(organizationId, body as unknown as TemplateDraft) }
+  // Untyped: the notifier parses it.
+  const draft = knownFields(service.previewInputs.draft, body, strict) as unknown as TemplateDraft
+  return { body: await service.templates.previewDraft(organizationId, draft) }
 }
 
 async function versions(
@@ -152,7 +166,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     paths: below('/{idOrName}/preview'),
     permission: 'Read Only',
     unknown: 'template_not_found',
-    errors: ['invalid_template', 'missing_translation', 'invalid_template_variable', 'message_too_large'],
+    errors: PREVIEW_ERRORS,
     body: previewInput,
     response: templatePreview,
     handler: preview,
@@ -163,14 +177,7 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     method: 'POST',
     paths: ['/v1/template-previews', '/admin/template-previews'],
     permission: 'Read Only',
-    errors: [
-      'missing_required_field',
-      'invalid_channel',
-      'invalid_template',
-      'missing_translation',
-      'invalid_template_variable',
-      'message_too_large',
-    ],
+    errors: ['invalid_channel', ...PREVIEW_ERRORS],
     body: templateDraft,
     response: templatePreview,
     handler: previewDraft,

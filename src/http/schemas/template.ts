@@ -1,6 +1,4 @@
 import * as z from 'zod'
-import { localeName, timeZoneName } from '../../domain/input/catalogue.ts'
-import { exampleValues } from '../../domain/input/template.ts'
 import type { List } from '../../services/list.ts'
 import type { RenderedMessage } from '../../services/render.ts'
 import type {
@@ -11,6 +9,7 @@ import type {
   TemplateVersionRecord,
 } from '../../services/templates/records.ts'
 import { channelName, listOf, metadataField, timestamp } from './common.ts'
+import { partsFields } from './parts.ts'
 
 const locales = z
   .record(
@@ -90,22 +89,6 @@ export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listO
 
 export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
 
-/** Example values for the placeholders. */
-export const previewInput: z.ZodType<{
-  variables?: Record<string, unknown> | undefined
-  data?: Record<string, unknown> | undefined
-  locale?: string | undefined
-  timeZone?: string | undefined
-  layout?: string | null | undefined
-  draft?: boolean | undefined
-}> = z.object({
-  ...exampleValues,
-  locale: localeName.optional().describe('The locale to render. Default: that of the organization.'),
-  timeZone: timeZoneName.optional().describe('The time zone of dates. Default: that of the organization.'),
-  layout: z.string().min(1).max(100).nullish().describe('Another layout; null: none.'),
-  draft: z.boolean().optional().describe('True: the draft instead of the newest version.'),
-})
-
 /** Fields of a rendered text. */
 export const renderedFields: {
   readonly [Name in 'subject' | 'body' | 'format' | 'text' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
@@ -126,6 +109,7 @@ export const renderedFields: {
 /** Rendered text of a template, with its placeholders. */
 export const templatePreview: z.ZodType<TemplatePreview> = z.object({
   ...renderedFields,
+  ...partsFields,
   placeholders: z
     .array(
       z.object({

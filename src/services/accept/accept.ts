@@ -10,9 +10,8 @@ import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import { exampleUrls } from '../links/links.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { verdict } from '../preferences/verdicts.ts'
-import { notResolvable } from '../recipients/addressed.ts'
+import { personOf } from '../recipients/addressed.ts'
 import { localeOf } from '../recipients/language.ts'
-import type { ResolvedPerson } from '../recipients/people.ts'
 import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
 import { needsTexts } from '../shared-texts/library.ts'
@@ -88,7 +87,8 @@ export function createAccept(
   async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
     const copying = uploads.inMessage(given, organizationId, lookups.reads.records)
     const input = copying === undefined ? given : await copying
-    const person = input.recipient === undefined ? null : await personOf(organizationId, input.recipient)
+    const person =
+      input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
     let template =
       input.template === undefined
         ? null
@@ -101,11 +101,6 @@ export function createAccept(
     const named = categoryFor(organizationId, input, template, how)
     const category = named instanceof Promise ? await named : named
     return permitted(organizationId, prepareSend(organizationId, input, person, template, category, how))
-  }
-
-  function personOf(organizationId: string, id: string): Promise<ResolvedPerson | null> {
-    if (how.people === null) throw notResolvable()
-    return how.people.one(organizationId, id)
   }
 
   /** Loads an organization's own providers before they are asked about the recipient. */
@@ -289,7 +284,7 @@ export function createAccept(
       return {
         channel,
         to,
-        rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content),
+        rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content.parts),
       }
     },
 

@@ -9,13 +9,27 @@ type Sends = Scoped<Tenant<unknown>>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The API for calls from code, in whose sends a file may be a stream, or the path of a file. It is read before the message is
+ * The API for calls from code, in whose sends and previews a file may be a stream, or the path of a file. It is read before the message is
  * judged, so that what is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
  */
 export function readingFiles(sends: Sends, { known }: Kinds): Sends {
   const names = [...known.values()].flatMap(({ name, files }) => (files === undefined ? [] : [name]))
+  const { templates } = sends
   return {
     ...sends,
+    templates: {
+      ...templates,
+      preview(organizationId, idOrName, variables, options) {
+        const read = withFiles(options, names)
+        if (read === undefined) return templates.preview(organizationId, idOrName, variables, options)
+        return read.then((whole) => templates.preview(organizationId, idOrName, variables, whole))
+      },
+      previewDraft(organizationId, draft) {
+        const read = withFiles(draft, names)
+        if (read === undefined) return templates.previewDraft(organizationId, draft)
+        return read.then((whole) => templates.previewDraft(organizationId, whole))
+      },
+    },
     send(organizationId, message, ...rest) {
       const read = withFiles(message, names)
       if (read === undefined) return sends.send(organizationId, message, ...rest)
@@ -37,12 +51,14 @@ export function readingFiles(sends: Sends, { known }: Kinds): Sends {
 }
 
 /** The message with the bytes of its files. Undefined: there is nothing to read. */
-function withFiles<Message extends object>(
+function withFiles<Message extends object | undefined>(
   message: Message,
   names: readonly string[],
 ): Promise<Message> | undefined {
   for (const name of names) {
-    const parts = (message as Fields | null)?.[name] as { readonly attachments?: unknown } | undefined
+    const parts = (message as Fields | null | undefined)?.[name] as
+      | { readonly attachments?: unknown }
+      | undefined
     const attachments = parts?.attachments
     if (!Array.isArray(attachments) || !attachments.some(isUnread)) continue
     return Promise.all(attachments.map(readFile)).then((files) => ({

@@ -13,6 +13,7 @@ import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PartsRefusal } from '../../ports/provider.ts'
+import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import type { LinkSource } from '../links/link-target.ts'
 import {
@@ -85,7 +86,7 @@ export function prepareSend(
   const route = routeTo(kind, organizationId, to, how)
   for (const other of others) routeTo(kind, organizationId, other, how)
   assertFormat(kind, input)
-  const parts = fromCategory(kind, partsOf(kind, input, how.registry), category)
+  const parts = fromCategory(kind, partsOf(kind, input, how.registry.kinds), category)
   assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
   if (to !== '') assertCarried(kind, route, to, parts, how.registry)
   const id = how.newId()
@@ -207,22 +208,6 @@ function routeTo(
     message: `No configured ${channel} provider accepts this recipient.`,
     details: { field: 'to', channel },
   })
-}
-
-/**
- * The parts of a message for its channel.
- *
- * @throws NotifierError `invalid_parameter` if it has parts for another channel
- */
-function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: ProviderRegistry): unknown {
-  for (const { name, parts } of kinds.known.values()) {
-    if (name === kind.name || parts === undefined || input[name] === undefined) continue
-    throw new NotifierError('invalid_parameter', {
-      message: `"${name}" is for the channel ${name}; this notification uses ${kind.name}.`,
-      details: { field: name, channel: kind.name },
-    })
-  }
-  return kind.parts === undefined ? undefined : input[kind.name]
 }
 
 function fromCategory(kind: ChannelKind, parts: unknown, category: Category | null): unknown {

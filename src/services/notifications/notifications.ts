@@ -91,7 +91,7 @@ export function createNotifications(
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
     const template = 'template' in content ? await compiled.load(content.template) : null
     const kind = registry.kinds.of(channel)
-    return shown(kind, renderContent(kind, content, template, exampleUrls), content)
+    return shown(kind, renderContent(kind, content, template, exampleUrls), content.parts)
   }
 
   return {

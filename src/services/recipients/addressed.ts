@@ -1,7 +1,7 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
-import type { ResolvedPerson } from './people.ts'
+import type { PeopleFinder, ResolvedPerson } from './people.ts'
 
 /** The addresses of a send. */
 export interface Addressed {
@@ -22,6 +22,16 @@ export function addressed(
   return { addresses: person.channels[channel] ?? [], recipient }
 }
 
+/** The person with an id. Null: unknown. @param people null: the option `recipients` is absent */
+export function personOf(
+  people: PeopleFinder | null,
+  organizationId: string,
+  id: string,
+): Promise<ResolvedPerson | null> {
+  if (people === null) throw notResolvable()
+  return people.one(organizationId, id)
+}
+
 /** The error of a send to a recipient without the option `recipients`. */
 export function notResolvable(): NotifierError {
   return new NotifierError('invalid_parameter', {
@@ -31,7 +41,8 @@ export function notResolvable(): NotifierError {
   })
 }
 
-function unknownRecipient(id: string): NotifierError {
+/** The error for someone whom the application does not know. */
+export function unknownRecipient(id: string): NotifierError {
   return new NotifierError('unknown_recipient', {
     message: `The recipient "${id}" is unknown.`,
     details: { field: 'recipient', recipient: id },

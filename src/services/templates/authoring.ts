@@ -1,4 +1,5 @@
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
+import { previewInputsOf } from '../../domain/input/preview.ts'
 import { finish } from '../../domain/steps.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -18,7 +19,10 @@ import { createTemplates } from './templates.ts'
 
 /** What sends and deliveries need of the texts that organizations and the application write. */
 export interface Texts
-  extends Pick<AuthoringParts, 'compiled' | 'library' | 'application' | 'records' | 'lookUps'> {
+  extends Pick<
+    AuthoringParts,
+    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'previewInputs'
+  > {
   /** Stores the application's own texts, which accepted messages are pinned to. */
   store(): Promise<void>
 }
@@ -36,6 +40,7 @@ export function createTexts(
     records,
     library,
     lookUps: spoken.lookUps,
+    previewInputs: previewInputsOf(kinds.known.values()),
     compiled: createCompiledTemplates(records, processor, kinds, library),
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]

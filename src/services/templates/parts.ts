@@ -1,4 +1,5 @@
 import type { IdGenerator } from '../../domain/ids.ts'
+import type { PreviewInputs } from '../../domain/input/preview.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { ApplicationLanguages } from '../languages/application.ts'
@@ -6,6 +7,7 @@ import type { Languages } from '../languages/languages.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Consent } from '../preferences/consent.ts'
 import type { Processor } from '../processor.ts'
+import type { PeopleFinder } from '../recipients/people.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { ApplicationTexts } from '../shared-texts/application.ts'
 import type { Library } from '../shared-texts/library.ts'
@@ -25,5 +27,9 @@ export interface AuthoringParts {
   /** The catalogues for a locale. */
   readonly lookUps: Languages['lookUps']
   readonly processor: Processor
+  /** The application's people. Null: the option `recipients` is absent. */
+  readonly people: PeopleFinder | null
+  /** The schemas of previews. */
+  readonly previewInputs: PreviewInputs
   readonly consent: Pick<Consent, 'categories'>
 }
