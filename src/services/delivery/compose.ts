@@ -17,7 +17,7 @@ import type { RunInSlices } from '../processor.ts'
 import { contentSteps, isBlank, renderParts } from '../render.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { TemplateVersion } from '../templates/kind.ts'
-import { type CopyFacts, matchCopies, NO_COPIES, withoutSuppressed } from './copies.ts'
+import { type CopyFacts, NO_COPIES, unwantedCopies, withoutCopies } from './copies.ts'
 import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
@@ -93,7 +93,7 @@ function endedBefore(job: NotificationJob, state: ProviderState): NotificationFa
   return turnedOff === undefined ? null : skipped(job, turnedOff)
 }
 
-/** The message without suppressed copies, or why there is none. Looks up the recipient and copies in one query. */
+/** The message without unwanted copies, or why there is none. Looks up the recipient and copies in one query. */
 async function judged(
   kind: ChannelKind,
   job: NotificationJob,
@@ -102,29 +102,22 @@ async function judged(
   composition: Composition,
 ): Promise<ComposedMessage | NotificationFailure> {
   const { organizationId, notification } = job
-  const { suppression } = composition.wishes
-  const copies = matchCopies(kind, organizationId, notification.content.parts, category, suppression)
-  if (copies === null) return refusalOf(job, await verdictOn(job, kind, category, composition)) ?? composed
-  const [answer, suppressed] = await Promise.all([verdictOn(job, kind, category, composition), copies])
-  return refusalOf(job, answer) ?? withoutSuppressed(kind, composed, suppressed)
+  const { consent, wishes } = composition
+  const found = consent.inUse.of(organizationId)
+  const inUse = found instanceof Promise ? await found : found
+  const verdictOn = (to: string, recipient: string | null) =>
+    verdict({ organizationId, kind, to, recipient, category }, wishes, inUse)
+  const answer = verdictOn(notification.to, notification.recipient)
+  const copies = unwantedCopies(kind, notification.content.parts, (address) => verdictOn(address, null))
+  if (copies === null) return refusalOf(job, await answer) ?? composed
+  const [judged, unwanted] = await Promise.all([answer, copies])
+  return refusalOf(job, judged) ?? withoutCopies(kind, composed, unwanted)
 }
 
 /** Null: the message may go. */
 function refusalOf(job: NotificationJob, answer: Verdict): NotificationFailure | null {
   if (answer.kind === 'go') return null
   return answer.kind === 'blocked' ? suppressionError(answer.reason) : skipped(job, answer.decidedBy)
-}
-
-async function verdictOn(
-  { notification, organizationId }: NotificationJob,
-  kind: ChannelKind,
-  category: Category,
-  { consent, wishes }: Composition,
-): Promise<Verdict> {
-  const { to, recipient } = notification
-  const found = consent.inUse.of(organizationId)
-  const inUse = found instanceof Promise ? await found : found
-  return verdict({ organizationId, kind, to, recipient, category }, wishes, inUse)
 }
 
 function skipped({ notification }: NotificationJob, decidedBy: DecidedBy): NotificationFailure {

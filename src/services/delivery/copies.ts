@@ -1,11 +1,8 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { Fact } from '../../domain/facts.ts'
-import type { Category } from '../../domain/preferences/category.ts'
-import { judge } from '../../domain/preferences/precedence.ts'
-import { type SuppressionReason, suppressionError } from '../../domain/suppression.ts'
+import type { Verdict } from '../../domain/preferences/precedence.ts'
+import { suppressionError } from '../../domain/suppression.ts'
 import type { Message } from '../../ports/provider.ts'
-import { suppressionId } from '../suppressions/kind.ts'
-import type { MatchSuppression } from '../suppressions/match.ts'
 
 /** Facts of an attempt about copies, without its number and provider. */
 export type CopyFacts = readonly Fact[]
@@ -18,60 +15,54 @@ interface Addressed {
   readonly copies: CopyFacts
 }
 
-/** Reasons by suppressed address. */
-type Suppressed = ReadonlyMap<string, SuppressionReason>
+/** Verdicts by the address of a copy that gets none. */
+type Unwanted = ReadonlyMap<string, Exclude<Verdict, { kind: 'go' }>>
 
-/**
- * The suppressed recipients of a message's copies. Null: it has no copies.
- *
- * @param category a required one also goes to copies that have unsubscribed
- */
-export function matchCopies(
+/** The copies of a message that must not go. Null: it has no copies. */
+export function unwantedCopies(
   kind: ChannelKind,
-  organizationId: string,
   parts: unknown,
-  category: Category,
-  match: MatchSuppression,
-): Promise<Suppressed> | null {
+  verdictOn: (address: string) => Promise<Verdict>,
+): Promise<Unwanted> | null {
   const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
-  if (copies.length === 0) return null
-  return matchAll(copies, async (address) => {
-    const suppression = await match(suppressionId(kind, organizationId, address))
-    const judged = judge({ channel: kind.name, category, suppression, organization: null, person: [] })
-    return judged.kind === 'blocked' ? judged.reason : null
-  })
+  return copies.length === 0 ? null : unwantedOf(copies, verdictOn)
 }
 
-async function matchAll(
+async function unwantedOf(
   copies: readonly string[],
-  reasonOf: (address: string) => Promise<SuppressionReason | null>,
-): Promise<Suppressed> {
-  const reasons = await Promise.all(copies.map(reasonOf))
-  const suppressed = copies.flatMap((address, index): [string, SuppressionReason][] => {
-    const why = reasons[index] ?? null
-    return why === null ? [] : [[address, why]]
-  })
-  return new Map(suppressed)
+  verdictOn: (address: string) => Promise<Verdict>,
+): Promise<Unwanted> {
+  const verdicts = await Promise.all(copies.map(verdictOn))
+  return new Map(
+    copies.flatMap((address, index) => {
+      const verdict = verdicts[index]
+      return verdict === undefined || verdict.kind === 'go' ? [] : [[address, verdict]]
+    }),
+  )
 }
 
-/** The message without suppressed copies. */
-export function withoutSuppressed<Composed extends Addressed>(
+/** The message without those copies. */
+export function withoutCopies<Composed extends Addressed>(
   kind: ChannelKind,
   composed: Composed,
-  copies: Suppressed,
+  unwanted: Unwanted,
 ): Composed {
-  return copies.size === 0 ? composed : { ...composed, ...leaveOut(kind, composed.message, copies) }
+  return unwanted.size === 0 ? composed : { ...composed, ...leaveOut(kind, composed.message, unwanted) }
 }
 
-function leaveOut(kind: ChannelKind, message: Message, copies: Suppressed): Addressed {
-  const parts = kind.leaveOut?.(message[kind.name], new Set(copies.keys()))
+function leaveOut(kind: ChannelKind, message: Message, unwanted: Unwanted): Addressed {
+  const parts = kind.leaveOut?.(message[kind.name], new Set(unwanted.keys()))
   return {
     message: { ...message, [kind.name]: parts },
-    copies: [...copies].map(([address, reason]) => ({
-      type: 'reported',
-      address,
-      code: suppressionError(reason).code,
-      message: `The copy to ${address} was left out, because the address is suppressed (${reason}).`,
-    })),
+    copies: [...unwanted].map(([address, verdict]) => factOf(address, verdict)),
   }
+}
+
+function factOf(address: string, verdict: Exclude<Verdict, { kind: 'go' }>): Fact {
+  const about = { type: 'reported', address } as const
+  const left = `The copy to ${address} was left out, because the address`
+  if (verdict.kind === 'skip')
+    return { ...about, code: 'opted_out', message: `${left} does not want it (${verdict.decidedBy}).` }
+  const { code } = suppressionError(verdict.reason)
+  return { ...about, code, message: `${left} is suppressed (${verdict.reason}).` }
 }

@@ -64,7 +64,7 @@ function idsOf({ organizationId, kind, to, recipient }: AskedMessage): readonly 
   return ids
 }
 
-const NONE: readonly Preferences[] = Object.freeze([])
+const NONE: readonly (Preferences | null)[] = Object.freeze([])
 
 function verdictOf(
   { kind, category }: AskedMessage,
@@ -81,19 +81,16 @@ function verdictOf(
  *
  * @param inUse false: the organization has no preferences, so that they need no look-up
  */
-export async function verdict(
+export function verdict(
   message: AskedMessage,
   { suppression, preferences }: VerdictLookups,
   inUse: boolean,
 ): Promise<Verdict> {
-  const { kind, organizationId, to, category } = message
+  const { kind, organizationId, to } = message
   const reason = suppression(suppressionId(kind, organizationId, to))
-  if (!inUse) {
-    const wishes = { channel: kind.name, category, organization: null, person: NONE }
-    return judge({ ...wishes, suppression: await reason })
-  }
-  const [found, ...stored] = await Promise.all([reason, ...idsOf(message).map((id) => preferences(id))])
-  return verdictOf(message, found, stored)
+  if (!inUse) return reason.then((found) => verdictOf(message, found, NONE))
+  const stored = Promise.all(idsOf(message).map((id) => preferences(id)))
+  return Promise.all([reason, stored]).then(([found, wishes]) => verdictOf(message, found, wishes))
 }
 
 /** Like {@link verdict} of each, in order, in two queries. */

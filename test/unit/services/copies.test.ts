@@ -67,6 +67,19 @@ describe('copies of a mail', () => {
     expect(provider.messages[0]?.email).toMatchObject({ cc: [{ address: 'bob@example.com' }] })
   })
 
+  it('are left out visibly where the address has turned the category off', async () => {
+    const provider = recordingProvider()
+    const { notifier, ended } = await deliveryWorld([provider], { categories: { news: { name: 'News' } } })
+    const { to, channel } = suppress('bob@example.com')
+    await notifier.preferences.change({ to, channel }, { categories: { news: { email: false } } })
+    const { id } = await notifier.send({ ...copied, category: 'news' })
+    expect(await ended(id)).toBe('sent')
+    expect(provider.messages[0]?.email).toMatchObject({ cc: [{ address: 'BOB2@example.com' }] })
+    const { timeline } = await notifier.notifications.get(id)
+    const left = timeline.filter(({ event }) => event === 'reported')
+    expect(left).toMatchObject([{ address: 'bob@example.com', error: { code: 'opted_out' } }])
+  })
+
   it('are judged again before each attempt', async () => {
     const provider = recordingProvider({ retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 } })
     provider.behave(retry('message'))
