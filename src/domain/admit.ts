@@ -1,10 +1,12 @@
-/** Whether the monthly quota counts a notification. */
+/** A notification as the monthly quota sees it. */
 interface Counted {
+  /** False: the quota does not count it. */
   readonly counted?: false | undefined
+  readonly groupId?: string | null | undefined
 }
 
 /**
- * How many notifications of a request the quota admits: the longest prefix whose counted ones fit.
+ * How many notifications of a request the quota admits: the longest prefix of whole groups whose counted ones fit.
  *
  * @param left what the quota still admits
  */
@@ -13,9 +15,17 @@ export function admittedOf(notifications: readonly Counted[], left: number): num
   for (const [index, notification] of notifications.entries()) {
     if (notification.counted === false) continue
     counted += 1
-    if (counted > left) return index
+    if (counted > left) return wholeGroups(notifications, index)
   }
   return notifications.length
+}
+
+/** How many of the first `most` notifications remain if a group that would be cut is left out. */
+export function wholeGroups(notifications: readonly Counted[], most: number): number {
+  const groupId = notifications[most]?.groupId ?? null
+  let end = most
+  while (groupId !== null && notifications[end - 1]?.groupId === groupId) end -= 1
+  return end
 }
 
 /** How many of the first `admitted` notifications of a request the quota counts. */

@@ -111,13 +111,18 @@ function textOf(
   )
 }
 
-/** For each notification, how many up to it the quota counts. */
+/** For each notification, how many up to the end of its group the quota counts. */
 function neededOf(notifications: AcceptRequest['notifications']): number[] {
   let needed = 0
-  return notifications.map(({ counted }) => {
+  const upTo = notifications.map(({ counted }) => {
     if (counted !== false) needed += 1
     return needed
   })
+  for (let index = upTo.length - 2; index >= 0; index -= 1) {
+    const groupId = notifications[index]?.groupId ?? null
+    if (groupId !== null && notifications[index + 1]?.groupId === groupId) upTo[index] = upTo[index + 1] ?? 0
+  }
+  return upTo
 }
 
 /** Replaces lone surrogates, as UTF-8 encoding does: JSON can escape them, but PostgreSQL refuses them. */

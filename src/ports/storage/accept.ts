@@ -39,8 +39,8 @@ export type AcceptAnswer =
   | {
       readonly kind: 'accepted'
       /**
-       * The first `admitted` notifications are stored: the longest prefix whose counted ones fit the quota. It refused
-       * the others.
+       * The first `admitted` notifications are stored: the longest prefix of whole groups whose counted ones fit the
+       * quota. It refused the others.
        */
       readonly admitted: number
       /** The storage's time of the commit: `createdAt` of every notification in it. */

@@ -1,3 +1,4 @@
+import { admittedOf, wholeGroups } from '../../domain/admit.ts'
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
@@ -144,21 +145,25 @@ export function createAccept(
   }
 
   /**
-   * Judges one notification as an accept would, by reads.
+   * Judges what one send stores as an accept would, by reads.
    *
    * @throws NotifierError `service_unavailable`, `not_found`, `notification_quota_exceeded`
    */
-  async function assertStorable(organizationId: string, { quota }: Grant['quota']): Promise<void> {
+  async function assertStorable(
+    organizationId: string,
+    group: Group,
+    { quota }: Grant['quota'],
+  ): Promise<void> {
     await storage.check?.()
     // Not from the cache: another process may have deleted it.
     const [organization] = await storage.records.get(organizationKind, [{ id: organizationId }])
     if (organization?.value.deleting !== null) throw unknownOrganization(organizationId)
     if (quota === undefined) return
     const used = await storage.quotaUsed(organizationId, quota.period)
-    if (used >= quota.limit) throw await limits.quotaError(organizationId)
+    if (admittedOf(group, quota.limit - used) === 0) throw await limits.quotaError(organizationId)
   }
 
-  /** Stores the notifications that the hourly limit granted, and refunds the rest. */
+  /** Stores the notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
   async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
     let stored = 0
     try {
@@ -166,7 +171,7 @@ export function createAccept(
       if (answer.kind === 'accepted') stored = answer.admitted
       return answer
     } finally {
-      const unused = request.notifications.length - stored
+      const unused = grant.granted - stored
       if (unused > 0) await grant.refund(unused)
     }
   }
@@ -190,7 +195,7 @@ export function createAccept(
       return replayedSend(answer.record)
     }
     if (answer.admitted === 0) throw await limits.quotaError(organizationId)
-    return { ...storedOf(result, answer.admitted), createdAt: isoOf(answer.createdAt), replayed: false }
+    return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
@@ -202,7 +207,8 @@ export function createAccept(
     const judged = await judgeBatch(whole, organizationId, unit, how)
     const grant = await limits.take(organizationId, judged.notifications.length)
     const { granted, refusal } = grant
-    const notifications = traced(judged.notifications.slice(0, granted), span)
+    const going = judged.notifications.slice(0, wholeGroups(judged.notifications, granted))
+    const notifications = traced(going, span)
     const now = how.clock.now()
     const result: BatchRecord = {
       size: parsed.size,
@@ -212,7 +218,7 @@ export function createAccept(
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota refused all: a repetition does nothing twice.
-    const refused = granted === 0 && judged.notifications.length > 0
+    const refused = going.length === 0 && judged.notifications.length > 0
     const record = recordFor(refused ? null : use, result)
     const answer = await store(call, grant, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
@@ -277,7 +283,7 @@ export function createAccept(
       const [notification] = group
       const { refusal, quota } = await limits.peek(organizationId, group.length)
       if (refusal !== null) throw refusal
-      await assertStorable(organizationId, quota)
+      await assertStorable(organizationId, group, quota)
       const { channel, to, content } = notification
       const template = 'template' in content ? await how.compiled.load(content.template) : null
       const kind = kindOf(notification)
@@ -325,7 +331,7 @@ function idempotentUse(
 }
 
 function replayedSend(record: IdempotencyRecord): SentNotification {
-  const result = storedOf(JSON.parse(record.result) as SendResult, record.admitted)
+  const result = JSON.parse(record.result) as SendResult
   return { ...result, createdAt: new Date(record.createdAt).toISOString(), replayed: true }
 }
 
@@ -340,11 +346,6 @@ function resultOf(group: Group, now: number): SendResult {
   const { id, channel, to, groupId } = first
   const result = { id, status: statusOf(first, now), channel, to }
   return groupId == null ? result : { ...result, groupId, ids: group.map((one) => one.id) }
-}
-
-/** The monthly quota may have admitted a part of a group. */
-function storedOf(result: SendResult, admitted: number): SendResult {
-  return result.ids === undefined ? result : { ...result, ids: result.ids.slice(0, admitted) }
 }
 
 function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {

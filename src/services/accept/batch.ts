@@ -106,7 +106,7 @@ export function toBatchResult(
     if (next < admitted && first !== undefined) {
       accepted += 1
       const [id, status, groupId] = first
-      const ids = group.slice(0, admitted - next).map(([each]) => each)
+      const ids = group.map(([each]) => each)
       items.push({ index, id, status, ...(groupId === undefined ? {} : { groupId, ids }) })
     } else items.push({ index, error: next < record.items.length ? overMonth : overHour })
     next += Math.max(1, group.length)

@@ -139,6 +139,23 @@ export function skipChecks(check: Check): void {
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period), 3)
   })
 
+  check('the quota admits a group as a whole, or nothing of it', async ({ storage, secondDoor }) => {
+    const grouped = (groupId: string, change = {}) => note({ recipient: 'user:1', groupId, ...change })
+    const [one, other] = [unique(), unique()]
+    const first = note()
+    const beyond = [grouped(one), grouped(one), uncounted()]
+    assert.equal(await admitted(storage, request([first, ...beyond])), 1)
+    assert.equal(await admitted(storage, request([grouped(one), grouped(one)])), 0)
+    assert.deepEqual(
+      (await secondDoor.notifications()).map(({ id }) => id),
+      [first.id],
+    )
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period), 1)
+    const fitting = [grouped(one), grouped(one), grouped(other, { counted: false }), grouped(other)]
+    assert.equal(await admitted(storage, request([...fitting, grouped(other)], 4)), 2)
+    assert.equal(await admitted(storage, request([grouped(other, { counted: false }), grouped(other)], 4)), 2)
+  })
+
   check('a shared commit counts each request by its own', async ({ storage }) => {
     const answers = await storage.accept([
       request([uncounted(), note()], 1_000),

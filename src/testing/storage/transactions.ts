@@ -124,6 +124,18 @@ export function transactionChecks(check: Check): void {
     assert.equal((await storage.findIdempotent([nameOf(keyed())]))[0], null)
   })
 
+  within('the quota admits a group as a whole in both', async ({ storage }, transactions) => {
+    const grouped = Array.from({ length: 3 }, () => note({ recipient: 'user:1', groupId: 'grp_1' }))
+    const some = await transactions.commit(
+      request({ notifications: [...notes(3), ...grouped], quota }),
+      'some',
+    )
+    assert.equal(admittedOf(some), 3)
+    const none = await transactions.commit(request({ notifications: grouped, quota }), 'none')
+    assert.equal(admittedOf(none), 0)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 3)
+  })
+
   within('a key is used once over both', async ({ storage, secondDoor }, transactions) => {
     const joined = await transactions.commit(keyed(notes(2)), 'first')
     assert.ok(joined.answer.kind === 'accepted')

@@ -95,6 +95,7 @@ eachIsFound({
         ),
     }),
   ],
+  'the quota cuts a group': ['the quota admits a group as a whole', accepting(({ groupId, ...one }) => one)],
   'what is skipped can be retried': [
     'what is skipped is final',
     (good, state) => ({

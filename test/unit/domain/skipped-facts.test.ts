@@ -75,6 +75,7 @@ describe('a report about another address', () => {
 
 describe('a quota', () => {
   const [yes, no] = [{}, { counted: false as const }]
+  const of = (groupId: string) => ({ groupId })
 
   it.each([
     [[], 0, 0, 0],
@@ -84,6 +85,11 @@ describe('a quota', () => {
     [[no, yes, no], 0, 1, 0],
     [[yes, no, yes, no], 1, 2, 1],
     [[yes, no, yes, no], 2, 4, 2],
+    [[of('a'), of('a'), of('a')], 2, 0, 0],
+    [[of('a'), of('a'), of('a')], 3, 3, 3],
+    [[yes, of('a'), of('a'), yes], 2, 1, 1],
+    [[of('a'), of('a'), of('b'), of('b')], 3, 2, 2],
+    [[of('a'), { ...of('a'), ...no }, of('a')], 1, 0, 0],
   ])('admits of %j with %i left: %i, and counts %i', (notifications, left, admitted, counted) => {
     expect(admittedOf(notifications, left)).toBe(admitted)
     expect(countedOf(notifications, admitted)).toBe(counted)
