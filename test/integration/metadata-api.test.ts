@@ -49,13 +49,16 @@ it('names a wrong pair', async () => {
 
 it.each([
   'metadata[a b]=1',
+  'metadata[__proto__]=1',
   'metadata=order',
   'metadata[order]=1&metadata[order]=2',
   'metadata[]=1',
   'other[order]=1',
 ])('refuses a wrong filter: %s', async (query) => {
-  const answer = await call(host.port, { path: encodeURI(`/v1/notifications?${query}`), headers })
-  expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+  for (const list of ['notifications', 'logs', 'dead-letters']) {
+    const answer = await call(host.port, { path: encodeURI(`/v1/${list}?${query}`), headers })
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+  }
 })
 
 it('is described as an object in the query', async () => {

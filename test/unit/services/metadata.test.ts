@@ -126,3 +126,12 @@ it('is limited together with that of the template', async () => {
   await expect(send({ one: 'more' })).rejects.toMatchObject(refused)
   await expect(send({ 'name-1': 'other' })).resolves.toMatchObject({ status: 'queued' })
 })
+
+it('refuses the name __proto__, in messages and in filters', async () => {
+  const { notifier } = await start()
+  const metadata = { ['__proto__']: 'p' }
+  const refusal = { code: 'invalid_parameter', details: { field: 'metadata.__proto__' } }
+  await expect(notifier.send({ ...mail, metadata })).rejects.toMatchObject({ ...refusal, status: 422 })
+  for (const list of [notifier.notifications.list, notifier.logs.list, notifier.deadLetters.list])
+    await expect(list({ metadata })).rejects.toMatchObject({ ...refusal, status: 400 })
+})
