@@ -41,6 +41,8 @@ export interface HostOptions {
   secret?: NotifierOptions['secret']
   categories?: NotifierOptions['categories']
   pages?: NotifierOptions['pages']
+  recipients?: NotifierOptions['recipients']
+  attachments?: NotifierOptions['attachments']
   /** Default: one that records and accepts. */
   channel?: Provider
   /** Default: the real time, which can be shifted. */
@@ -88,6 +90,8 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     secret: options.secret,
     categories: options.categories,
     pages: options.pages,
+    recipients: options.recipients,
+    attachments: options.attachments,
     channels: { email: options.channel ?? recorder(sent) },
   })
   await notifier.start()

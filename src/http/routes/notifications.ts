@@ -30,8 +30,7 @@ async function send(context: RequestContext, service: Service): Promise<HandlerR
   return sent(await service.send(organizationId, message, options))
 }
 
-function sent({ id, status, channel, to, createdAt, replayed }: SentNotification): HandlerResult {
-  const body = { id, status, channel, to, createdAt }
+function sent({ replayed, ...body }: SentNotification): HandlerResult {
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
