@@ -287,7 +287,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     observer.record({ type: 'refused', operation, code, count: 1 })
   }
 
-  const common = { storage, consent, clock }
+  const common = { storage, consent, organizations, clock }
   const { unsubscribe, savePreferences, ...pages } = createPages({
     ...common,
     registry,

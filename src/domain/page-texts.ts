@@ -21,6 +21,9 @@ export interface PageTexts {
   readonly unsubscribe: string
   readonly doneTitle: string
   readonly doneText: string
+  /** Title of the page in place of an unsubscription from a required category. */
+  readonly requiredTitle: string
+  readonly requiredText: string
   readonly unknownTitle: string
   readonly unknownText: string
   /** Name of the category `default`, unless the application names it. */

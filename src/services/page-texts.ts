@@ -35,6 +35,8 @@ const texts = z.strictObject({
   unsubscribe: words,
   doneTitle: words,
   doneText: words,
+  requiredTitle: words,
+  requiredText: words,
   unknownTitle: words,
   unknownText: words,
   general: words,

@@ -73,17 +73,13 @@ export interface Admissions {
 export interface Pages {
   /** The language of the message with the token, as BCP 47. Null: unknown, or an invalid token. */
   localeOf(token: string): Promise<string | null>
-  /** Whether the token is valid for an unsubscription. Read-only. */
-  canUnsubscribe(token: string): Promise<boolean>
-  /**
-   * Turns the token's category off for its recipient and address. False: invalid token, or no such organization.
-   *
-   * @throws NotifierError `service_unavailable`
-   */
-  unsubscribe(token: string): Promise<boolean>
+  /** What an unsubscription with the token would come to. Read-only. @throws as {@link preferences} */
+  unsubscription(token: string): Promise<Unsubscription>
+  /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
+  unsubscribe(token: string): Promise<Unsubscription>
   /** A token of the preference page for the recipient of an unsubscription's token. Null: invalid token. */
   preferencesToken(token: string): Promise<string | null>
-  /** The preferences of the token's person. Null: invalid token. @throws NotifierError `service_unavailable` */
+  /** The preferences of the token's person. Null: invalid token, or no such organization. @throws NotifierError `service_unavailable` */
   preferences(token: string): Promise<PreferencePage | null>
   /** Changes the preferences of the token's person. False: invalid token. @throws as {@link preferences} */
   savePreferences(token: string, post: PreferencePost): Promise<boolean>
@@ -94,6 +90,11 @@ export interface Pages {
   /** Returns the target of a link and counts the click in the background. Null: invalid token. */
   clicked(token: string, visit: Visit): Promise<string | null>
 }
+
+/**
+ * `possible`: or done. `required`: the category cannot be turned off. `unknown`: invalid token, or no such organization.
+ */
+export type Unsubscription = 'possible' | 'required' | 'unknown'
 
 /** The choices of a person. */
 export interface PreferencePage {

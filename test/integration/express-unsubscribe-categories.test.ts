@@ -138,12 +138,32 @@ describe('one click', () => {
     await mailed({ category: 'security' })
   })
 
-  it('of an organization that is gone says so', async () => {
+  it('of a required category changes nothing, and says so with a link to the settings', async () => {
     await start()
-    const token = createLinkSigner([secret]).sign(
-      'unsubscribe',
-      JSON.stringify(['org_x', 'email', 'h', 'news', 'n']),
-    )
+    const payload = ['org_default', 'email', addressHash(KINDS.of('email'), ADA.to), 'security', 'notif_1']
+    const token = createLinkSigner([secret]).sign('unsubscribe', JSON.stringify(payload))
+    const asked = await call(host.port, { path: `/unsubscribe?t=${token}` })
+    const posted = await post(token)
+    const incomplete = await call(host.port, { method: 'POST', path: `/unsubscribe?t=${token}` })
+    expect([asked.status, posted.status, incomplete.status]).toEqual([200, 409, 409])
+    for (const { text } of [asked, posted, incomplete]) {
+      expect(text).toContain('These messages are necessary')
+      expect(text).toContain('href="preferences?t=')
+      expect(text).not.toContain('<form')
+    }
+    const german = await call(host.port, { path: `/unsubscribe?t=${token}&lang=de` })
+    expect(german.text).toContain('Diese Nachrichten sind notwendig')
+    expect((await host.notifier.preferences.get(ADA)).updatedAt).toBeNull()
+    await mailed({ category: 'security' })
+  })
+
+  it('of an organization that is gone says so, like its preference page', async () => {
+    await start()
+    const { sign } = createLinkSigner([secret])
+    const target = JSON.stringify(['org_x', 'email', 'h', 'news', 'n'])
+    const token = sign('unsubscribe', target)
     expect((await post(token)).status).toBe(404)
+    const paths = [`/unsubscribe?t=${token}`, `/preferences?t=${sign('preferences', target)}`]
+    for (const path of paths) expect((await call(host.port, { path })).status).toBe(404)
   })
 })

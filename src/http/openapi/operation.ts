@@ -189,16 +189,13 @@ function successes(route: Route): Record<string, JsonObject> {
   const example = EXAMPLES[route.operation]?.response
   const media = { schema: schemaOf(route.response), ...(example ? { example } : {}) }
   const description = DESCRIPTIONS[route.status]
+  const mediaType = route.limit === 'receipts' || route.page === true ? '*/*' : 'application/json'
   const responses: Record<string, JsonObject> = {
-    [route.status]: {
-      description,
-      headers,
-      content: { [route.limit === 'receipts' || route.page === true ? '*/*' : 'application/json']: media },
-    },
+    [route.status]: { description, headers, content: { [mediaType]: media } },
   }
   if (route.otherwise !== undefined) {
     const { status, when, response } = route.otherwise
-    const content = { 'application/json': { schema: schemaOf(response) } }
+    const content = { [mediaType]: { schema: schemaOf(response) } }
     responses[status] = { description: when, headers: answerHeaders(), content }
   }
   return responses

@@ -28,6 +28,16 @@ export function donePage({ language, texts }: LocalTexts, preferences: string | 
   return htmlPage(200, language, texts.doneTitle, paragraph(texts.doneText) + managing(texts, preferences))
 }
 
+/** @param status 409 in answer to an unsubscription */
+export function requiredPage(
+  status: 200 | 409,
+  { language, texts }: LocalTexts,
+  preferences: string | null,
+): HandlerResult {
+  const body = paragraph(texts.requiredText) + managing(texts, preferences)
+  return htmlPage(status, language, texts.requiredTitle, body)
+}
+
 export function incompletePage({ language, texts }: LocalTexts): HandlerResult {
   return htmlPage(400, language, texts.askTitle, paragraph(texts.confirm) + form(texts))
 }

@@ -3,7 +3,7 @@ import type { PreferencePost, Service } from '../../services/service.ts'
 import { isOneClick } from '../one-click.ts'
 import { preferencePage } from '../pages/preferences.ts'
 import { type LocalTexts, textsFor } from '../pages/texts/catalogue.ts'
-import { confirmPage, donePage, incompletePage, unknownPage } from '../pages/unsubscribing.ts'
+import { confirmPage, donePage, incompletePage, requiredPage, unknownPage } from '../pages/unsubscribing.ts'
 import { linkQuery, preferencePageQuery } from '../schemas/query.ts'
 import { page } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
@@ -53,18 +53,23 @@ async function ask(context: RequestContext, service: Service): Promise<HandlerRe
   const { pages } = service
   const token = tokenIn(context)
   const texts = await textsOf(context, service)
-  if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
-  return confirmPage(texts, await managingUrl(context, service))
+  const answer = await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, service)
+  return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
 }
 
 async function unsubscribe(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { pages } = service
   const token = tokenIn(context)
   const texts = await textsOf(context, service)
-  if (!(await pages.canUnsubscribe(token))) return unknownPage(texts)
-  if (!isOneClick(context.bytes)) return incompletePage(texts)
-  if (!(await pages.unsubscribe(token))) return unknownPage(texts)
-  return donePage(texts, await managingUrl(context, service))
+  const complete = isOneClick(context.bytes)
+  const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, service)
+  // No success: a mail program would tell its user that the messages end.
+  if (answer === 'required') return requiredPage(409, texts, managing)
+  return complete ? donePage(texts, managing) : incompletePage(texts)
 }
 
 async function preferences(context: RequestContext, service: Service): Promise<HandlerResult> {
@@ -145,6 +150,11 @@ export const pageRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/unsubscribe'],
     status: 200,
+    otherwise: {
+      status: 409,
+      when: 'A page: the category is required, so nothing has changed.',
+      response: page,
+    },
     form: true,
     bodySize: MAX_FORM,
     handler: unsubscribe,

@@ -89,8 +89,8 @@ export interface Route {
   /** Size limit in place of `maxBodyBytes`: that of batches or of uploads, or a number of bytes. */
   readonly bodySize?: 'batch' | 'upload' | number
   readonly response: z.ZodType
-  /** Alternative success response beside `status` and `response`. */
-  readonly otherwise?: { readonly status: 200; readonly when: string; readonly response: z.ZodType }
+  /** An alternative to the response of `status` and `response`. */
+  readonly otherwise?: { readonly status: 200 | 409; readonly when: string; readonly response: z.ZodType }
   readonly handler: Handler
 }
 

@@ -8,17 +8,19 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { Organizations } from '../organizations/organizations.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
 import { createPreferencePages } from '../preferences/page.ts'
-import type { Pages } from '../service.ts'
+import type { Pages, Unsubscription } from '../service.ts'
 import type { LinkSigner } from './link-signer.ts'
-import { readTarget } from './link-target.ts'
+import { type LinkTarget, readTarget } from './link-target.ts'
 
 export interface PageParts {
   readonly consent: Consent
   readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
   readonly storage: Storage
+  readonly organizations: Pick<Organizations, 'existing'>
   readonly clock: Clock
   signer(): LinkSigner
   /** False: links still work, but are not counted. */
@@ -36,7 +38,7 @@ const MOST_KNOWN = 10_000
 
 /** The pages behind the links in messages. */
 export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
-  const { storage, consent, clock, signer, counts, emit, wake, onError } = parts
+  const { storage, consent, organizations, clock, signer, counts, emit, wake, onError } = parts
   const preferences = createPreferencePages({
     kinds: parts.registry.kinds,
     channels: parts.registry.channels,
@@ -98,6 +100,15 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
     if (machine === byName) known.add(visited)
   }
 
+  const exists = ({ organizationId }: LinkTarget): Promise<boolean> =>
+    isHeeded(organizations.existing(organizationId))
+
+  async function unsubscriptionOf(target: LinkTarget): Promise<Unsubscription> {
+    if (!(await exists(target))) return 'unknown'
+    const category = await consent.categories.find(target.organizationId, target.category)
+    return category?.required === true ? 'required' : 'possible'
+  }
+
   return {
     async opened(token, visit) {
       const id = signer().verify('open', token)
@@ -115,19 +126,22 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
       const { verify } = signer()
       return readTarget(verify('preferences', token) ?? verify('unsubscribe', token))?.locale ?? null
     },
-    async canUnsubscribe(token) {
-      return readTarget(signer().verify('unsubscribe', token)) !== null
+    async unsubscription(token) {
+      const target = readTarget(signer().verify('unsubscribe', token))
+      return target === null ? 'unknown' : unsubscriptionOf(target)
     },
     async unsubscribe(token) {
       const target = readTarget(signer().verify('unsubscribe', token))
-      if (target === null) return false
+      if (target === null) return 'unknown'
+      const answer = await unsubscriptionOf(target)
+      if (answer !== 'possible') return answer
       // The wish first: if the process ends in between, a repetition records the fact.
-      if (!(await isHeeded(optOut(consent, target)))) return false
+      if (!(await isHeeded(optOut(consent, target)))) return 'unknown'
       const { notificationId } = target
       // Retention may have removed the notification.
       if ((await storage.notifications.get(notificationId)) !== null)
         await store(notificationId, 'unsubscribe', { type: 'unsubscribed' })
-      return true
+      return 'possible'
     },
     async preferencesToken(token) {
       const payload = signer().verify('unsubscribe', token)
@@ -135,7 +149,7 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
     },
     async preferences(token) {
       const target = readTarget(signer().verify('preferences', token))
-      return target === null ? null : preferences.show(target)
+      return target === null || !(await exists(target)) ? null : preferences.show(target)
     },
     async savePreferences(token, post) {
       const target = readTarget(signer().verify('preferences', token))
@@ -145,9 +159,9 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
 }
 
 /** False: the organization does not exist any more. */
-async function isHeeded(change: Promise<void>): Promise<boolean> {
+async function isHeeded(request: Promise<void>): Promise<boolean> {
   try {
-    await change
+    await request
     return true
   } catch (error) {
     if (isNotifierError(error) && error.code === 'not_found') return false

@@ -15,6 +15,8 @@ export const ar: PageTexts = {
   unsubscribe: 'إلغاء الاشتراك',
   doneTitle: 'تم إلغاء اشتراكك',
   doneText: 'لن تستلم هذه الرسائل بعد الآن.',
+  requiredTitle: 'هذه الرسائل ضرورية',
+  requiredText: 'لا يمكن إلغاء الاشتراك فيها.',
   unknownTitle: 'هذا الرابط لا يعمل',
   unknownText: 'الرابط غير مكتمل أو انتهت صلاحيته.',
   general: 'عام',

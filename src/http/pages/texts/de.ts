@@ -15,6 +15,8 @@ export const de: PageTexts = {
   unsubscribe: 'Abbestellen',
   doneTitle: 'Abbestellt',
   doneText: 'Sie erhalten diese Nachrichten nicht mehr.',
+  requiredTitle: 'Diese Nachrichten sind notwendig',
+  requiredText: 'Sie lassen sich nicht abbestellen.',
   unknownTitle: 'Dieser Link funktioniert nicht',
   unknownText: 'Er ist unvollständig oder abgelaufen.',
   general: 'Allgemeines',

@@ -15,6 +15,8 @@ export const en: PageTexts = {
   unsubscribe: 'Unsubscribe',
   doneTitle: 'You are unsubscribed',
   doneText: 'You will no longer receive these messages.',
+  requiredTitle: 'These messages are necessary',
+  requiredText: 'You cannot unsubscribe from them.',
   unknownTitle: 'This link does not work',
   unknownText: 'It is incomplete or has expired.',
   general: 'General',

@@ -15,6 +15,8 @@ export const es: PageTexts = {
   unsubscribe: 'Cancelar la suscripción',
   doneTitle: 'Suscripción cancelada',
   doneText: 'Ya no recibirá estos mensajes.',
+  requiredTitle: 'Estos mensajes son necesarios',
+  requiredText: 'No es posible cancelarlos.',
   unknownTitle: 'Este enlace no funciona',
   unknownText: 'Está incompleto o ha caducado.',
   general: 'General',

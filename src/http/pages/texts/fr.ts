@@ -15,6 +15,8 @@ export const fr: PageTexts = {
   unsubscribe: 'Se désabonner',
   doneTitle: 'Vous êtes désabonné',
   doneText: 'Vous ne recevrez plus ces messages.',
+  requiredTitle: 'Ces messages sont nécessaires',
+  requiredText: 'Il n’est pas possible de s’en désabonner.',
   unknownTitle: 'Ce lien ne fonctionne pas',
   unknownText: 'Il est incomplet ou a expiré.',
   general: 'Général',
