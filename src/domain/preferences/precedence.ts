@@ -1,7 +1,13 @@
 import type { SuppressionReason } from '../suppression.ts'
 import type { Category } from './category.ts'
 import { ALL, cellFor } from './cells.ts'
-import { categoryCell, type Preferences } from './preferences.ts'
+import {
+  type ChosenAt,
+  categoryCell,
+  categoryChosenAt,
+  channelChosenAt,
+  type Preferences,
+} from './preferences.ts'
 
 /** The settings that can turn a message off, the strongest first. */
 export const DECIDERS = [
@@ -72,7 +78,8 @@ interface Level {
  * 7. the organization, in the same three steps;
  * 8. the default of the category.
  *
- * On each level "off" wins. An "on" for a channel alone never overrides a category that is off by default.
+ * Of a person's two records, the later choice about a category counts, and of each channel. If that is unknown, "off" wins on
+ * each level. An "on" for a channel alone never overrides a category that is off by default.
  */
 export function judge(wishes: Wishes): Verdict {
   const { suppression, category, channel } = wishes
@@ -93,15 +100,26 @@ function judgeWishes(wishes: Wishes, isOn: boolean): Verdict {
 }
 
 function* levelsOf({ channel, category, person, organization }: Wishes): Generator<Level> {
-  const votesOf = (vote: (preferences: Preferences) => boolean | undefined) => person.map(vote)
   const inCategory = (key: string) => (of: Preferences) => categoryCell(of, category, key)
   const onChannel = ({ channels }: Preferences) => cellFor(channels, channel)
-  yield { decidedBy: 'recipient_category_channel', votes: votesOf(inCategory(channel)), optsIn: true }
-  yield { decidedBy: 'recipient_category', votes: votesOf(inCategory(ALL)), optsIn: true }
-  yield { decidedBy: 'recipient_channel', votes: votesOf(onChannel), optsIn: false }
+  const ofCategory = latest(person, (of) => categoryChosenAt(of, category, channel))
+  const ofChannel = latest(person, (of) => channelChosenAt(of, channel))
+  yield { decidedBy: 'recipient_category_channel', votes: ofCategory.map(inCategory(channel)), optsIn: true }
+  yield { decidedBy: 'recipient_category', votes: ofCategory.map(inCategory(ALL)), optsIn: true }
+  yield { decidedBy: 'recipient_channel', votes: ofChannel.map(onChannel), optsIn: false }
   if (organization === null) return
   const decidedBy = 'organization'
   yield { decidedBy, votes: [inCategory(channel)(organization)], optsIn: true }
   yield { decidedBy, votes: [inCategory(ALL)(organization)], optsIn: true }
   yield { decidedBy, votes: [onChannel(organization)], optsIn: false }
+}
+
+/** The records whose choice is not older than that of another one. */
+function latest(
+  person: readonly Preferences[],
+  chosenAt: (preferences: Preferences) => ChosenAt,
+): readonly Preferences[] {
+  if (person.length < 2) return person
+  const last = Math.max(...person.map((of) => chosenAt(of) ?? 0))
+  return person.filter((of) => (chosenAt(of) ?? last) === last)
 }

@@ -1,11 +1,13 @@
 import type { Category } from './category.ts'
-import { ALL, type Cells, cellOf, NO_CELLS } from './cells.ts'
+import { ALL, type Cells, cellFor, cellOf, NO_CELLS } from './cells.ts'
 
 /** What a person, or an organization for its people, wants to get. What has no cell is undecided. */
 export interface Preferences {
   readonly channels: Cells
   /** By id of the category, then by channel. */
   readonly categories: Readonly<Record<string, Cells>>
+  /** When cells were chosen, in epoch milliseconds of the storage, by {@link cellName}. Absent: unknown. */
+  readonly chosenAt?: Readonly<Record<string, number>> | undefined
 }
 
 export const NO_PREFERENCES: Preferences = Object.freeze({
@@ -25,17 +27,49 @@ export interface PreferenceChanges {
 
 /** The cell of a category, also one stored under a former id: a newer id outranks an older one. */
 export function categoryCell(
+  preferences: Preferences,
+  category: Pick<Category, 'id' | 'formerIds'>,
+  channel: string,
+): boolean | undefined {
+  const id = idOfCell(preferences, category, channel)
+  return id === undefined ? undefined : cellOf(preferences.categories[id], channel)
+}
+
+/** The id of a category under which a cell is stored. */
+function idOfCell(
   { categories }: Preferences,
   { id, formerIds }: Pick<Category, 'id' | 'formerIds'>,
   channel: string,
-): boolean | undefined {
-  const own = cellOf(ownCells(categories, id), channel)
-  if (own !== undefined || formerIds.length === 0) return own
-  for (const former of formerIds) {
-    const cell = cellOf(ownCells(categories, former), channel)
-    if (cell !== undefined) return cell
+): string | undefined {
+  const has = (name: string): boolean => cellOf(ownCells(categories, name), channel) !== undefined
+  return has(id) ? id : formerIds.find(has)
+}
+
+/** When something was chosen, in epoch milliseconds. Null: unknown. Undefined: nothing was. */
+export type ChosenAt = number | null | undefined
+
+/** When a category was last turned on or off for a channel: by its own cell, or else by that of all channels. */
+export function categoryChosenAt(
+  preferences: Preferences,
+  category: Pick<Category, 'id' | 'formerIds'>,
+  channel: string,
+): ChosenAt {
+  for (const key of [channel, ALL]) {
+    const id = idOfCell(preferences, category, key)
+    if (id !== undefined) return preferences.chosenAt?.[cellName(id, key)] ?? null
   }
   return undefined
+}
+
+/** When a channel was last turned on or off: by its own cell, or else by that of all channels. */
+export function channelChosenAt({ channels, chosenAt }: Preferences, channel: string): ChosenAt {
+  const key = [channel, ALL].find((name) => cellOf(channels, name) !== undefined)
+  return key === undefined ? undefined : (chosenAt?.[cellName('', key)] ?? null)
+}
+
+/** Names a cell. Ids of categories and names of channels contain no colon. @param category empty: of the channel itself */
+function cellName(category: string, channel: string): string {
+  return `${category}:${channel}`
 }
 
 function ownCells(categories: Preferences['categories'], id: string): Cells | undefined {
@@ -44,29 +78,56 @@ function ownCells(categories: Preferences['categories'], id: string): Cells | un
 
 /** Stores cells under the current ids of their categories. */
 export function withCurrentIds(preferences: Preferences, currentId: (id: string) => string): Preferences {
-  const moved = Object.keys(preferences.categories).some((id) => currentId(id) !== id)
-  if (!moved) return preferences
-  const known = new Map<string, Cells>()
-  for (const [id, cells] of Object.entries(preferences.categories)) {
+  const { channels, categories, chosenAt } = preferences
+  if (Object.keys(categories).every((id) => currentId(id) === id)) return preferences
+  const moved = new Map<string, Map<string, boolean>>()
+  const times = new Map<string, number | undefined>()
+  for (const [id, cells] of Object.entries(categories)) {
     const current = currentId(id)
-    const before = known.get(current) ?? NO_CELLS
-    known.set(current, current === id ? { ...before, ...cells } : { ...cells, ...before })
+    const known = moved.get(current) ?? new Map<string, boolean>()
+    moved.set(current, known)
+    for (const [channel, on] of Object.entries(cells)) {
+      if (current !== id && known.has(channel)) continue
+      known.set(channel, on)
+      times.set(cellName(current, channel), chosenAt?.[cellName(id, channel)])
+    }
   }
-  return { ...preferences, categories: Object.fromEntries(known) }
+  const after = [...moved].map(([id, cells]): [string, Cells] => [id, Object.fromEntries(cells)])
+  return dated(channels, Object.fromEntries(after), (category, channel) =>
+    category === '' ? chosenAt?.[cellName('', channel)] : times.get(cellName(category, channel)),
+  )
 }
 
-/** Applies changes cell by cell. */
-export function changePreferences(before: Preferences, changes: PreferenceChanges): Preferences {
+/** Applies changes cell by cell. @param now when they are chosen, in epoch milliseconds of the storage */
+export function changePreferences(before: Preferences, changes: PreferenceChanges, now: number): Preferences {
   const categories = new Map(Object.entries(before.categories))
   for (const [id, { clear, cells }] of changes.categories) {
     const after = changeCells(clear ? NO_CELLS : (categories.get(id) ?? NO_CELLS), cells)
     if (Object.keys(after).length === 0) categories.delete(id)
     else categories.set(id, after)
   }
-  return {
-    channels: changeCells(before.channels, changes.channels),
-    categories: Object.fromEntries(categories),
-  }
+  const channels = changeCells(before.channels, changes.channels)
+  return dated(channels, Object.fromEntries(categories), (category, channel) => {
+    const changed = category === '' ? changes.channels : changes.categories.get(category)?.cells
+    const again = changed !== undefined && Object.hasOwn(changed, channel)
+    return again ? now : before.chosenAt?.[cellName(category, channel)]
+  })
+}
+
+/** @param at when a cell was chosen; undefined: unknown */
+function dated(
+  channels: Cells,
+  categories: Preferences['categories'],
+  at: (category: string, channel: string) => number | undefined,
+): Preferences {
+  const all: [string, Cells][] = [['', channels], ...Object.entries(categories)]
+  const times = all.flatMap(([category, cells]) =>
+    Object.keys(cells).flatMap((channel): [string, number][] => {
+      const time = at(category, channel)
+      return time === undefined ? [] : [[cellName(category, channel), time]]
+    }),
+  )
+  return { channels, categories, ...(times.length === 0 ? {} : { chosenAt: Object.fromEntries(times) }) }
 }
 
 function changeCells(before: Cells, changes: CellChanges): Cells {
@@ -77,12 +138,11 @@ function changeCells(before: Cells, changes: CellChanges): Cells {
   }
   return Object.fromEntries(after)
 }
+
 /** Turns a category off on one channel. */
-export function withoutCategory(before: Preferences, id: string, channel: string): Preferences {
-  return changePreferences(before, {
-    channels: {},
-    categories: new Map([[id, { clear: false, cells: { [channel]: false } }]]),
-  })
+export function withoutCategory(before: Preferences, id: string, channel: string, now: number): Preferences {
+  const categories = new Map([[id, { clear: false, cells: { [channel]: false } }]])
+  return changePreferences(before, { channels: {}, categories }, now)
 }
 
 /**
@@ -90,12 +150,11 @@ export function withoutCategory(before: Preferences, id: string, channel: string
  *
  * @param channel on this channel only; `*`: on all
  */
-export function withoutAll({ channels, categories }: Preferences, channel: string): Preferences {
-  if (channel === ALL) return { channels: { [ALL]: false }, categories: {} }
-  const off = Object.entries(categories).map(([id, cells]): [string, Cells] => [
-    id,
-    // An "on" for the category would outrank the channel.
-    cellOf(cells, channel) === true || cellOf(cells, ALL) === true ? { ...cells, [channel]: false } : cells,
-  ])
-  return { channels: { ...channels, [channel]: false }, categories: Object.fromEntries(off) }
+export function withoutAll(before: Preferences, channel: string, now: number): Preferences {
+  const channels = { [channel]: false }
+  if (channel === ALL) return changePreferences(NO_PREFERENCES, { channels, categories: new Map() }, now)
+  // An "on" for the category would outrank the channel, also a later one in another record.
+  const said = Object.entries(before.categories).filter(([, cells]) => cellFor(cells, channel) !== undefined)
+  const categories = new Map(said.map(([id]) => [id, { clear: false, cells: { [channel]: false } }]))
+  return changePreferences(before, { channels, categories }, now)
 }

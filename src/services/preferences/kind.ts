@@ -3,6 +3,7 @@ import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { Preferences } from '../../domain/preferences/preferences.ts'
 import { suppressedAddress } from '../../domain/recipient.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
+import type { StoredRecord } from '../../ports/storage/records.ts'
 
 /** Preferences as stored: one record per person, and one of an organization for all its people. */
 export interface PreferenceValue extends Preferences {
@@ -10,6 +11,20 @@ export interface PreferenceValue extends Preferences {
   readonly by: 'recipient' | 'address' | 'organization'
   /** Epoch milliseconds. Null: the creation of the record. */
   readonly updatedAt: number | null
+}
+
+/** The time of what was chosen at the creation of a record, which its writer does not know. */
+export const AT_CREATION = 0
+
+/** Stored preferences, with the times of all choices. */
+export function preferencesIn({ value, createdAt }: StoredRecord<PreferenceValue>): Preferences {
+  const { channels, categories, chosenAt } = value
+  if (chosenAt === undefined) return { channels, categories }
+  const times = Object.entries(chosenAt).map(([cell, at]): [string, number] => [
+    cell,
+    at === AT_CREATION ? createdAt : at,
+  ])
+  return { channels, categories, chosenAt: Object.fromEntries(times) }
 }
 
 export const preferenceKind: RecordKind<PreferenceValue> = { name: 'preferences', version: 1 }

@@ -1,8 +1,9 @@
 import { ALL } from '../../domain/preferences/cells.ts'
-import { type Preferences, withoutAll, withoutCategory } from '../../domain/preferences/preferences.ts'
+import { withoutAll, withoutCategory } from '../../domain/preferences/preferences.ts'
 import type { LinkTarget } from '../links/link-target.ts'
 import type { Consent } from './consent.ts'
 import { ownerByAddress, ownerByRecipient, type PreferenceOwner } from './kind.ts'
+import type { Decide } from './preference-book.ts'
 
 /** The records of the person that a link is for: by address, and by recipient id if it is known. */
 export function ownersOf({
@@ -24,8 +25,8 @@ export function ownersOf({
 export async function optOut({ categories, book }: Consent, target: LinkTarget): Promise<void> {
   const { organizationId, channel } = target
   const category = await categories.find(organizationId, target.category)
-  const decide = (before: Preferences): Preferences =>
-    category === null ? withoutAll(before, channel) : withoutCategory(before, category.id, channel)
+  const decide: Decide = (before, now) =>
+    category === null ? withoutAll(before, channel, now) : withoutCategory(before, category.id, channel, now)
   for (const owner of ownersOf(target)) await book.update(owner, decide)
 }
 
@@ -33,6 +34,6 @@ export async function optOut({ categories, book }: Consent, target: LinkTarget):
 export async function optOutOfAll({ book }: Consent, target: LinkTarget): Promise<void> {
   for (const owner of ownersOf(target)) {
     const channel = owner.by === 'address' ? target.channel : ALL
-    await book.update(owner, (before) => withoutAll(before, channel))
+    await book.update(owner, (before, now) => withoutAll(before, channel, now))
   }
 }

@@ -10,7 +10,7 @@ import type { PreferencePage, PreferencePost, ShownCategory } from '../service.t
 import { optingIn, suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
 import type { Consent } from './consent.ts'
-import { ownerOrganization } from './kind.ts'
+import { ownerOrganization, preferencesIn } from './kind.ts'
 import { optOutOfAll, ownersOf } from './opting-out.ts'
 
 export interface PreferencePageParts {
@@ -65,7 +65,7 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
     return {
       categories,
       channels: shown,
-      person: person.map((record) => record?.value ?? null),
+      person: person.map((record) => record && preferencesIn(record)),
       organization: organization?.value ?? null,
       suppression,
     }
@@ -97,7 +97,8 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
       if (own.length === 0) continue
       await consent.book.update(
         owner,
-        (before) => own.reduce(withCell, withCurrentIds(before, current)),
+        (before, now) =>
+          own.reduce((after, cell) => withCell(after, cell, now), withCurrentIds(before, current)),
         // A STOP can only be lifted by the person's own START.
         owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : [],
       )
@@ -111,9 +112,9 @@ interface Cell {
   readonly on: boolean
 }
 
-function withCell(before: Preferences, { category, channel, on }: Cell): Preferences {
+function withCell(before: Preferences, { category, channel, on }: Cell, now: number): Preferences {
   const categories = new Map([[category, { clear: false, cells: { [channel]: on } }]])
-  return changePreferences(before, { channels: {}, categories })
+  return changePreferences(before, { channels: {}, categories }, now)
 }
 
 function currentIdOf(categories: readonly Category[]): (id: string) => string {

@@ -2,7 +2,15 @@ import { NO_PREFERENCES, type Preferences } from '../../domain/preferences/prefe
 import type { RecordRemoval, StoredRecord } from '../../ports/storage/records.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { PreferencesInUse } from './in-use.ts'
-import { type PreferenceOwner, type PreferenceValue, preferenceKind } from './kind.ts'
+import {
+  AT_CREATION,
+  type PreferenceOwner,
+  type PreferenceValue,
+  preferenceKind,
+  preferencesIn,
+} from './kind.ts'
+
+export type Decide = (before: Preferences, now: number) => Preferences
 
 /** Stored preferences. */
 export interface PreferenceBook {
@@ -11,13 +19,14 @@ export interface PreferenceBook {
   /**
    * Changes preferences. Concurrent changes follow each other, so that none is lost.
    *
-   * @param decide returns the new preferences of the current ones; called again after a concurrent change
+   * @param decide returns the new preferences of the current ones; called again after a concurrent change. Receives the time for
+   *   what is chosen now
    * @param also written in the same commit
    * @throws NotifierError `not_found` if the organization does not exist
    */
   update(
     owner: PreferenceOwner,
-    decide: (before: Preferences) => Preferences,
+    decide: Decide,
     also?: readonly RecordRemoval[],
   ): Promise<StoredRecord<PreferenceValue>>
 }
@@ -27,10 +36,10 @@ export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInU
 
   async function insert(
     { organizationId, id, by }: PreferenceOwner,
-    decide: (before: Preferences) => Preferences,
+    decide: Decide,
     also: readonly RecordRemoval[],
   ): Promise<StoredRecord<PreferenceValue> | 'taken'> {
-    const value = { ...decide(NO_PREFERENCES), by, updatedAt: null }
+    const value = { ...decide(NO_PREFERENCES, AT_CREATION), by, updatedAt: null }
     return store.insert({ id, organizationId, value }, also)
   }
 
@@ -42,7 +51,10 @@ export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInU
       for (;;) {
         const changed = await store.change(
           owner.id,
-          ({ value, readAt }) => ({ ...value, ...decide(value), updatedAt: readAt }),
+          (record) => {
+            const { readAt } = record
+            return { by: owner.by, ...decide(preferencesIn(record), readAt), updatedAt: readAt }
+          },
           () => also,
         )
         if (typeof changed !== 'string') return changed

@@ -96,8 +96,8 @@ export function createPreferences(
     const owner = ownerOf(organizationId, of)
     const changes = await changesOf(organizationId, of, parsed)
     const current = await currentIds(organizationId)
-    const stored = await book.update(owner, (before) =>
-      changePreferences(withCurrentIds(from(before), current), changes),
+    const stored = await book.update(owner, (before, now) =>
+      changePreferences(withCurrentIds(from(before), current), changes, now),
     )
     return view(of, stored.value, stored)
   }

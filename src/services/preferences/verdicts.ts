@@ -12,8 +12,8 @@ import {
   ownerByAddress,
   ownerByRecipient,
   ownerOrganization,
-  type PreferenceValue,
   preferenceKind,
+  preferencesIn,
 } from './kind.ts'
 
 /** The preferences in the record with an id. Null: none. */
@@ -44,14 +44,14 @@ export function createMatchPreferences(records: RecordReads): MatchPreferences {
 async function matchPreferences(
   records: RecordReads,
   ids: readonly string[],
-): Promise<(PreferenceValue | null)[]> {
+): Promise<(Preferences | null)[]> {
   const found = await records.get(
     preferenceKind,
     ids.map((id) => ({ id })),
   )
   // A missing answer must not count as permission.
   if (found.length !== ids.length) throw new Error(`${found.length} answers to ${ids.length} ids.`)
-  return found.map((record) => record?.value ?? null)
+  return found.map((record) => record && preferencesIn(record))
 }
 
 /** The ids of the records that concern a message: the organization's first. */

@@ -169,6 +169,34 @@ describe('the precedence of preferences', () => {
     )
   })
 
+  it('counts the later choice of two records, and off where the order is unknown', () => {
+    const category = { ...plainCategory('news'), formerIds: ['promo'] }
+    const of = (...person: readonly Preferences[]) => {
+      const wishes = { channel: 'email', category, suppression: null, organization: null }
+      const [one, other] = [person, person.toReversed()].map((records) =>
+        brief(judge({ ...wishes, person: records })),
+      )
+      expect(one).toBe(other)
+      return one
+    }
+    const clicked = { channels: {}, categories: { news: { email: false } } }
+    const setting = { channels: {}, categories: { promo: { '*': true } } }
+    const at = (time: number) => ({ chosenAt: { 'news:email': time, 'promo:*': time, ':email': time } })
+    expect(of({ ...clicked, ...at(1) }, { ...setting, ...at(2) })).toBe('go')
+    expect(of({ ...clicked, ...at(2) }, { ...setting, ...at(1) })).toBe('skip: recipient_category_channel')
+    expect(of({ ...clicked, ...at(1) }, { ...setting, ...at(1) })).toBe('skip: recipient_category_channel')
+    expect(of(clicked, { ...setting, ...at(2) })).toBe('skip: recipient_category_channel')
+    expect(of({ ...clicked, ...at(1) }, { ...setting, chosenAt: { 'news:sms': 2 } })).toBe(
+      'skip: recipient_category_channel',
+    )
+    const on = { channels: { email: true }, categories: {} }
+    const off = { channels: { email: false }, categories: {} }
+    expect(of({ ...off, ...at(1) }, { ...on, ...at(2) })).toBe('go')
+    expect(of({ ...off, ...at(2) }, { ...on, ...at(1) })).toBe('skip: recipient_channel')
+    // A later choice about something else leaves it.
+    expect(of({ ...clicked, ...at(1) }, { ...on, ...at(2) })).toBe('skip: recipient_category_channel')
+  })
+
   it('asks what is said of all channels where a channel is not named', () => {
     const category = { ...plainCategory('news'), default: { '*': false, email: true } }
     const wishes = { category, suppression: null, organization: null }
