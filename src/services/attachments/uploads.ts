@@ -4,7 +4,7 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import { uploadInput } from '../../domain/input/upload.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { RecordStores } from '../records/record-stores.ts'
+import { allOf, type RecordStores } from '../records/record-stores.ts'
 import { byId, owned, parseSubject, wrong } from '../scope.ts'
 import type { Scoped } from '../tenant.ts'
 import {
@@ -38,14 +38,22 @@ export function createUploads(
     return removed
   }
 
-  /** Counts what concurrent uploads have announced, too: of two that exceed the limit together, none goes through. */
-  async function assertRoom(organizationId: string): Promise<void> {
-    const page = { limit: MOST_UPLOADS + 1, offset: 0 }
-    const { items } = await heads.list({ organizationId }, page)
-    const bytes = items.reduce((sum, { value }) => sum + value.size, 0)
-    if (items.length <= MOST_UPLOADS && bytes <= maxStoredBytes) return
+  /** Counts what others announced before: concurrent uploads fit in the order of their announcements. */
+  async function assertRoom(organizationId: string, { id, value }: StoredRecord<UploadValue>): Promise<void> {
+    const all = await allOf(heads, organizationId)
+    const older = all.slice(all.findIndex((head) => head.id === id) + 1)
+    let files = 0
+    let bytes = 0
+    const fits = (size: number): boolean => files < MOST_UPLOADS && bytes + size <= maxStoredBytes
+    for (const { value: head } of older.toReversed()) {
+      // One that is announced and does not fit is being refused.
+      if (!head.complete && !fits(head.size)) continue
+      files += 1
+      bytes += head.size
+    }
+    if (fits(value.size)) return
     const limit =
-      items.length > MOST_UPLOADS ? `more than ${MOST_UPLOADS} files` : `more than ${maxStoredBytes} bytes`
+      files < MOST_UPLOADS ? `more than ${maxStoredBytes} bytes` : `more than ${MOST_UPLOADS} files`
     throw new NotifierError('attachment_limit_reached', {
       message: `With this file the uploads of the organization would have ${limit}. Delete those that no message needs, or wait: each ends after 24 hours.`,
       details: { field: 'content' },
@@ -69,7 +77,7 @@ export function createUploads(
       const head = await heads.insert({ id: ids.random('att'), organizationId, value })
       if (head === 'taken') throw new Error('The id of an upload exists.')
       try {
-        await assertRoom(organizationId)
+        await assertRoom(organizationId, head)
         await storeParts(head.id, organizationId, bytes)
         const complete = await heads.replace(head, { ...value, complete: true })
         if (typeof complete !== 'string') return view(complete)

@@ -6,7 +6,7 @@ import { CATEGORY_ID, type Category, MOST_CATEGORIES } from '../../domain/prefer
 import { ALL, longCells } from '../../domain/preferences/cells.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { RecordStores } from '../records/record-stores.ts'
+import { allOf, type RecordStores } from '../records/record-stores.ts'
 import { parseSubject, wrong } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { CategoryFinder } from './category-finder.ts'
@@ -56,6 +56,16 @@ export function createCategories(
     for (const name of names) if (code.byId.has(name) || taken.has(name)) throw exists(name)
   }
 
+  /** Concurrent creations all found room: of those above the limit the newest are removed again. */
+  async function assertRoom(organizationId: string, { id }: StoredRecord<CategoryValue>): Promise<void> {
+    const all = await allOf(store, organizationId)
+    const older = all.slice(all.findIndex((record) => record.id === id) + 1)
+    if (older.length < MOST_CATEGORIES) return
+    await store.remove(id)
+    finder.forget(organizationId)
+    throw tooMany()
+  }
+
   return {
     async create(organizationId, input) {
       const { id, ...settings } = parseSubject(categoryInput, input)
@@ -67,6 +77,7 @@ export function createCategories(
       const created = await store.insert({ ...record, value: { ...category, updatedAt: null } })
       finder.forget(organizationId)
       if (created === 'taken') throw exists(id)
+      await assertRoom(organizationId, created)
       return view(created)
     },
     async get(organizationId, id) {
@@ -78,8 +89,7 @@ export function createCategories(
     },
     async list(organizationId) {
       await organizations.existing(organizationId)
-      const page = { limit: 2 * MOST_CATEGORIES, offset: 0 }
-      const { items } = await store.list({ organizationId }, page)
+      const items = await allOf(store, organizationId)
       const stored = items.filter(({ value }) => !code.byId.has(value.id)).map(view)
       return { items: [...code.categories.map(codeView), ...stored] }
     },

@@ -149,6 +149,23 @@ function createStore<Value extends object>(
   }
 }
 
+const AT_ONCE = 100
+
+/** All records of an organization, newest first; for kinds of which it has few. */
+export async function allOf<Value extends object>(
+  store: Pick<RecordStore<Value>, 'list'>,
+  organizationId: string,
+): Promise<readonly StoredRecord<Value>[]> {
+  const all: StoredRecord<Value>[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ organizationId }, { limit: AT_ONCE, offset: 0, cursor })
+    all.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return all
+}
+
 function first<Value extends object>(answer: Extract<Written, { kind: 'written' }>): StoredRecord<Value> {
   return answer.records[0] as StoredRecord<Value>
 }

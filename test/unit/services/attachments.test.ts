@@ -124,6 +124,19 @@ describe('an upload', () => {
     await more()
   })
 
+  it('at the same time as others takes the space that is left, in order', async () => {
+    const { notifier } = await start({ maxBytes: 60, maxStoredBytes: 100 })
+    await notifier.attachments.upload(new Uint8Array(30), about)
+    const sizes = [29, 29, 29, 29, 11]
+    const uploads = sizes.map((size) => notifier.attachments.upload(new Uint8Array(size), about))
+    const results = await Promise.allSettled(uploads)
+    expect(results.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, false, true])
+    await expect(notifier.attachments.upload(new Uint8Array(2), about)).rejects.toMatchObject({
+      code: 'attachment_limit_reached',
+    })
+    await notifier.attachments.upload(new Uint8Array(1), about)
+  })
+
   it('keeps to the limit of files in a message, and of uploads in a batch', async () => {
     const { notifier } = await start()
     const { id } = await notifier.attachments.upload(new Uint8Array(4 * MiB), about)

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { plainCategory } from '../../../src/domain/preferences/category.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import { categoryKind, categoryRecordId } from '../../../src/services/categories/kind.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -130,6 +132,35 @@ describe('categories', () => {
       await notifier.categories.create({ id: `c${index}`, name: 'C' })
     await expect(notifier.categories.create(news)).rejects.toMatchObject({ code: 'invalid_parameter' })
     expect((await notifier.categories.list()).items).toHaveLength(101)
+  })
+
+  it('are at most a hundred also when they are created at the same time', async () => {
+    const { notifier } = await start()
+    const creations = Array.from({ length: 130 }, (_, at) =>
+      notifier.categories.create({ id: `c${at}`, name: 'C' }),
+    )
+    const results = await Promise.allSettled(creations)
+    const created = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.id] : []))
+    expect(created).toHaveLength(100)
+    const { items } = await notifier.categories.list()
+    expect(items.map(({ id }) => id).sort()).toEqual([...created, 'default'].sort())
+  })
+
+  it('are all found, even if there are more than the limit', async () => {
+    const { notifier, world } = await start()
+    const writes = Array.from({ length: 250 }, (_, at) => ({
+      kind: categoryKind,
+      do: 'insert' as const,
+      id: categoryRecordId('org_default', `c${at}`),
+      organizationId: 'org_default',
+      value: { ...plainCategory(`c${at}`), formerIds: [`former-${at}`], updatedAt: null },
+    }))
+    await world.storage.records.write([writes])
+    expect((await notifier.categories.list()).items).toHaveLength(251)
+    for (const id of ['c0', 'former-0', 'c249']) {
+      await notifier.send({ channel: 'email', to: 'a@example.com', body: 'Hi', category: id })
+      expect((await notifier.categories.get(id)).id).toMatch(/^c(0|249)$/)
+    }
   })
 
   it('of a wrong option do not start', () => {
