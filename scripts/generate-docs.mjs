@@ -46,8 +46,8 @@ for (const file of ['README.md', ...globSync('docs/*.md', { cwd: fromRoot('.') }
   const path = fromRoot(file)
   const before = readFileSync(path, 'utf8')
   const after = before.replaceAll(
-    /(<!-- generated: (.+) -->\n)[\s\S]*?(\n<!-- end of \2 -->)/g,
-    (_, begin, name, end) => `${begin}\n${makers.get(name)?.() ?? options(name)}\n${end}`,
+    /(<!-- generated: (.+) -->\n)[\s\S]*?(<!-- end of \2 -->)/g,
+    (_, begin, name, end) => `${begin}\n${makers.get(name)?.() ?? options(name)}\n\n${end}`,
   )
   if (after === before) continue
   stale = true
@@ -179,16 +179,24 @@ function options(name) {
   const text = readFileSync(fromRoot(file), 'utf8')
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const found = source.statements.filter(ts.isInterfaceDeclaration).find((one) => one.name.text === name)
-  const rows = found?.members.filter(ts.isPropertySignature).map((member) => optionRow(member, source)) ?? []
+  const rows = found?.members.filter(isOption).map((member) => optionRow(member, source)) ?? []
   return ['| Option | Type | |', '|---|---|---|', ...rows].join('\n')
 }
 
+/** @param {ts.TypeElement} member */
+function isOption(member) {
+  return ts.isPropertySignature(member) || ts.isMethodSignature(member)
+}
+
 /**
- * @param {ts.PropertySignature} member
+ * @param {ts.PropertySignature | ts.MethodSignature} member
  * @param {ts.SourceFile} source
  */
 function optionRow(member, source) {
-  const type = (member.type?.getText(source) ?? '')
+  const given = ts.isMethodSignature(member)
+    ? `(${member.parameters.map(({ name }) => name.getText(source)).join(', ')}) => `
+    : ''
+  const type = `${given}${member.type?.getText(source) ?? ''}`
     .replace(/\s*\|\s*undefined$/, '')
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')

@@ -132,7 +132,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
   const consent = createConsent(stores, options)
-  const people = options.recipients === null ? null : createPeople(options.recipients, clock)
+  const people = options.recipients === null ? null : createPeople(options.recipients, clock, onError)
+  const limitsOf = async (organizationId: string) => plans.of(organizationId)
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   const storedSecret = createStoredSecret(stores)
@@ -213,7 +214,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     processor,
     compiled,
     links,
-    findAddress: createFindAddress(people, storage, clock),
+    findAddress: createFindAddress(people, storage, { kinds, clock, limitsOf, onError }),
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
     signer,
     emit,
@@ -279,7 +280,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     newGroupId: () => ids.random('grp'),
     people,
     sendInput,
-    limitsOf: async (organizationId: string) => plans.of(organizationId),
+    limitsOf,
   }
   const { resend, ...accept } = createAccept(storage, organizations, sendLimits, how, engine.wake, observer)
   function refused(operation: string, error: unknown): void {

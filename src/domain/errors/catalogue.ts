@@ -256,6 +256,7 @@ const ROWS = {
     'The application knows no person with this id.',
     'Correct the id, or name an address as "to".',
   ],
+  invalid_person: [422, 'The data of this person is wrong.', "Look into the operator's error log."],
   no_address: [
     422,
     'The person has no address on the channel.',

@@ -92,6 +92,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   'invalid_phone',
   'invalid_recipient',
   'unknown_recipient',
+  'invalid_person',
   'invalid_configuration',
   ['template_not_found', 422],
   'invalid_template_variable',

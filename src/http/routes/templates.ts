@@ -29,6 +29,7 @@ const PREVIEW_ERRORS: readonly RouteError[] = [
   'invalid_template_variable',
   'message_too_large',
   'unknown_recipient',
+  'invalid_person',
   'unknown_attachment',
   'invalid_configuration',
 ]

@@ -18,22 +18,13 @@ import { byId, owned, parseOptions } from '../scope.ts'
 import { needsTexts } from '../shared-texts/library.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
-import {
-  assertBatch,
-  type BatchRecord,
-  batchResult,
-  itemError,
-  itemOf,
-  judgeBatch,
-  type ParsedBatch,
-  parseBatch,
-  toBatchResult,
-} from './batch.ts'
+import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
+import { type BatchRecord, batchResult, itemError, itemOf, toBatchResult } from './batch-record.ts'
 import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
-import { assertLimits, isLimited } from './organization-limits.ts'
+import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import {
   categoryFor,
@@ -114,9 +105,7 @@ export function createAccept(
     const [first] = group
     const kind = kindOf(first)
     if (first.to === '' || !isLimited(kind, first)) return group
-    const limits = await how.limitsOf(organizationId)
-    for (const notification of group) assertLimits(kind, notification, limits)
-    return group
+    return withinLimits(kind, group, await how.limitsOf(organizationId), how)
   }
 
   /**

@@ -2,28 +2,32 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import type { Verdict } from '../../domain/preferences/precedence.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { verdicts } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
 import { localeOf } from '../recipients/language.ts'
-import type { ResolvedPerson } from '../recipients/people.ts'
+import type { FoundPerson } from '../recipients/people.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
 import { findTemplates } from '../templates/find-templates.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
+import { itemError } from './batch-record.ts'
 import { heeding } from './heeding.ts'
-import { assertLimits, isLimited } from './organization-limits.ts'
+import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Group, type Preparation, prepareSend } from './prepare.ts'
-import type { BatchItem, BatchResult, ItemError } from './records.ts'
+import type { ItemError } from './records.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** Most notifications in one batch. */
+/** Most messages in one batch. */
 const MAX_BATCH = 10_000
+/** Most notifications of a batch, whose commit some storages make at once. Beyond it, further messages are refused. */
+const MAX_NOTIFICATIONS = 20_000
 
 /** Messages judged per slice, so that other requests do not wait for a whole batch. */
 const JUDGED_PER_SLICE = 500
@@ -49,75 +53,7 @@ const MAX_READ = 100 * MAX_BODY_LENGTH
 interface Spent extends Work {
   /** Characters of its templates. */
   read: number
-}
-
-/**
- * The record of a batch: items with their own errors, the ids and states of stored items, and the errors of items over
- * a limit. In order: first the admitted, then those over the monthly quota, then those over the hourly limit.
- */
-export interface BatchRecord {
-  readonly size: number
-  readonly errors: readonly (readonly [index: number, error: ItemError])[]
-  readonly items: readonly RecordedItem[]
-  readonly overHour?: ItemError
-  readonly overMonth: ItemError
-}
-
-/** A notification; those of a group follow each other. */
-export type RecordedItem = readonly [id: string, status: 'queued' | 'scheduled', groupId?: string]
-
-export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'scheduled'): RecordedItem {
-  return groupId == null ? [id, status] : [id, status, groupId]
-}
-
-/** The notifications of the message that begins at a position. */
-function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedItem[] {
-  const groupId = items[at]?.[2]
-  let end = at + 1
-  while (groupId !== undefined && items[end]?.[2] === groupId) end += 1
-  return items.slice(at, end)
-}
-
-/** The answer to a repeated batch. */
-export function batchResult(record: IdempotencyRecord): BatchResult {
-  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
-}
-
-/** The answer to a batch whose first `admitted` notifications were stored. */
-export function toBatchResult(
-  record: BatchRecord,
-  admitted: number,
-  createdAt: number,
-  replayed: boolean,
-): BatchResult {
-  const { size, overMonth, overHour = overMonth } = record
-  const errors = new Map(record.errors)
-  const items: BatchItem[] = []
-  let next = 0
-  let accepted = 0
-  for (let index = 0; index < size; index += 1) {
-    const error = errors.get(index)
-    if (error !== undefined) {
-      items.push({ index, error })
-      continue
-    }
-    const group = groupAt(record.items, next)
-    const [first] = group
-    if (next < admitted && first !== undefined) {
-      accepted += 1
-      const [id, status, groupId] = first
-      const ids = group.map(([each]) => each)
-      items.push({ index, id, status, ...(groupId === undefined ? {} : { groupId, ids }) })
-    } else items.push({ index, error: next < record.items.length ? overMonth : overHour })
-    next += Math.max(1, group.length)
-  }
-  return {
-    accepted,
-    rejected: size - accepted,
-    items,
-    createdAt: new Date(createdAt).toISOString(),
-    replayed,
-  }
+  notifications: number
 }
 
 /** @throws NotifierError `invalid_parameter` (422) */
@@ -180,13 +116,14 @@ export async function judgeBatch(
   { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
-  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
   const errors = [...refused]
-  const spent: Spent = { pieces: 0, characters: 0, read: 0 }
+  const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0 }
   const prepared: [number, Group][] = []
   const people = await peopleOf(inputs, organizationId, how)
-  // Without a resolver each message is refused when it is judged.
-  const localeFor = (input: ParsedSend) => localeOf(input, how.people === null ? null : people(input))
+  const localeFor = (input: ParsedSend) => {
+    const person = people(input)
+    return localeOf(input, isNotifierError(person) ? null : person)
+  }
   const categories = createBatchCategories(how.consent.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
   await inSlices(
@@ -197,38 +134,80 @@ export async function judgeBatch(
         if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
         if (isNotifierError(template)) throw template
         const person = people(input)
+        if (isNotifierError(person)) throw person
+        spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
         const named = input.category ?? template?.category ?? null
         const category = named === null ? null : categories.of(named)
         prepared.push([index, prepareSend(organizationId, input, person, template, category, how, spent)])
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  // Those without an address will be skipped.
-  const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
-  const asked = going.map((one) => ({
-    organizationId,
-    kind: kindOf(one),
-    to: one.to,
-    recipient: one.recipient ?? null,
-    category: categories.of(one.category ?? null),
-  }))
-  const judged = await verdicts(asked, reads.records, await how.consent.inUse.of(organizationId, inside))
-  const verdictOn = new Map(going.map((one, position) => [one, judged[position]]))
-  const limited = going.some((one) => isLimited(kindOf(one), one))
-  const limits = limited ? await how.limitsOf(organizationId) : null
+  const permitted = await permittedOf(prepared, organizationId, errors, how)
+  const verdictOn = await verdictsOn(permitted, organizationId, { reads, inside, categories }, how)
   const notifications: NewNotification[] = []
-  for (const [index, group] of prepared) {
-    attempt(index, errors, () => {
-      for (const one of group) if (limits !== null && one.to !== '') assertLimits(kindOf(one), one, limits)
-      const found = group.map((one) => verdictOn.get(one))
-      notifications.push(...heeding(group, found))
-    })
+  for (const [index, group] of permitted) {
+    attempt(index, errors, () => void notifications.push(...heeding(group, group.map(verdictOn))))
   }
   return { notifications, errors }
 }
 
+type Prepared = readonly [index: number, group: Group]
+
+/** Without what the organization may not send. */
+async function permittedOf(
+  prepared: readonly Prepared[],
+  organizationId: string,
+  errors: [number, ItemError][],
+  how: Preparation,
+): Promise<readonly Prepared[]> {
+  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
+  const isSubject = ([first]: Group) => first.to !== '' && isLimited(kindOf(first), first)
+  if (!prepared.some(([, group]) => isSubject(group))) return prepared
+  const limits = await how.limitsOf(organizationId)
+  const permitted: Prepared[] = []
+  for (const [index, group] of prepared) {
+    attempt(index, errors, () => {
+      const all = isSubject(group) ? withinLimits(kindOf(group[0]), group, limits, how) : group
+      permitted.push([index, all])
+    })
+  }
+  return permitted
+}
+
+/** The verdicts on all notifications, looked up together. Undefined: it has no address, and will be skipped. */
+async function verdictsOn(
+  prepared: readonly Prepared[],
+  organizationId: string,
+  {
+    reads,
+    inside,
+    categories,
+  }: Pick<UnitOfWork, 'inside'> & { reads: AcceptReads; categories: BatchCategories },
+  { consent, registry }: Preparation,
+): Promise<(notification: NewNotification) => Verdict | undefined> {
+  const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
+  const asked = going.map(({ channel, to, recipient = null, category = null }) => ({
+    organizationId,
+    kind: registry.kinds.of(channel),
+    to,
+    recipient,
+    category: categories.of(category),
+  }))
+  const judged = await verdicts(asked, reads.records, await consent.inUse.of(organizationId, inside))
+  const verdictOf = new Map(going.map((one, position) => [one, judged[position]]))
+  return (notification) => verdictOf.get(notification)
+}
+
+/** Counts the notifications of a message. @throws NotifierError `message_too_large` */
+function spend(spent: Spent, notifications = 1): void {
+  const count = Math.max(1, notifications)
+  if (spent.notifications + count > MAX_NOTIFICATIONS) throw tooManyNotifications()
+  spent.notifications += count
+}
+
 /**
- * The people of a batch, all looked up before the first is judged: if the resolver fails, nothing is stored.
+ * The people of a batch, or why a message has none. All are looked up before the first is judged: if the resolver fails,
+ * nothing is stored.
  *
  * @throws NotifierError `service_unavailable`
  */
@@ -236,12 +215,12 @@ async function peopleOf(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   { people }: Preparation,
-): Promise<(input: ParsedSend) => ResolvedPerson | null> {
+): Promise<(input: ParsedSend) => FoundPerson | null> {
   const ids = inputs.flatMap(([, { recipient }]) => recipient ?? [])
   const found = ids.length === 0 || people === null ? null : await people.many(organizationId, ids)
   return ({ recipient }) => {
     if (recipient === undefined) return null
-    if (found === null) throw notResolvable()
+    if (found === null) return notResolvable()
     return found.get(recipient) ?? null
   }
 }
@@ -373,6 +352,15 @@ function batchTooLarge(): NotifierError {
   })
 }
 
+function tooManyNotifications(): NotifierError {
+  return new NotifierError('message_too_large', {
+    message:
+      `A batch makes at most ${MAX_NOTIFICATIONS} notifications, one for each address of a person: ` +
+      'send this notification in another batch.',
+    details: { field: 'notifications' },
+  })
+}
+
 /** Runs `judge` for each item and yields to the event loop after a number of items or some time. */
 async function inSlices<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -398,9 +386,4 @@ function attempt(index: number, errors: [number, ItemError][], judge: () => void
     if (!isNotifierError(error)) throw error
     errors.push([index, itemError(error)])
   }
-}
-
-/** The error of an item as answered and recorded. */
-export function itemError({ code, message, details }: NotifierError): ItemError {
-  return { code, message, ...(details === undefined ? {} : { details }) }
 }

@@ -80,11 +80,11 @@ export function prepareSend(
 ): Group {
   const channel = channelOf(input, template)
   const kind = how.registry.kinds.of(channel)
-  const { addresses, recipient } = addressed(kind, input, person)
+  const route = routeOf(kind, organizationId, how)
+  const reaches = (address: string) => assertReached(kind, route, address, how)
+  const { addresses, recipient } = addressed(kind, input, person, reaches, how.people)
   const locale = localeOf(input, person)
   const [to = '', ...others] = addresses
-  const route = routeTo(kind, organizationId, to, how)
-  for (const other of others) routeTo(kind, organizationId, other, how)
   assertFormat(kind, input)
   const parts = fromCategory(kind, partsOf(kind, input, how.registry.kinds), category)
   assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
@@ -168,7 +168,9 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   const { turnedOff: _, ...content } = original.content
   if (content.removed === true) throw new NotifierError('content_removed')
   const kind = how.registry.kinds.of(channel)
-  const route = routeTo(kind, organizationId, to, how)
+  const route = routeOf(kind, organizationId, how)
+  // A recipient without an address: it will be skipped.
+  if (to !== '') assertReached(kind, route, to, how)
   assertParts(kind, content.parts, how.links, null)
   if (to !== '') assertCarried(kind, route, to, content.parts, how.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
@@ -188,25 +190,26 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   }
 }
 
-/** @throws NotifierError `invalid_channel`, `invalid_email`, `invalid_phone`, `invalid_recipient` */
-function routeTo(
+/** @throws NotifierError `invalid_channel` */
+function routeOf({ name }: ChannelKind, organizationId: string, { registry }: Preparation): Destination {
+  const route = registry.of(name, organizationId)
+  if (route === null) throw notConfigured(name, registry)
+  return route
+}
+
+/** @throws NotifierError `invalid_email`, `invalid_phone`, `invalid_recipient` */
+function assertReached(
   kind: ChannelKind,
-  organizationId: string,
+  { providers }: Destination,
   to: string,
   { registry }: Preparation,
-): Destination {
-  const { name: channel } = kind
-  const route = registry.of(channel, organizationId)
-  if (route === null) throw notConfigured(channel, registry)
-  // A recipient without an address: it will be skipped.
-  if (to === '') return route
+): void {
   assertRecipient(kind, to)
   // If the providers are unknown now, the lane decides later: a failed lookup refuses nothing.
-  if (route.providers === null || route.providers.some((provider) => registry.accepts(provider, to)))
-    return route
+  if (providers === null || providers.some((provider) => registry.accepts(provider, to))) return
   throw new NotifierError('invalid_recipient', {
-    message: `No configured ${channel} provider accepts this recipient.`,
-    details: { field: 'to', channel },
+    message: `No configured ${kind.name} provider accepts this recipient.`,
+    details: { field: 'to', channel: kind.name },
   })
 }
 

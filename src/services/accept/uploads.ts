@@ -5,7 +5,8 @@ import { contentsOf, findUploads } from '../attachments/copies.ts'
 import type { UploadValue } from '../attachments/kind.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { itemError, type ParsedBatch } from './batch.ts'
+import type { ParsedBatch } from './batch.ts'
+import { itemError } from './batch-record.ts'
 
 /** Most bytes of uploads in a batch, over all its messages: each message stores its own copy. */
 const MOST_IN_BATCH = 32 * 1024 * 1024

@@ -310,7 +310,8 @@ export function createNotificationLane(
       // Ended as expired by the attempt that follows.
       if (now === null) return job
       if (now.kind === 'send') return { ...job, notification: { ...job.notification, to: now.to } }
-      if (now.kind === 'skip') await skip(job, now.message)
+      // Never skipped in silence after an attempt that may have reached the recipient.
+      if (now.kind === 'end') await endWith(job, await endingOf(job, now.why, delivery.mayHaveGone))
       else await waitForPeople(job, now)
       return null
     } finally {
@@ -318,12 +319,7 @@ export function createNotificationLane(
     }
   }
 
-  /** Never in silence after an attempt that may have reached the recipient. */
-  async function skip(job: NotificationJob, message: string): Promise<void> {
-    return endWith(job, await endingOf(job, { code: 'no_address', message }, delivery.mayHaveGone))
-  }
-
-  /** The resolver fails: costs no attempt, and the history says why it waits. */
+  /** Costs no attempt, and the history says why it waits. */
   function waitForPeople(
     job: NotificationJob,
     { message, delayMs }: Extract<AddressNow, { kind: 'later' }>,

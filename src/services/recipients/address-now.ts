@@ -1,8 +1,14 @@
+import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationFailure } from '../../domain/notification.ts'
+import { assertRecipient, suppressedAddress } from '../../domain/recipient.ts'
+import { throttled } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import { usable } from './addressed.ts'
 import type { PeopleFinder } from './people.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
@@ -10,9 +16,9 @@ type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 /** Where a message to a person goes now. */
 export type AddressNow =
   | { readonly kind: 'send'; readonly to: string }
-  /** The person has no address any more. */
-  | { readonly kind: 'skip'; readonly message: string }
-  /** The resolver fails. */
+  /** The person has no address any more, or none that can be used. */
+  | { readonly kind: 'end'; readonly why: NotificationFailure }
+  /** The resolver fails, or its answer about the person is of no use. */
   | { readonly kind: 'later'; readonly message: string; readonly delayMs: number }
 
 /** What was resolved within this time is not resolved again. */
@@ -23,7 +29,9 @@ const LONGEST_DELAY_MS = 15 * 60_000
 
 const MOST_DOUBLINGS = 10
 
+/** Tenants read these: they do not name the option. */
 const NO_ADDRESS = 'The recipient has no address on this channel.'
+const NOT_FOUND_OUT = 'The address of the recipient could not be looked up.'
 
 /**
  * Looks up where a message goes. Undefined: to the address that it has, because it has no recipient, or was resolved
@@ -31,12 +39,24 @@ const NO_ADDRESS = 'The recipient has no address on this channel.'
  */
 export type FindAddress = (job: NotificationJob) => Promise<AddressNow> | undefined
 
+const SKIP: AddressNow = { kind: 'end', why: { code: 'no_address', message: NO_ADDRESS } }
+
+/** Dependencies of the late look-up. */
+interface LookUpParts {
+  readonly kinds: Kinds
+  readonly clock: Clock
+  limitsOf(organizationId: string): Promise<OrganizationLimits>
+  onError(error: unknown): void
+}
+
 /** @param people null: no resolver is configured here */
 export function createFindAddress(
   people: PeopleFinder | null,
   { notifications }: Pick<Storage, 'notifications'>,
-  clock: Clock,
+  { kinds, clock, limitsOf, onError }: LookUpParts,
 ): FindAddress {
+  const tellFault = throttled(onError, () => clock.monotonic())
+
   /** From the history, because other processes may have failed before. */
   async function delayOf({ notification: { id, expiresInMs } }: NotificationJob): Promise<number> {
     const entries = await notifications.timeline(id)
@@ -45,20 +65,33 @@ export function createFindAddress(
     return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
   }
 
+  /** What the person has on the channel now, and the limits that hold for it. */
+  async function lookUp(
+    finder: PeopleFinder,
+    { organizationId, notification }: NotificationJob,
+    recipient: string,
+  ): Promise<Reachable> {
+    const kind = kinds.of(notification.channel)
+    const person = await finder.one(organizationId, recipient)
+    const addresses = person?.channels[kind.name] ?? []
+    const limits =
+      addresses.length === 0 || kind.assertPermitted === undefined ? null : await limitsOf(organizationId)
+    return { kind, addresses, limits }
+  }
+
   async function find(job: NotificationJob): Promise<AddressNow> {
-    const { organizationId, notification } = job
-    const { to, recipient, channel, groupId, createdAt } = notification
+    const { to, recipient, createdAt } = job.notification
     const isFresh = clock.now() - createdAt <= FRESH_MS
-    if (people === null || recipient === null || isFresh)
-      return to === '' ? { kind: 'skip', message: NO_ADDRESS } : { kind: 'send', to }
+    if (people === null || recipient === null || isFresh) return to === '' ? SKIP : { kind: 'send', to }
+    let reachable: Reachable
     try {
-      const person = await people.one(organizationId, recipient)
-      const next = nextAddress(person?.channels[channel] ?? [], to, groupId)
-      return next === undefined ? { kind: 'skip', message: NO_ADDRESS } : { kind: 'send', to: next }
+      reachable = await lookUp(people, job, recipient)
     } catch (error) {
-      const message = isNotifierError(error) ? error.message : 'The resolver of recipients failed.'
-      return { kind: 'later', message, delayMs: await delayOf(job) }
+      const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
+      if (!isToldOf) tellFault(error)
+      return { kind: 'later', message: isToldOf ? error.message : NOT_FOUND_OUT, delayMs: await delayOf(job) }
     }
+    return nextAddress(job, recipient, reachable, people)
   }
 
   return (job) => {
@@ -79,8 +112,39 @@ function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
   )
 }
 
-/** The other devices of a group have notifications of their own. */
-function nextAddress(addresses: readonly string[], to: string, groupId: string | null): string | undefined {
-  if (addresses.includes(to)) return to
-  return groupId === null ? addresses[0] : undefined
+/** Addresses as found late. */
+interface Reachable {
+  readonly kind: ChannelKind
+  readonly addresses: readonly string[]
+  /** Null: the kind has none. */
+  readonly limits: OrganizationLimits | null
+}
+
+/** Another address must pass the checks of an accept. */
+function nextAddress(
+  { notification: { to, groupId } }: NotificationJob,
+  recipient: string,
+  { kind, addresses, limits }: Reachable,
+  people: PeopleFinder,
+): AddressNow {
+  if (addresses.includes(to)) return { kind: 'send', to }
+  const judge = (address: string): void => {
+    assertRecipient(kind, address)
+    if (limits !== null) kind.assertPermitted?.(address, limits)
+  }
+  try {
+    const found = usable(addresses, recipient, judge, people)
+    if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }
+    // The other devices of a group have notifications of their own.
+    const [next] = groupId === null ? found : []
+    return next === undefined ? SKIP : { kind: 'send', to: next }
+  } catch (error) {
+    if (!isNotifierError(error) || error.status >= 500) throw error
+    const { code, message } = error
+    return groupId === null ? { kind: 'end', why: { code, message } } : SKIP
+  }
+}
+
+function isSame(kind: ChannelKind, address: string, to: string): boolean {
+  return to !== '' && suppressedAddress(kind, address) === suppressedAddress(kind, to)
 }

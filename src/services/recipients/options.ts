@@ -2,12 +2,12 @@ import { assertKeys, assertMethods, assertObject, duration } from '../option-che
 
 /** A person as the application knows it. */
 export interface Person {
-  /** Addresses by channel: one, or one for each device. Absent: none on that channel. */
-  readonly channels: Readonly<Partial<Record<string, string | readonly string[]>>>
-  /** BCP 47, such as `de-CH`. */
-  readonly locale?: string | undefined
-  /** IANA name, such as `Europe/Zurich`. */
-  readonly timeZone?: string | undefined
+  /** Addresses by channel: one, or one for each device. Absent, null or empty: none on that channel. */
+  readonly channels: Readonly<Partial<Record<string, string | readonly string[] | null>>>
+  /** BCP 47, such as `de-CH`. One that is wrong or does not exist counts as none. */
+  readonly locale?: string | null | undefined
+  /** IANA name, such as `Europe/Zurich`. One that is wrong or does not exist counts as none. */
+  readonly timeZone?: string | null | undefined
 }
 
 /** People by id. Null, undefined or absent: unknown. */
@@ -22,7 +22,8 @@ export interface RecipientOptions {
    * again before an attempt that comes more than a minute later.
    *
    * Must answer within `timeoutMs`. If it rejects, sends are answered with `service_unavailable`, and what waits is tried
-   * again later.
+   * again later. Wrong data of one person concerns only the messages to that person, which are refused with
+   * `invalid_person`.
    */
   resolve(
     ids: readonly string[],

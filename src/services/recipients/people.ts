@@ -1,29 +1,35 @@
 import { coalesce } from '../../coalesce/coalesce.ts'
-import { MAX_RECIPIENT_LENGTH } from '../../domain/channel-kind.ts'
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
+import { throttled } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { within } from '../within.ts'
 import type { ResolvedRecipients } from './options.ts'
 
 /** A person as resolved and checked. */
 export interface ResolvedPerson {
-  /** Null-prototype: addresses by channel, without duplicates. */
+  /** Null-prototype: texts by channel, which are not empty. Their form is not checked. */
   readonly channels: Readonly<Record<string, readonly string[]>>
   readonly locale?: string
   readonly timeZone?: string
 }
+
+/** A person, or the error `invalid_person` if the answer about this one is of no use. */
+export type FoundPerson = ResolvedPerson | NotifierError
 
 /** The application's people. Calls of one turn of the event loop share a look-up. */
 export interface PeopleFinder {
   /**
    * One person. Null: unknown.
    *
-   * @throws NotifierError `service_unavailable`, or `invalid_configuration` for a result of the wrong shape
+   * @throws NotifierError `invalid_person`; `service_unavailable`; `invalid_configuration` if the answer about all is of
+   *   the wrong shape
    */
   one(organizationId: string, id: string): Promise<ResolvedPerson | null>
   /** Several people, in sets. Unknown ids are missing. */
-  many(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, ResolvedPerson>>
+  many(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundPerson>>
+  /** Tells the operator that a message goes to other addresses of a person, but not to one with this fault. */
+  leftOut(id: string, fault: NotifierError): void
 }
 
 /** Ids per call of the resolver. */
@@ -38,17 +44,26 @@ interface Wanted {
   readonly id: string
 }
 
-export function createPeople({ resolve, timeoutMs }: ResolvedRecipients, clock: Clock): PeopleFinder {
+/** @param onError receives what is wrong about people, with their ids and without their data */
+export function createPeople(
+  { resolve, timeoutMs }: ResolvedRecipients,
+  clock: Clock,
+  onError: (error: Error) => void,
+): PeopleFinder {
   const one = coalesce<Wanted, ResolvedPerson | null>(
     async (wanted) => {
-      const sets = new Map<string, Promise<ReadonlyMap<string, ResolvedPerson>>>()
+      const sets = new Map<string, Promise<ReadonlyMap<string, FoundPerson>>>()
       for (const { organizationId } of wanted) {
         if (sets.has(organizationId)) continue
         const ids = wanted.flatMap((each) => (each.organizationId === organizationId ? each.id : []))
         sets.set(organizationId, ask(organizationId, [...new Set(ids)]))
       }
-      // Each caller waits for its own organization only.
-      return wanted.map(async ({ organizationId, id }) => (await sets.get(organizationId))?.get(id) ?? null)
+      // Each caller waits for its own organization only, and has the faults of its own person only.
+      return wanted.map(async ({ organizationId, id }) => {
+        const found = (await sets.get(organizationId))?.get(id) ?? null
+        if (isNotifierError(found)) throw found
+        return found
+      })
     },
     { maxWeight: MOST_IDS },
   )
@@ -57,7 +72,7 @@ export function createPeople({ resolve, timeoutMs }: ResolvedRecipients, clock: 
   async function ask(
     organizationId: string,
     ids: readonly string[],
-  ): Promise<ReadonlyMap<string, ResolvedPerson>> {
+  ): Promise<ReadonlyMap<string, FoundPerson>> {
     const abort = new AbortController()
     let people: unknown
     try {
@@ -70,19 +85,37 @@ export function createPeople({ resolve, timeoutMs }: ResolvedRecipients, clock: 
     } catch (cause) {
       throw abort.signal.aborted ? cause : unavailable('failed: see `cause`', cause)
     }
-    return soundPeople(people, ids)
+    const found = soundPeople(people, ids)
+    tellWrong([...found.values()].filter(isNotifierError))
+    return found
   }
+
+  /** One report per look-up, however many are wrong. */
+  function tellWrong([first, ...others]: readonly NotifierError[]): void {
+    if (first === undefined) return
+    const more = others.length === 0 ? '' : ` So are the answers about ${others.length} others.`
+    onError(new Error(`${first.message}${more} See \`cause\`.`, { cause: first.cause }))
+  }
+
+  const tellLeftOut = throttled<string>(
+    (what, more) =>
+      onError(new Error(more === 0 ? what : `${what} So were ${more} more since the last report.`)),
+    () => clock.monotonic(),
+  )
 
   return {
     one: (organizationId, id) => one({ organizationId, id }),
     async many(organizationId, ids) {
       const different = [...new Set(ids)]
-      const found = new Map<string, ResolvedPerson>()
+      const found = new Map<string, FoundPerson>()
       for (let at = 0; at < different.length; at += MOST_IDS) {
         for (const [id, person] of await ask(organizationId, different.slice(at, at + MOST_IDS)))
           found.set(id, person)
       }
       return found
+    },
+    leftOut(id, { code }) {
+      tellLeftOut(`An address of the recipient "${id}" was left out (${code}); others were used.`)
     },
   }
 }
@@ -95,52 +128,55 @@ function unavailable(what: string, cause: unknown): NotifierError {
   })
 }
 
-function soundPeople(people: unknown, ids: readonly string[]): ReadonlyMap<string, ResolvedPerson> {
+function soundPeople(people: unknown, ids: readonly string[]): ReadonlyMap<string, FoundPerson> {
   if (typeof people !== 'object' || people === null || Array.isArray(people))
     throw wrong('must answer a Map or an object of people by id')
-  const found = new Map<string, ResolvedPerson>()
+  const found = new Map<string, FoundPerson>()
   for (const id of ids) {
-    const person: unknown =
-      people instanceof Map ? people.get(id) : Object.hasOwn(people, id) ? Reflect.get(people, id) : null
-    if (person !== null && person !== undefined) found.set(id, soundPerson(person, id))
+    try {
+      const person: unknown =
+        people instanceof Map ? people.get(id) : Object.hasOwn(people, id) ? Reflect.get(people, id) : null
+      if (person !== null && person !== undefined) found.set(id, soundPerson(person))
+    } catch (cause) {
+      found.set(id, invalidPerson(id, cause))
+    }
   }
   return found
 }
 
-function soundPerson(person: unknown, id: string): ResolvedPerson {
-  const { channels, locale, timeZone } = Object(person) as Record<string, unknown>
+/** One rule: what decides where a message goes must be right; a locale or time zone of no use counts as none. */
+function soundPerson(person: object): ResolvedPerson {
+  const { channels, locale, timeZone } = person as Record<string, unknown>
   if (typeof channels !== 'object' || channels === null || Array.isArray(channels))
-    throw wrong(`must answer an object "channels" for "${id}"`)
+    throw wrong('must answer people with an object "channels"')
   const sound: Record<string, readonly string[]> = Object.create(null)
   for (const [channel, given] of Object.entries(channels)) {
-    if (given === undefined || given === null) continue
-    const addresses: readonly unknown[] = Array.isArray(given) ? given : [given]
+    const addresses: readonly unknown[] = (Array.isArray(given) ? given : [given]).filter(isPresent)
     if (addresses.length > MOST_ADDRESSES)
-      throw wrong(`must answer at most ${MOST_ADDRESSES} addresses per channel, for "${id}" and ${channel}`)
-    if (!addresses.every(isAddress))
-      throw wrong(`must answer an address or a list of them, for "${id}" and ${channel}`)
-    sound[channel] = [...new Set(addresses as readonly string[])]
+      throw wrong(`must answer at most ${MOST_ADDRESSES} addresses per channel, also for ${channel}`)
+    if (!addresses.every((address) => typeof address === 'string'))
+      throw wrong(`must answer a text or a list of texts per channel, also for ${channel}`)
+    sound[channel] = addresses
   }
-  return {
-    channels: sound,
-    ...textOf('locale', locale, id),
-    ...textOf('timeZone', timeZone, id),
-  }
+  return { channels: sound, ...textOf('locale', locale), ...textOf('timeZone', timeZone) }
 }
 
-function isAddress(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_RECIPIENT_LENGTH
+/** Databases hold all of these for "none". */
+function isPresent(address: unknown): boolean {
+  return address !== undefined && address !== null && address !== ''
 }
 
-function textOf(
-  name: 'locale' | 'timeZone',
-  value: unknown,
-  id: string,
-): { readonly [Name in typeof name]?: string } {
-  if (value === undefined || value === null) return {}
-  if (typeof value !== 'string' || value === '' || value.length > MOST_TEXT)
-    throw wrong(`must answer "${name}" as a text of at most ${MOST_TEXT} characters, for "${id}"`)
-  return { [name]: value }
+function textOf(name: 'locale' | 'timeZone', value: unknown): { readonly [Name in typeof name]?: string } {
+  return typeof value === 'string' && value !== '' && value.length <= MOST_TEXT ? { [name]: value } : {}
+}
+
+/** The sender may be a tenant: what is wrong is in the cause, for the operator. */
+function invalidPerson(id: string, cause: unknown): NotifierError {
+  return new NotifierError('invalid_person', {
+    message: `The data of the recipient "${id}" is wrong.`,
+    details: { field: 'recipient', recipient: id },
+    cause,
+  })
 }
 
 function wrong(rule: string): NotifierError {

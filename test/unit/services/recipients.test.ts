@@ -183,13 +183,12 @@ describe('a failing resolver', () => {
   it.each([
     ['a list', []],
     ['a text', 'people'],
-    ['a person without channels', { 'user:42': {} }],
-    ['a number as an address', { 'user:42': { channels: { email: 7 } } }],
-    ['an empty address', { 'user:42': { channels: { email: [''] } } }],
-    ['a locale that is no text', { 'user:42': { channels: {}, locale: 7 } }],
-  ])('answers the wrong shape: %s', async (_what, people) => {
+    ['nothing', undefined],
+  ])('answers all in the wrong shape: %s', async (_what, people) => {
     const { notifier } = await start({ resolve: () => people as never })
-    await expect(notifier.send(toAda)).rejects.toMatchObject({ code: 'invalid_configuration' })
+    const wrong = { code: 'invalid_configuration', details: { option: 'recipients.resolve' } }
+    await expect(notifier.send(toAda)).rejects.toMatchObject(wrong)
+    await expect(notifier.sendBatch([toAda, mail])).rejects.toMatchObject(wrong)
   })
 
   it.each([['a function'], ['a negative timeout'], ['an unknown field']])(

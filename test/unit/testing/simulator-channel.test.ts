@@ -29,6 +29,7 @@ const NOT_OF_PROVIDERS = [
   ...[
     'unknown_category',
     'unknown_recipient',
+    'invalid_person',
     'unknown_attachment',
     'attachment_limit_reached',
     'invalid_template',

@@ -1,0 +1,78 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NewNotification } from '../../domain/notification.ts'
+import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { BatchItem, BatchResult, ItemError } from './records.ts'
+
+/**
+ * The record of a batch: items with their own errors, the ids and states of stored items, and the errors of items over
+ * a limit. In order: first the admitted, then those over the monthly quota, then those over the hourly limit.
+ */
+export interface BatchRecord {
+  readonly size: number
+  readonly errors: readonly (readonly [index: number, error: ItemError])[]
+  readonly items: readonly RecordedItem[]
+  readonly overHour?: ItemError
+  readonly overMonth: ItemError
+}
+
+/** A notification; those of a group follow each other. */
+export type RecordedItem = readonly [id: string, status: 'queued' | 'scheduled', groupId?: string]
+
+export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'scheduled'): RecordedItem {
+  return groupId == null ? [id, status] : [id, status, groupId]
+}
+
+/** The notifications of the message that begins at a position. */
+function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedItem[] {
+  const groupId = items[at]?.[2]
+  let end = at + 1
+  while (groupId !== undefined && items[end]?.[2] === groupId) end += 1
+  return items.slice(at, end)
+}
+
+/** The answer to a repeated batch. */
+export function batchResult(record: IdempotencyRecord): BatchResult {
+  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
+}
+
+/** The answer to a batch whose first `admitted` notifications were stored. */
+export function toBatchResult(
+  record: BatchRecord,
+  admitted: number,
+  createdAt: number,
+  replayed: boolean,
+): BatchResult {
+  const { size, overMonth, overHour = overMonth } = record
+  const errors = new Map(record.errors)
+  const items: BatchItem[] = []
+  let next = 0
+  let accepted = 0
+  for (let index = 0; index < size; index += 1) {
+    const error = errors.get(index)
+    if (error !== undefined) {
+      items.push({ index, error })
+      continue
+    }
+    const group = groupAt(record.items, next)
+    const [first] = group
+    if (next < admitted && first !== undefined) {
+      accepted += 1
+      const [id, status, groupId] = first
+      const ids = group.map(([each]) => each)
+      items.push({ index, id, status, ...(groupId === undefined ? {} : { groupId, ids }) })
+    } else items.push({ index, error: next < record.items.length ? overMonth : overHour })
+    next += Math.max(1, group.length)
+  }
+  return {
+    accepted,
+    rejected: size - accepted,
+    items,
+    createdAt: new Date(createdAt).toISOString(),
+    replayed,
+  }
+}
+
+/** The error of an item as answered and recorded. */
+export function itemError({ code, message, details }: NotifierError): ItemError {
+  return { code, message, ...(details === undefined ? {} : { details }) }
+}
