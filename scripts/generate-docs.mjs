@@ -2,10 +2,11 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import ts from 'typescript'
-import { BUILT_IN } from '../src/channels/built-in.ts'
+import { BUILT_IN, builtInKinds } from '../src/channels/built-in.ts'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
 import { GAUGES, METRICS } from '../src/domain/metrics.ts'
+import { TEMPLATE_RULES } from '../src/domain/template/lint/rules.ts'
 import { ROUTES } from '../src/http/routes/table.ts'
 import {
   SIMULATED_CASES,
@@ -28,6 +29,7 @@ const makers = new Map(
     providers,
     duplicates,
     checks,
+    'lint rules': lintRules,
   }),
 )
 
@@ -98,6 +100,22 @@ function checks() {
     check === undefined ? [] : [`| ${title} | ${check} | ${checkNeeds} |`],
   )
   return ['| Provider | Check | Needs |', '|---|---|---|', ...rows].join('\n')
+}
+
+function lintRules() {
+  const own = [...builtInKinds()].flatMap(([name, { lint }]) => rowsOf(`\`${name}\``, lint?.rules ?? {}))
+  const rows = [...rowsOf('every channel', TEMPLATE_RULES), ...own]
+  return ['| Rule | Channel | Severity | Finds |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/**
+ * @param {string} channel
+ * @param {Readonly<Record<string, { severity: string, finds: string }>>} rules
+ */
+function rowsOf(channel, rules) {
+  return Object.entries(rules).map(
+    ([rule, { severity, finds }]) => `| \`${rule}\` | ${channel} | ${severity} | ${finds} |`,
+  )
 }
 
 function catalogue() {

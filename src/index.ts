@@ -30,7 +30,9 @@ export type { Grant, Permission } from './domain/api-key.ts'
 export type {
   BodySource,
   ChannelKind,
+  ChannelLint,
   JudgedMessage,
+  LintedText,
   OrganizationLimits,
   PartLinks,
   RecipientFault,
@@ -61,7 +63,7 @@ export type {
 export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
-export type { PreviewOptions, TemplateDraft } from './domain/input/preview.ts'
+export type { LintOptions, PreviewOptions, TemplateDraft } from './domain/input/preview.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type {
@@ -109,6 +111,13 @@ export type { RecordKind } from './domain/record-kind.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
+export type {
+  LintFault,
+  LintFinding,
+  LintRule,
+  LintSeverity,
+  LintSource,
+} from './domain/template/lint/rules.ts'
 export type {
   DeliveryOptions,
   EmailOptions,
@@ -231,6 +240,7 @@ export type { AuthoringOptions } from './services/templates/options.ts'
 export type {
   TemplateComparison,
   TemplateDraftRecord,
+  TemplateLint,
   TemplatePreview,
   TemplateRecord,
   TemplateVersionRecord,

@@ -8,6 +8,7 @@ import { escapeHtml } from '../domain/template/escape.ts'
 import { canonicalEmail, isEmail } from './email-address.ts'
 import type { EmailContent, EmailInput, EmailParts, ShownEmail } from './email-content.ts'
 import { MAX_ATTACHMENT_BYTES } from './email-files.ts'
+import { emailLint } from './email-lint.ts'
 import { emailParts } from './email-parts.ts'
 
 export type EmailKind = ChannelKind<'email', EmailInput, EmailContent, EmailParts>
@@ -45,6 +46,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
       const shown = attachments.map(({ content, ...file }) => ({ ...file, size: decodedLength(content) }))
       return { ...rest, attachments: shown }
     },
+    lint: emailLint,
   }
 }
 

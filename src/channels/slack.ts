@@ -3,6 +3,7 @@ import { type ChannelKind, isPlainLine } from '../domain/channel-kind.ts'
 import { jsonObject, text } from '../domain/input/fields.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import { httpsUrl } from './https-url.ts'
+import { slackLint } from './slack-lint.ts'
 
 /** Parts of a Slack message beside its text. Notifications show the text. */
 export interface SlackContent {
@@ -91,4 +92,5 @@ export const slack: SlackKind = {
   // Control sequences such as `<!channel>` use all three (docs.slack.dev, "Formatting text").
   escape: (value) => value.replace(/[&<>]/g, (character) => CONTROL[character] ?? character),
   parts: slackParts,
+  lint: slackLint,
 }

@@ -73,7 +73,8 @@ export function boundedSmsText(body: string, maxSegments: number): SmsText {
   })
 }
 
-function isGsm(body: string): boolean {
+/** True: all characters are in the GSM tables. */
+export function isGsm(body: string): boolean {
   for (let at = 0; at < body.length; at += 1) if (SEPTETS[body.charCodeAt(at)] === 0) return false
   return true
 }

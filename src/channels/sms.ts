@@ -3,6 +3,7 @@ import type { ChannelKind } from '../domain/channel-kind.ts'
 import { httpsUrl } from './https-url.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { phoneRecipient } from './phone-recipient.ts'
+import { smsLint } from './sms-lint.ts'
 import { boundedSmsText, smsText } from './sms-segments.ts'
 
 /** Parts of a text message beside its text. */
@@ -61,5 +62,6 @@ export function smsKind(options: {
       boundedSmsText(body, maxSmsSegments)
     },
     measure: ({ body }) => smsText(body),
+    lint: smsLint,
   }
 }

@@ -10,6 +10,7 @@ import {
   ofType,
 } from './errors/option-names.ts'
 import type { BodyFormat } from './notification.ts'
+import type { LintFault, LintRule } from './template/lint/rules.ts'
 
 /**
  * A channel as a value: all rules of a channel. A provider of a channel that is not built in carries its kind. The REST
@@ -95,6 +96,27 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   assertText?(text: RenderedText, parts?: Stored): void
   /** The charged segments of a text. Shown in previews under the channel's name. */
   measure?(text: RenderedText): { readonly segments: number }
+  /** Rules of the channel for `templates.lint`. Default: none. */
+  readonly lint?: ChannelLint<Stored> | undefined
+}
+
+/** Rules of a channel for texts, beside those for every channel. */
+export interface ChannelLint<Stored = unknown> {
+  /** By name in snake case. */
+  readonly rules: Readonly<Record<string, LintRule>>
+  /** Finds what breaks the rules. A generator may yield undefined in a long text: other work runs then. */
+  find(text: LintedText<Stored>): Iterable<LintFault | undefined>
+}
+
+/** A text for a lint. */
+export interface LintedText<Stored = unknown> extends RenderedText {
+  /** The parts of the message. Undefined: none are given. */
+  readonly parts: Stored | undefined
+  /**
+   * True: the text as an example would be sent, or as near as possible. False: the same template again with all its
+   * sections, and tags in place of values, whose length says nothing.
+   */
+  readonly isMeasured: boolean
 }
 
 /** A message's parts under the name of its channel, as stored. */
@@ -213,6 +235,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   isBlank: FUNCTION,
   assertText: FUNCTION,
   measure: FUNCTION,
+  lint: objectWith('find'),
 }
 
 /**

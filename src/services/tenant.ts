@@ -3,7 +3,7 @@ import type { CategoryChange, CategoryInput } from '../domain/input/category.ts'
 import type { DraftChangeInput, PublishOptions } from '../domain/input/draft.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
-import type { PreviewOptions, TemplateDraft } from '../domain/input/preview.ts'
+import type { LintOptions, PreviewOptions, TemplateDraft } from '../domain/input/preview.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
@@ -36,6 +36,7 @@ import type { SuppressionQuery, SuppressionRecord } from './suppressions/records
 import type {
   TemplateComparison,
   TemplateDraftRecord,
+  TemplateLint,
   TemplatePreview,
   TemplateRecord,
   TemplateVersionRecord,
@@ -206,6 +207,20 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
      */
     previewDraft(draft: TemplateDraft<Channels>): Promise<TemplatePreview>
+    /**
+     * Finds faults of a template in all its locales, with its layout and partials: what a send would refuse, and what people
+     * would not see as it was meant. docs/lint.md lists the rules.
+     *
+     * @throws NotifierError as `get`, as `draft` with `draft`, and as {@link Tenant.send} for the parts
+     */
+    lint(idOrName: string, options?: LintOptions<Channels>): Promise<TemplateLint>
+    /**
+     * Finds faults of an unstored template, like {@link lint}, in all its locales: `inLocale` and `recipient` have no effect.
+     *
+     * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as {@link Tenant.send} for
+     *   the parts
+     */
+    lintDraft(draft: TemplateDraft<Channels>): Promise<TemplateLint>
     /**
      * What templates lack in the locales of the organization, newest first: messages and variants. The locales are those
      * of all catalogues and of the template. A page may be short, or empty, although more follow.

@@ -49,6 +49,8 @@ const bodies: Readonly<Record<string, () => object>> = {
   createTemplate: () => ({ name: newName(), channel: 'email', body: 'Hi' }),
   updateTemplate: () => ({ body: 'Hello' }),
   previewTemplate: () => ({}),
+  lintTemplate: () => ({}),
+  lintTemplateDraft: () => ({ channel: 'email', body: 'Hi' }),
   previewTemplateDraft: () => ({ channel: 'email', body: 'Hi' }),
   createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
   updateWebhook: () => ({ successStatus: '2xx' }),

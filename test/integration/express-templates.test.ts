@@ -157,6 +157,41 @@ describe('a preview', () => {
     })
   })
 
+  it('is linted like a stored template', async () => {
+    const variables = { name: 'Ada', order: { id: 7 }, vip: false, unused: true }
+    const html = `${draft.html ?? ''}\n<a href="http://a.example">x</a>`
+    const text = { ...draft, html, body: undefined }
+    const path = '/v1/template-lints'
+    const lint = await operation('lintTemplateDraft', { path, body: { ...text, variables } })
+    expect(lint).toMatchObject({
+      locales: ['en'],
+      complete: true,
+      findings: [
+        { rule: 'plain_http_link', severity: 'warning', field: 'html', line: 2, locales: ['en'] },
+        { rule: 'missing_text', field: 'text' },
+        { rule: 'unused_variable', field: 'variables' },
+      ],
+    })
+    await operation('createTemplate', { path: '/v1/templates', body: { ...text, name: 'linted' } })
+    const stored = '/v1/templates/linted/lint'
+    expect(await operation('lintTemplate', { path: stored, body: { variables } })).toEqual(lint)
+    const alone = await operation('lintTemplate', { path: stored })
+    expect(alone).toMatchObject({ findings: [{ rule: 'plain_http_link' }, { rule: 'missing_text' }] })
+    const slack = { channel: 'slack', body: 'Hi', slack: { blocks: [{ type: 'header' }] } }
+    expect(await operation('lintTemplateDraft', { path, body: slack })).toMatchObject({
+      findings: [{ rule: 'invalid_block', field: 'slack.blocks[0].text' }],
+    })
+    const unclosed = { channel: 'slack', body: '{{#a}}' }
+    expect(await operation('lintTemplateDraft', { path, body: unclosed })).toMatchObject({
+      locales: [],
+      findings: [{ rule: 'invalid_syntax', field: 'body' }],
+    })
+    const wrong = await api({ method: 'POST', path: stored, body: { variables: 1 } })
+    expect(wrong).toMatchObject({ status: 400, json: { error: { code: 'invalid_parameter' } } })
+    const lost = await api({ method: 'POST', path: '/v1/templates/lost/lint', body: {} })
+    expect(lost).toMatchObject({ status: 404, json: { error: { code: 'template_not_found' } } })
+  })
+
   it('names the placeholders where values are missing, too', async () => {
     const answer = await api({ method: 'POST', path: '/v1/template-previews', body: draft })
     const details = { missing: ['name', 'order.id'], placeholders }

@@ -30,6 +30,21 @@ interface RenderOptions extends Reader {
   readonly draft?: boolean | undefined
 }
 
+/** How to lint a template, with the parts of its channel, such as `slack: { blocks }`, as a send takes them. */
+export type LintOptions<Channels extends ChannelParts = AnyChannel> = LintFields & PartsOf<Channels>
+
+interface LintFields extends Pick<RenderOptions, 'draft'> {
+  /**
+   * Example values for the placeholders: all that the texts use, and nothing else. Default: values are not judged, and
+   * lengths are those of the source.
+   */
+  readonly variables?: JsonFields | undefined
+  /** The same as `variables`, which has precedence. */
+  readonly data?: JsonFields | undefined
+  /** The time zone of dates. Default: that of the organization. */
+  readonly timeZone?: string | undefined
+}
+
 /** An unstored template with example values, and with parts of its channel. */
 export type TemplateDraft<Channels extends ChannelParts = AnyChannel> = DraftFields &
   SomeText &
@@ -83,8 +98,11 @@ type ParsedDraft = Omit<DraftFields, 'variables' | 'data'> & {
 export const exampleValues: z.ZodType<{ [Name in 'variables' | 'data']?: ParsedValues }> =
   z.object(valueFields)
 
+const lintFields = { ...valueFields, timeZone: reader.timeZone, draft: renderFields.draft }
+
 /** Placeholders in the table of routes; each notifier adds the parts of its channels. */
 export const previewInput: z.ZodType = z.looseObject({ ...valueFields, ...renderFields })
+export const lintInput: z.ZodType = z.looseObject(lintFields)
 export const templateDraft: z.ZodType = z.looseObject(draftFields)
 
 /** What previews take, with the parts of all known channel kinds. */
@@ -93,6 +111,10 @@ export interface PreviewInputs {
   readonly options: z.ZodType<RenderOptions & ParsedParts>
   /** The body over REST: values and options. */
   readonly body: z.ZodType
+  /** The options of a lint. */
+  readonly lint: z.ZodType<
+    Omit<LintFields, 'variables' | 'data'> & { [Name in 'variables' | 'data']?: ParsedValues } & ParsedParts
+  >
   /** An unstored template. */
   readonly draft: z.ZodType<ParsedDraft>
 }
@@ -102,6 +124,7 @@ export function previewInputsOf(kinds: Iterable<ChannelKind>): PreviewInputs {
   return {
     options: z.strictObject({ ...parts, ...renderFields }),
     body: z.object({ ...parts, ...valueFields, ...renderFields }),
+    lint: z.object({ ...parts, ...lintFields }),
     draft: z.object({ ...parts, ...draftFields }).check(assertOneText, assertSomeText),
   }
 }

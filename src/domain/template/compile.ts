@@ -57,8 +57,22 @@ export interface Placeholder {
   readonly required: boolean
 }
 
+/** The tokens of a template with its layout and partials. */
+export interface ParsedTexts {
+  /** Null: none. */
+  readonly subject: readonly Token[] | null
+  readonly body: readonly Token[]
+  /** The text alternative of HTML. Null: none. */
+  readonly text: readonly Token[] | null
+  /** Its messages by key. */
+  readonly messages: ReadonlyMap<string, CatalogueMessage>
+  /** True: it has a language, and so the names of one. */
+  readonly isLocalized: boolean
+}
+
 /** A parsed template version. */
 export interface CompiledTemplate {
+  readonly parsed: ParsedTexts
   /** Number of tags and texts. */
   readonly pieces: number
   /** Approximate memory in bytes. */
@@ -148,6 +162,7 @@ export function compileTemplate(
   const render: CompiledTemplate['render'] = (...how) => finish(renderSteps(...how))
 
   return {
+    parsed: { subject, body, text: alternative, messages, isLocalized: language !== null },
     pieces,
     links,
     size: OWN_SIZE + 2 * assembly.characters + TOKEN_SIZE * assembly.tokens,

@@ -6,7 +6,7 @@ import { draftChange, publishOptions } from '../../domain/input/draft.ts'
 import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { preferencesInput } from '../../domain/input/preferences.ts'
-import { previewInput, templateDraft } from '../../domain/input/preview.ts'
+import { lintInput, previewInput, templateDraft } from '../../domain/input/preview.ts'
 import { retryInput } from '../../domain/input/retry.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { layoutChange, layoutInput, partialChange, partialInput } from '../../domain/input/shared-text.ts'
@@ -57,6 +57,7 @@ import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import {
   templateComparison,
   templateDraftRecord,
+  templateLint,
   templateList,
   templatePreview,
   templateRecord,
@@ -85,6 +86,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['PublishRequest', publishOptions],
   ['PreviewRequest', previewInput],
   ['TemplateDraft', templateDraft],
+  ['LintRequest', lintInput],
   ['LayoutRequest', layoutInput],
   ['LayoutChange', layoutChange],
   ['PartialRequest', partialInput],
@@ -122,6 +124,7 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['DraftOfTemplate', templateDraftRecord],
   ['TemplateComparison', templateComparison],
   ['Rendered', templatePreview],
+  ['TemplateLint', templateLint],
   ['SharedText', sharedTextRecord],
   ['SharedTextList', sharedTextList],
   ['SharedTextVersion', sharedTextVersionRecord],
@@ -183,6 +186,7 @@ export function componentSchemas(
     ['SendRequest', send],
     ['BatchRequest', batchInputOf(send)],
     ['PreviewRequest', previewInputs.body],
+    ['LintRequest', previewInputs.lint],
     ['TemplateDraft', previewInputs.draft],
   ])
   const inputs = convertAll(

@@ -16,6 +16,7 @@ import { sharedTextRoutes } from './shared-texts.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { templateDraftRoutes } from './template-drafts.ts'
+import { templateLintRoutes } from './template-lints.ts'
 import { templateRoutes } from './templates.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...attachmentRoutes,
   ...templateRoutes,
   ...templateDraftRoutes,
+  ...templateLintRoutes,
   ...sharedTextRoutes,
   ...catalogueRoutes,
   ...logRoutes,

@@ -35,6 +35,8 @@ export interface Languages {
   choose(reader: Reader, variants: Variants, reads: RecordReads): Promise<Spoken>
   /** The language of pinned versions. @throws NotifierError `template_error` if one is missing */
   load(pinned: Required<Pick<PinnedTexts, 'locale' | 'messages'>>): Promise<Language>
+  /** The locale of texts and readers without one. */
+  localeOf(organizationId: string): Promise<string>
   /** The time zone of dates. */
   timeZoneOf(organizationId: string, given: string | undefined): Promise<string>
   /** The catalogues for a locale, in the order of look-ups. */
@@ -51,7 +53,7 @@ export function createLanguages(
 ): Languages {
   const cache = createCatalogueCache(records)
 
-  async function defaultOf(organizationId: string): Promise<string> {
+  async function localeOf(organizationId: string): Promise<string> {
     return (await settingsOf(organizationId)).locale ?? application.locale
   }
 
@@ -74,9 +76,10 @@ export function createLanguages(
   }
 
   return {
+    localeOf,
     async choose(reader, { own, locales }, reads) {
       const formatting = await loadFormatting()
-      const fallback = await defaultOf(reader.organizationId)
+      const fallback = await localeOf(reader.organizationId)
       const wanted = reader.locale ?? fallback
       const [variant] = localesFor(wanted, locales, formatting.best)
       const found = await pinsFor(reader, [wanted, fallback, application.locale], reads, formatting)

@@ -21,7 +21,7 @@ import { createTemplates } from './templates.ts'
 export interface Texts
   extends Pick<
     AuthoringParts,
-    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'previewInputs'
+    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'localeOf' | 'previewInputs'
   > {
   /** Stores the application's own texts, which accepted messages are pinned to. */
   store(): Promise<void>
@@ -41,6 +41,7 @@ export function createTexts(
     library,
     lookUps: spoken.lookUps,
     previewInputs: previewInputsOf(kinds.known.values()),
+    localeOf: spoken.localeOf,
     compiled: createCompiledTemplates(records, processor, kinds, library),
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]

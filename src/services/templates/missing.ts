@@ -15,11 +15,19 @@ const readList = listReader('missing-translations', {})
 /** Maximum number of keys and of locales in the answer about one template. */
 const MOST = 100
 
+/** Finds what one template lacks. */
+export interface MissingFinder {
+  /** The locales of all catalogues of an organization. */
+  knownLocales(organizationId: string): Promise<readonly string[]>
+  /** Null: nothing. @throws NotifierError `invalid_template` */
+  missingOf(template: Template, known: readonly string[]): Promise<MissingTranslations | null>
+}
+
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
   { records, organizations, library, lookUps, languages }: AuthoringParts,
   store: RecordStore<TemplateValue>,
-): Pick<Scoped<Tenant['templates']>, 'missing'> {
+): Pick<Scoped<Tenant['templates']>, 'missing'> & MissingFinder {
   /** The keys that a locale has in none of its catalogues. */
   async function lacking(organizationId: string, locale: string, keys: readonly string[]): Promise<string[]> {
     if (keys.length === 0) return []
@@ -64,12 +72,18 @@ export function createMissing(
     return usesIn([...own, ...shared]).keys
   }
 
+  async function knownLocales(organizationId: string): Promise<readonly string[]> {
+    const [own] = await records.get(cataloguesKind, [{ id: organizationId }])
+    return [...Object.keys(own?.value.locales ?? {}), ...languages.catalogues.keys()]
+  }
+
   return {
+    knownLocales,
+    missingOf,
     async missing(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const [own] = await records.get(cataloguesKind, [{ id: organizationId }])
-      const known = [...Object.keys(own?.value.locales ?? {}), ...languages.catalogues.keys()]
+      const known = await knownLocales(organizationId)
       const read = async (request: PageRequest) => {
         const { items, nextCursor } = await store.list({ organizationId }, request)
         const found = await Promise.all(items.map((record) => missingOf(toTemplate(record), known)))

@@ -26,6 +26,8 @@ export interface AuthoringParts {
   readonly languages: ApplicationLanguages
   /** The catalogues for a locale. */
   readonly lookUps: Languages['lookUps']
+  /** The locale of an organization's texts. */
+  readonly localeOf: Languages['localeOf']
   readonly processor: Processor
   /** The application's people. Null: the option `recipients` is absent. */
   readonly people: PeopleFinder | null

@@ -1,5 +1,6 @@
 import type { DiffLine } from '../../domain/diff-lines.ts'
 import type { Placeholder } from '../../domain/template/compile.ts'
+import type { LintFinding } from '../../domain/template/lint/rules.ts'
 import type { RenderedMessage } from '../render.ts'
 
 /** A template. It is also valid as an update, and then changes nothing. */
@@ -72,6 +73,16 @@ export interface TemplateComparison {
   readonly to: number
   /** The fields that differ, such as `html` or `locales.de.subject`, with all their lines in order. */
   readonly fields: readonly { readonly field: string; readonly lines: readonly DiffLine[] }[]
+}
+
+/** The faults of a template. */
+export interface TemplateLint {
+  /** In no order: at most 200. */
+  readonly findings: readonly LintFinding[]
+  /** False: there are more findings. */
+  readonly complete: boolean
+  /** The locales that were checked. Empty: the text cannot be read. */
+  readonly locales: readonly string[]
 }
 
 /** A template rendered with example values as a send would. */

@@ -29,6 +29,7 @@ import {
   versionKind,
   versionOf,
 } from './kind.ts'
+import { createLint } from './lint.ts'
 import { createMissing } from './missing.ts'
 import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
@@ -116,10 +117,13 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     view,
   })
 
+  const { missing, missingOf, knownLocales } = createMissing(parts, store)
+
   return {
     ...drafts,
-    ...createPreviews(parts, find, drafted),
-    ...createMissing(parts, store),
+    ...createPreviews(parts, find, drafted, assertTexts),
+    ...createLint(parts, { find, drafted, assertTexts, missingOf, knownLocales }),
+    missing,
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)

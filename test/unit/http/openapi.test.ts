@@ -247,6 +247,7 @@ const INSIDE: Readonly<Record<string, string[]>> = {
   createTemplate: ['locales'],
   updateTemplate: ['locales'],
   previewTemplateDraft: ['locales'],
+  lintTemplateDraft: ['locales'],
   saveTemplateDraft: ['locales'],
   retryDeadLetters: ['filter'],
   createOrganization: ['tracking'],

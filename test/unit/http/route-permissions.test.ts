@@ -32,6 +32,8 @@ it('every operation needs the level that the route table requires', () => {
     saveTemplateDraft: 'Write',
     publishTemplateDraft: 'Write',
     discardTemplateDraft: 'Full Access',
+    lintTemplate: 'Read Only',
+    lintTemplateDraft: 'Read Only',
     createLayout: 'Write',
     listLayouts: 'Read Only',
     getLayout: 'Read Only',

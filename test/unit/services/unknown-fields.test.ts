@@ -77,6 +77,8 @@ const grouped: Groups = {
     version: [],
     restore: [],
     preview: [(n, slip) => n.templates.preview('tpl_1', {}, slip)],
+    lint: [(n, slip) => n.templates.lint('tpl_1', slip)],
+    lintDraft: [(n, slip) => n.templates.lintDraft({ channel: 'sms', body: 'a', ...slip })],
     missing: [(n, slip) => n.templates.missing(slip)],
     compare: [],
     draft: [],

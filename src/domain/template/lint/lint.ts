@@ -1,0 +1,191 @@
+import type { ChannelKind, LintedText, RenderedText } from '../../channel-kind.ts'
+import type { ErrorCode } from '../../errors/catalogue.ts'
+import { isNotifierError } from '../../errors/notifier-error.ts'
+import type { Steps } from '../../steps.ts'
+import { type CompiledTemplate, compileTemplate, type ParsedTexts, toHeader } from '../compile.ts'
+import { formatOf } from '../format.ts'
+import { EXAMPLE_LINKS } from '../links.ts'
+import type { Token } from '../parse.ts'
+import type { Template } from '../template.ts'
+import { MAX_FINDINGS } from './findings.ts'
+import { htmlFaults } from './html-faults.ts'
+import type { LintFault, TemplateRule } from './rules.ts'
+import { sourceText } from './source-text.ts'
+import { textFaults } from './text-faults.ts'
+import { variableFaults } from './variable-faults.ts'
+
+/** What a lint knows of the messages of a template. */
+export interface LintExamples {
+  /** Undefined: values are not judged. */
+  readonly variables: Readonly<Record<string, unknown>> | undefined
+  /** As stored. Undefined: none are given. */
+  readonly parts: unknown
+  readonly timeZone: string | undefined
+}
+
+/** A template in one locale, with all that it is made of. */
+export type LintedTemplate = Pick<Template, 'subject' | 'body' | 'format' | 'text' | 'made'>
+
+/** What is wrong with a template in one locale. */
+export interface Linted {
+  readonly faults: readonly LintFault[]
+  /** False: it cannot be put together, so that most rules were not asked. */
+  readonly isReadable: boolean
+}
+
+/**
+ * Finds the faults of a template in one locale.
+ *
+ * @param used receives the names of the examples that the texts use
+ */
+export function* lintSteps(
+  kind: ChannelKind,
+  template: LintedTemplate,
+  examples: LintExamples,
+  used: Set<string>,
+): Steps<Linted> {
+  const compiled = compile(kind, template)
+  if ('faults' in compiled) return { ...compiled, isReadable: false }
+  const { variables, parts } = examples
+  const { parsed } = compiled
+  const faults: LintFault[] =
+    variables === undefined
+      ? []
+      : [...(yield* variableFaults(textsOf(kind, parsed), parsed, variables, used))]
+  const isSendable = variables !== undefined && !faults.some(({ rule }) => rule === 'missing_variable')
+  const sent = isSendable ? yield* rendered(compiled, variables, examples, faults) : null
+  yield
+  const source = yield* judged(kind, {
+    ...sourcesOf(kind, template, parsed),
+    parts,
+    isMeasured: sent === null,
+  })
+  faults.push(...source)
+  if (sent === null) return { faults, isReadable: true }
+  const examined = yield* judged(kind, { ...sent, parts, isMeasured: true })
+  faults.push(...refusals(kind, sent, parts), ...examined.filter(unlike(source)))
+  return { faults, isReadable: true }
+}
+
+function compile(kind: ChannelKind, template: LintedTemplate): CompiledTemplate | Pick<Linted, 'faults'> {
+  const { made } = template
+  try {
+    return compileTemplate(kind, template, made?.sources, made?.language)
+  } catch (error) {
+    return { faults: faultsOfError(error) }
+  }
+}
+
+/** The texts that are sent. */
+function textsOf(kind: ChannelKind, { subject, body, text }: ParsedTexts): [string, readonly Token[]][] {
+  return [
+    ['subject', kind.subject === undefined || subject === null ? [] : subject],
+    ['body', body],
+    ['text', text ?? []],
+  ]
+}
+
+/** The text of an example. Null: it cannot be rendered. */
+function* rendered(
+  compiled: CompiledTemplate,
+  variables: Readonly<Record<string, unknown>>,
+  { timeZone }: LintExamples,
+  faults: LintFault[],
+): Steps<RenderedText | null> {
+  const values = compiled.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
+  try {
+    return yield* compiled.renderSteps(values, { timeZone })
+  } catch (error) {
+    faults.push(...faultsOfError(error))
+    return null
+  }
+}
+
+/** What a send with the examples refuses. */
+function refusals(kind: ChannelKind, text: RenderedText, parts: unknown): readonly LintFault[] {
+  const { subject, body } = text
+  if (kind.isBlank?.({ subject, body, parts }) === true) {
+    const message =
+      'With the example values the message is blank, and a send refuses it. Write a text that does not depend on them.'
+    return [{ rule: 'blank_message', message, field: 'body' }]
+  }
+  try {
+    kind.assertText?.(text, parts)
+    return []
+  } catch (error) {
+    return faultsOfError(error)
+  }
+}
+
+/** The text with all sections, and tags in place of values. */
+function sourcesOf(
+  kind: ChannelKind,
+  template: LintedTemplate,
+  { subject, body, text }: ParsedTexts,
+): RenderedText {
+  const format = formatOf(kind, template.format, template.body)
+  return {
+    subject: subject === null ? null : toHeader(sourceText(subject)),
+    body: sourceText(body),
+    format,
+    ...(text === null ? {} : { text: sourceText(text) }),
+  }
+}
+
+function* judged(kind: ChannelKind, text: LintedText): Steps<readonly LintFault[]> {
+  const faults: LintFault[] = []
+  for (const found of faultsIn(kind, text)) {
+    if (found === undefined) yield
+    else faults.push(found)
+  }
+  return faults
+}
+
+function* faultsIn(kind: ChannelKind, text: LintedText): Generator<LintFault | undefined> {
+  const { body, format, text: alternative = '' } = text
+  yield* format === 'html' ? htmlFaults(body, 'body') : textFaults(body, 'body')
+  yield* textFaults(alternative, 'text')
+  yield* kind.lint?.find(text) ?? []
+}
+
+/** Whether a fault of an example is no fault of the source, where tags stand in place of its values. */
+function unlike(source: readonly LintFault[]): (fault: LintFault) => boolean {
+  const known = new Map<string, Set<string>>()
+  for (const { rule, field, excerpt = '' } of source) {
+    const key = `${rule} ${field}`
+    const beginnings = known.get(key) ?? new Set()
+    if (beginnings.size < MAX_FINDINGS) beginnings.add(excerpt.split('{{', 1)[0] ?? '')
+    known.set(key, beginnings)
+  }
+  return ({ rule, field, excerpt = '' }) =>
+    ![...(known.get(`${rule} ${field}`) ?? [])].some((beginning) => excerpt.startsWith(beginning))
+}
+
+/** The rules behind errors that a send would have. */
+const RULE_OF_CODE: { readonly [Code in ErrorCode]?: TemplateRule } = {
+  invalid_template: 'invalid_template',
+  template_error: 'invalid_template',
+  invalid_parameter: 'invalid_syntax',
+  message_too_large: 'message_too_large',
+  invalid_template_variable: 'missing_variable',
+}
+
+/** The faults behind an error of a template. @throws the error, if it is none */
+export function faultsOfError(error: unknown): readonly LintFault[] {
+  if (!isNotifierError(error)) throw error
+  const { code, message, details } = error
+  if (code === 'missing_translation') return missingMessages(details?.keys)
+  const rule = RULE_OF_CODE[code]
+  if (rule === undefined) throw error
+  return [{ rule, message, field: typeof details?.field === 'string' ? details.field : 'body' }]
+}
+
+function missingMessages(keys: unknown): readonly LintFault[] {
+  if (!Array.isArray(keys)) return []
+  return keys.map((key) => ({
+    rule: 'missing_message',
+    message: `No locale has the message "${key}", so a send is refused. Add it to a catalogue.`,
+    field: 'body',
+    excerpt: `{{@${key}}}`,
+  }))
+}

@@ -1,0 +1,27 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { createUploadCopies } from '../accept/uploads.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import { partsOf } from '../channels/parts-of.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+
+/**
+ * The parts of an example message, judged as those of a send. Undefined: it has none.
+ *
+ * @param given the message, with its parts under the name of the channel
+ * @throws NotifierError `invalid_parameter`, `unknown_attachment`
+ */
+export type PartsJudge = (
+  organizationId: string,
+  kind: ChannelKind,
+  given: Readonly<Record<string, unknown>>,
+) => Promise<unknown>
+
+export function createPartsJudge(kinds: Kinds, records: RecordReads): PartsJudge {
+  const uploads = createUploadCopies(kinds)
+  return async (organizationId, kind, given) => {
+    const copied = await uploads.inMessage(given, organizationId, records)
+    const parts = partsOf(kind, copied ?? given, kinds)
+    if (parts !== undefined) kind.assertParts?.(parts)
+    return parts
+  }
+}

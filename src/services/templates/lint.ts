@@ -1,0 +1,193 @@
+import { shortName } from '../../domain/listed-names.ts'
+import { createFindings, type Findings, type LintedSource } from '../../domain/template/lint/findings.ts'
+import { faultsOfError, type LintExamples, lintSteps } from '../../domain/template/lint/lint.ts'
+import { type LintFault, TEMPLATE_RULES } from '../../domain/template/lint/rules.ts'
+import type { Template } from '../../domain/template/template.ts'
+import type { MissingTranslations } from '../languages/records.ts'
+import { parseSubject } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
+import { createPartsJudge } from './judged-parts.ts'
+import type { MissingFinder } from './missing.ts'
+import type { AuthoringParts } from './parts.ts'
+import type { TemplateLint } from './records.ts'
+import { type UnstoredText, unstoredTemplate } from './unstored.ts'
+
+/** Maximum number of locales of a lint. */
+const MOST_LOCALES = 100
+
+/** What lints need of templates. */
+export interface LintNeeds extends MissingFinder {
+  find(organizationId: string, idOrName: string): Promise<Template>
+  drafted(template: Template): Promise<Template>
+  assertTexts(organizationId: string, given: UnstoredText): Promise<void>
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+interface Given {
+  readonly variables?: Values | undefined
+  readonly data?: Values | undefined
+  readonly timeZone?: string | undefined
+  /** The parts under the names of their channels. */
+  readonly [part: string]: unknown
+}
+
+/** Finds faults in templates and drafts. */
+export function createLint(
+  { kinds, processor, library, records, localeOf, previewInputs }: AuthoringParts,
+  { find, drafted, assertTexts, missingOf, knownLocales }: LintNeeds,
+): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
+  const judgedParts = createPartsJudge(kinds, records)
+
+  /** @returns false if the text cannot be put together */
+  async function lintIn(
+    locale: string,
+    template: Template,
+    examples: LintExamples,
+    used: Set<string>,
+    findings: Findings,
+  ): Promise<boolean> {
+    try {
+      const text = await library.complete(template, records, locale)
+      const timeZone = examples.timeZone ?? text.made?.timeZone
+      const share = processor.share(template.organizationId)
+      const { faults, isReadable } = await share(
+        lintSteps(kinds.of(text.channel), text, { ...examples, timeZone }, used),
+      )
+      for (const fault of faults) findings.add(inField(fault, text), locale, sourcesOf(text, fault.field))
+      return isReadable
+    } catch (error) {
+      for (const fault of faultsOfError(error)) findings.add(inField(fault, template), locale)
+      return false
+    }
+  }
+
+  /** The locale of the template, those of its variants, and with messages those of all catalogues. */
+  async function localesOf(template: Template, own: string, known: readonly string[]): Promise<string[]> {
+    const { layout, uses, localized } = template
+    const shared = layout != null || uses !== undefined ? await library.find(template, records) : null
+    const catalogues = localized === true || shared?.localized === true ? known : []
+    const locales = new Set([own, ...Object.keys(template.locales ?? {}), ...catalogues])
+    return [...locales].slice(0, MOST_LOCALES)
+  }
+
+  /** @returns the checked locales; false: a text cannot be put together */
+  async function lintAll(
+    template: Template,
+    own: string,
+    examples: LintExamples,
+    used: Set<string>,
+    findings: Findings,
+  ): Promise<{ readonly locales: readonly string[]; readonly isReadable: boolean }> {
+    try {
+      const known = await knownLocales(template.organizationId)
+      const locales = await localesOf(template, own, known)
+      let isReadable = true
+      for (const locale of locales)
+        isReadable = (await lintIn(locale, template, examples, used, findings)) && isReadable
+      addMissing(await missingOf(template, known), findings)
+      return { locales, isReadable }
+    } catch (error) {
+      for (const fault of faultsOfError(error)) findings.add(inField(fault, template), own)
+      return { locales: [own], isReadable: false }
+    }
+  }
+
+  async function lint(template: Template, given: Given): Promise<TemplateLint> {
+    const kind = kinds.of(template.channel)
+    const findings = createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules })
+    const own = template.locale ?? (await localeOf(template.organizationId))
+    const parts = await judgedParts(template.organizationId, kind, given)
+    const variables = valuesOf(given)
+    const used = new Set<string>()
+    const examples = { variables, parts, timeZone: given.timeZone }
+    const { locales, isReadable } = await lintAll(template, own, examples, used, findings)
+    if (isReadable) for (const fault of unusedFaults(variables ?? {}, used)) findings.add(fault, own)
+    return { findings: findings.list(), complete: findings.complete, locales }
+  }
+
+  return {
+    async lint(organizationId, idOrName, options) {
+      const { draft = false, ...given } = parseSubject(previewInputs.lint, options ?? {})
+      const template = await find(organizationId, idOrName)
+      return lint(draft ? await drafted(template) : template, given)
+    },
+    async lintDraft(organizationId, input) {
+      const given = parseSubject(previewInputs.draft, input)
+      try {
+        await assertTexts(organizationId, given)
+      } catch (error) {
+        const findings = createFindings(TEMPLATE_RULES)
+        const locale = given.locale ?? (await localeOf(organizationId))
+        for (const fault of faultsOfError(error)) findings.add(fault, locale)
+        return { findings: findings.list(), complete: true, locales: [] }
+      }
+      return lint(unstoredTemplate(kinds, organizationId, given), given)
+    },
+  }
+}
+
+function valuesOf({ variables, data }: Given): Values | undefined {
+  return variables === undefined && data === undefined ? undefined : { ...data, ...variables }
+}
+
+/** The texts in which an excerpt of a field may stand. */
+function sourcesOf(text: Template, field: string): readonly LintedSource[] {
+  const own = field === 'subject' || field === 'text' ? text[field] : text.body
+  const { layout, partials } = text.made?.sources ?? {}
+  const frame = { type: 'layout', name: text.layout ?? '' } as const
+  const shared = [
+    ...(layout == null ? [] : [{ source: frame, ...layout }]),
+    ...[...(partials ?? [])].map(([name, source]) => ({
+      source: { type: 'partial', name } as const,
+      ...source,
+    })),
+  ]
+  return [
+    { source: null, text: own ?? '' },
+    ...shared.flatMap(({ source, html, text: plain }) =>
+      [html, plain].flatMap((each) => (each === null ? [] : [{ source, text: each }])),
+    ),
+  ]
+}
+
+/** The fault in the field that the template has for its text. */
+function inField(fault: LintFault, { format }: Pick<Template, 'format'>): LintFault {
+  return fault.field === 'body' ? { ...fault, field: format ?? 'body' } : fault
+}
+
+/** What is not translated, except what no locale has. */
+function addMissing(found: MissingTranslations | null, findings: Findings): void {
+  const lost = new Set(
+    findings.list().flatMap(({ rule, excerpt }) => (rule === 'missing_message' ? [excerpt] : [])),
+  )
+  for (const { locale, variant, keys } of found?.missing ?? []) {
+    if (variant) findings.add(NO_VARIANT, locale)
+    for (const key of keys) if (!lost.has(`{{@${key}}}`)) findings.add(untranslated(key), locale)
+  }
+}
+
+const NO_VARIANT: LintFault = {
+  rule: 'missing_variant',
+  field: 'locales',
+  message: 'There are messages in a locale for which this template has no variant. Add it to "locales".',
+}
+
+function untranslated(key: string): LintFault {
+  return {
+    rule: 'untranslated_message',
+    field: 'messages',
+    message: `The message "${key}" is missing in a locale, whose readers get it in another language. Add it to the catalogue.`,
+  }
+}
+
+function* unusedFaults(variables: Values, used: ReadonlySet<string>): Generator<LintFault> {
+  for (const name of Object.keys(variables)) {
+    if (used.has(name)) continue
+    yield {
+      rule: 'unused_variable',
+      field: 'variables',
+      message: `No text uses the value "${shortName(name)}". Leave it out, or correct its name.`,
+    }
+  }
+}
