@@ -22,8 +22,12 @@ const SET_ATTACHMENTS = 'UPDATE carillon_notifications SET attachments = ? WHERE
 
 const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
 
-const SET_LABELS = `
-  UPDATE carillon_notifications SET metadata = ?, person = ?, category = ?, group_id = ? WHERE seq = ?`
+/** In one insert: a second write of the row would cost half as much again. */
+const INSERT_LABELLED = `
+  INSERT INTO carillon_notifications
+    (id, organization, channel, recipient, created_at, high, send_at, expires_at, content,
+      metadata, person, category, group_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const INSERT_METADATA = `
   INSERT INTO carillon_metadata (organization, name, value, created_at, notification) VALUES (?, ?, ?, ?, ?)`
@@ -56,41 +60,38 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const setResendOf = connection.statement(SET_RESEND_OF)
   const setAttachments = connection.statement(SET_ATTACHMENTS)
   const setTrace = connection.statement(SET_TRACE)
-  const setLabels = connection.statement(SET_LABELS)
+  const insertLabelled = connection.statement(INSERT_LABELLED)
   const insertMetadata = connection.statement(INSERT_METADATA)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
   const addUsed = connection.statement(ADD_USED)
 
-  function label(seq: number, organizationId: string, notification: NewNotification, now: number): void {
-    if (!hasLabels(notification)) return
+  function insert(
+    organizationId: string,
+    notification: NewNotification,
+    content: string,
+    now: number,
+  ): number {
+    const { id, channel, to, priority, sendAt, expiresAt } = notification
+    const high = priority === 'high' ? 1 : 0
+    const row = [id, organizationId, channel, to, now, high, sendAt, expiresAt, content] as const
+    if (!hasLabels(notification)) return insertNotification().insert(...row)
     const { metadata, person, category, group_id } = labelColumns(notification)
-    setLabels().run(metadata, person, category, group_id, seq)
-    for (const [name, value] of Object.entries(notification.metadata ?? {})) {
+    const seq = insertLabelled().insert(...row, metadata, person, category, group_id)
+    for (const [name, value] of Object.entries(notification.metadata ?? {}))
       insertMetadata().run(organizationId, name, value, now, seq)
-    }
+    return seq
   }
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
-    const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
-    const high = priority === 'high' ? 1 : 0
+    const { lane, priority, sendAt, resendOf, trace } = notification
     const { content, attachments } = storedContent(notification.content)
-    const seq = insertNotification().insert(
-      id,
-      organizationId,
-      channel,
-      to,
-      now,
-      high,
-      sendAt,
-      expiresAt,
-      content,
-    )
+    const seq = insert(organizationId, notification, content, now)
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
-    label(seq, organizationId, notification, now)
+    const high = priority === 'high' ? 1 : 0
     const waits = sendAt !== null && sendAt > now
     const job = notificationJob(seq)
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
