@@ -7,6 +7,13 @@ export {
   providerServer,
 } from './channel/provider-server.ts'
 export type { ReceivedRequest } from './channel/receiver.ts'
+export {
+  expectTemplates,
+  type LintableTemplates,
+  type NotifierWithTemplates,
+  type TemplateExpectations,
+  type TemplateParts,
+} from './expect-templates.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
   type HttpAct,
