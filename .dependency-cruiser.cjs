@@ -18,6 +18,16 @@ const layers = {
   'adapters/rate-limit': ['src/domain', 'src/ports', 'src/coalesce', 'adapters/peer'],
   'adapters/queue': ['src/domain', 'src/ports', 'adapters/peer'],
   'adapters/channels': ['src/domain', 'src/channels', 'src/ports', 'src/outgoing', 'adapters/peer'],
+  'adapters/dev-mailbox': [
+    'src/domain',
+    'src/channels',
+    'src/ports',
+    'src/services',
+    'src/http',
+    'src/dashboard',
+    'adapters/channels',
+    'adapters/peer',
+  ],
   'adapters/telemetry': ['src/domain', 'src/ports', 'adapters/peer'],
 }
 

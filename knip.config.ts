@@ -8,6 +8,7 @@ const config: KnipConfig = {
     'benchmarks/**/*.ts',
     'scripts/*.mjs',
     'dashboard/main.tsx',
+    'dashboard/mailbox/main.tsx',
     'test/**/*.test.ts',
     // What must not compile.
     'test/**/*.test-d.ts',

@@ -1,4 +1,5 @@
 import { failures } from './en/failures.ts'
+import { mailbox, message } from './en/mailbox.ts'
 import { notifications, sending } from './en/notifications.ts'
 import { overview } from './en/overview.ts'
 import { templates } from './en/templates.ts'
@@ -100,6 +101,8 @@ export const en = {
     scheme: 'Colours of the reader',
     schemes: { light: 'Light', dark: 'Dark' },
   },
+  message,
+  mailbox,
   overview,
   notifications,
   sending,

@@ -15,10 +15,19 @@ const PAUSE_MS = 300
  * Shows HTML of a message as its recipient sees it. The server answers with the page in a sandbox: a `srcdoc` would inherit
  * this page's policy and lose the styles of the message.
  */
-export function HtmlPreview({ html, title }: { readonly html: string; readonly title: string }) {
+export function HtmlPreview({
+  field = 'html',
+  value,
+  title,
+}: {
+  /** `message`: the value is the id of a message in the mailbox, whose HTML the server has. */
+  readonly field?: 'html' | 'message'
+  readonly value: string
+  readonly title: string
+}) {
   const width = useSignal<Width>('full')
   const scheme = useSignal<'light' | 'dark'>(startScheme())
-  const shown = useSettled(html)
+  const shown = useSettled(value)
   return (
     <div class="preview">
       <div class="preview-bar">
@@ -46,7 +55,8 @@ export function HtmlPreview({ html, title }: { readonly html: string; readonly t
         {/* A frame is used once: a second page in it would be one more step for the back button. */}
         <Sheet
           key={`${scheme.value} ${shown}`}
-          html={shown}
+          field={field}
+          value={shown}
           title={title}
           scheme={scheme.value}
           width={WIDTHS[width.value]}
@@ -57,12 +67,14 @@ export function HtmlPreview({ html, title }: { readonly html: string; readonly t
 }
 
 function Sheet({
-  html,
+  field,
+  value,
   title,
   scheme,
   width,
 }: {
-  readonly html: string
+  readonly field: string
+  readonly value: string
   readonly title: string
   readonly scheme: 'light' | 'dark'
   readonly width: string
@@ -79,7 +91,7 @@ function Sheet({
         action={hrefOf('/preview', { orgId: organization.value ?? undefined })}
         target={name}
       >
-        <input type="hidden" name="html" value={html} />
+        <input type="hidden" name={field} value={value} />
         <input type="hidden" name="scheme" value={scheme} />
       </form>
       <iframe name={name} title={title} sandbox="" style={{ width, colorScheme: scheme }} />

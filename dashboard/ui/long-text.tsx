@@ -4,7 +4,12 @@ import { Button } from './button.tsx'
 
 /** What is shown at once: a megabyte in one element makes a page slow. */
 const SHOWN = 10_000
-const TYPES = { txt: 'text/plain', html: 'text/html', json: 'application/json' } as const
+const TYPES = {
+  txt: 'text/plain',
+  html: 'text/html',
+  json: 'application/json',
+  eml: 'message/rfc822',
+} as const
 
 /** A text of any length, to be read, copied or kept as a file. */
 export function LongText({

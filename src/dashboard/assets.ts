@@ -1,9 +1,11 @@
 import { brotliDecompressSync } from 'node:zlib'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { ASSETS, ENTRY } from './generated/assets.ts'
+import { ASSETS, ENTRIES } from './generated/assets.ts'
 
-/** Names of the files that a page begins with. */
-export const entry: { readonly script: string; readonly style: string } = ENTRY
+/** Names of the files that the pages of an application begin with. */
+export const entries: typeof ENTRIES = ENTRIES
+
+export type Entry = keyof typeof ENTRIES
 
 interface Asset {
   readonly type: string

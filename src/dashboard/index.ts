@@ -10,15 +10,14 @@ import {
 import { VERSION } from '../domain/version.ts'
 import { createHttpApi, type HttpApi } from '../http/api.ts'
 import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
-import { errorAnswer, publicError } from '../http/errors.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
-import { createRequestIds } from '../http/request-id.ts'
 import type { ServingEngine } from '../http/serve.ts'
 import type { Served } from '../services/engine.ts'
 import { serviceOf } from '../services/service.ts'
 import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
+import { createRefusals } from './refusal.ts'
 import { dashboardRoutes, isData } from './routes.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { createShell } from './shell.ts'
@@ -80,7 +79,8 @@ export function dashboard<Request = never>(
   const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
   if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
   const authenticate = authenticateSession(service, authorize as Authorize<never> | undefined)
-  const shell = createShell({ title, keys, signInUrl })
+  const data = { keys: String(keys), ...(signInUrl === null ? {} : { 'sign-in': signInUrl }) }
+  const shell = createShell({ title, entry: 'app', data })
 
   function serve(given: HttpApiOptions): HttpApi {
     resolveHttpOptions(given)
@@ -93,23 +93,7 @@ export function dashboard<Request = never>(
       dashboardRoutes(authenticate, resolved, keys),
       authenticate,
     )
-    const newRequestId = createRequestIds()
-
-    function refuse(error: NotifierError): HttpResponse {
-      const requestId = newRequestId()
-      const { status, body } = errorAnswer(publicError(error), requestId, resolved.errorFormat)
-      return {
-        status,
-        headers: {
-          'Content-Type': 'application/json; charset=utf-8',
-          'Content-Length': String(Buffer.byteLength(body)),
-          'Cache-Control': 'no-store',
-          'X-Content-Type-Options': 'nosniff',
-          'X-Request-Id': requestId,
-        },
-        body,
-      }
-    }
+    const refuse = createRefusals()
 
     function page(request: HttpRequest): HttpResponse {
       const client = resolveClient(request, resolved.trusted)

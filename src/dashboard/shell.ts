@@ -1,29 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { VERSION } from '../domain/version.ts'
 import type { HttpRequest, HttpResponse } from '../http/message.ts'
-import { entry } from './assets.ts'
+import { type Entry, entries } from './assets.ts'
 
-/** The settings of the page before sign-in. */
 export interface ShellSettings {
   readonly title: string
-  /** True: a person may sign in with an API key. */
-  readonly keys: boolean
-  /** Where the application signs people in; null: nowhere. */
-  readonly signInUrl: string | null
+  /** The application whose scripts it loads. */
+  readonly entry: Entry
+  /** What the scripts read from attributes before they ask for anything. */
+  readonly data: Readonly<Record<string, string>>
 }
 
 /**
- * Makes the page that answers every address of the dashboard. It holds nothing that needs protection. Addresses of assets
+ * Makes the page that answers every address of the dashboard or the mailbox. It holds nothing that needs protection. Addresses of assets
  * are relative to the depth below the mount, so no option has to name the mount.
  */
 export function createShell(
   settings: ShellSettings,
 ): (request: HttpRequest, secure: boolean) => HttpResponse {
-  const data = [
-    `data-version="${VERSION}"`,
-    `data-keys="${settings.keys}"`,
-    ...(settings.signInUrl === null ? [] : [`data-sign-in="${escaped(settings.signInUrl)}"`]),
-  ].join(' ')
+  const data = Object.entries({ version: VERSION, ...settings.data })
+    .map(([name, value]) => `data-${name}="${escaped(value)}"`)
+    .join(' ')
+  const files = entries[settings.entry]
   return (request, secure) => {
     const nonce = randomBytes(16).toString('base64url')
     const up = '../'.repeat(request.path.split('/').length - 2) || './'
@@ -37,9 +35,9 @@ export function createShell(
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>${escaped(settings.title)}</title>
-${begins ? begin(nonce) : load(nonce, up)}
+${begins ? begin(nonce) : load(nonce, up, files)}
 </head>
-<body><noscript>The dashboard needs JavaScript.</noscript></body>
+<body><noscript>This page needs JavaScript.</noscript></body>
 </html>
 `
     return {
@@ -69,9 +67,9 @@ function begin(nonce: string): string {
   return `<script nonce="${nonce}">location.replace(${target})</script>`
 }
 
-function load(nonce: string, up: string): string {
-  return `<link rel="stylesheet" href="${up}assets/${entry.style}">
-<script type="module" nonce="${nonce}" src="${up}assets/${entry.script}"></script>`
+function load(nonce: string, up: string, { script, style }: (typeof entries)[Entry]): string {
+  return `<link rel="stylesheet" href="${up}assets/${style}">
+<script type="module" nonce="${nonce}" src="${up}assets/${script}"></script>`
 }
 
 /** The code editor adds style elements with the nonce. */

@@ -1,76 +1,13 @@
-import { request as ask, createServer, type RequestListener, type Server } from 'node:http'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import type expressFactory from 'express'
-import fastifyFactory from 'fastify'
-import Koa from 'koa'
+import { request as ask, type RequestListener } from 'node:http'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { notifierRouter } from '../../adapters/http/express.ts'
-import { notifierPlugin } from '../../adapters/http/fastify.ts'
-import { notifierFetch } from '../../adapters/http/fetch.ts'
-import { notifierMiddleware } from '../../adapters/http/koa.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { notifierHandler } from '../../adapters/http/node.ts'
-import { type Dashboard, dashboard } from '../../src/dashboard/index.ts'
+import { dashboard } from '../../src/dashboard/index.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { CHROMIUM, sharedBrowser, watch } from '../support/dashboard/browser.ts'
+import { HOSTS, HTTP, listen, portOf } from '../support/dashboard/mounts.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { describeWith } from '../support/left-out.ts'
-
-const require = createRequire(import.meta.url)
-const HTTP = { https: 'allow-loopback' } as const
-
-type Mount = (served: Dashboard, prefix: string) => Promise<RequestListener> | RequestListener
-
-function express(name: string): Mount {
-  return (served, prefix) => {
-    const app = (require(name) as typeof expressFactory)()
-    app.use(prefix || '/', notifierRouter(served, HTTP))
-    return app
-  }
-}
-
-const HOSTS: readonly (readonly [name: string, mount: Mount])[] = [
-  ['Express 4', express('express4')],
-  ['Express 5', express('express')],
-  [
-    'Fastify',
-    async (served, prefix) => {
-      const app = fastifyFactory()
-      app.register(notifierPlugin(served, HTTP), { prefix })
-      await app.ready()
-      return app.routing as RequestListener
-    },
-  ],
-  [
-    'Koa',
-    (served, prefix) => new Koa().use(notifierMiddleware(served, { ...HTTP, prefix }) as never).callback(),
-  ],
-  ['node:http', (served, prefix) => notifierHandler(served, { ...HTTP, prefix })],
-  [
-    'fetch',
-    (served, prefix) => {
-      const answer = notifierFetch(served, { ...HTTP, prefix })
-      const connection = { remoteAddress: '127.0.0.1', encrypted: false }
-      return getRequestListener(
-        async (request) => (await answer(request, connection)) ?? new Response(null, { status: 404 }),
-      ) as RequestListener
-    },
-  ],
-]
-
-async function listen(listener: RequestListener): Promise<Server> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return server
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
 /** A proxy that strips `/tools/mail` from every path, and passes the name of the host on. */
 function strippingProxy(target: number): RequestListener {

@@ -45,7 +45,7 @@ function Html({ of: { body, text } }: { readonly of: Preview }) {
         {
           name: 'html',
           label: said.views.html,
-          content: () => <HtmlPreview html={body} title={said.preview} />,
+          content: () => <HtmlPreview value={body} title={said.preview} />,
         },
         {
           name: 'text',

@@ -123,15 +123,6 @@ export const notifications = {
 
   contentNeeds: 'The text of messages is shown to keys with the grant “content” only.',
   contentSensitive: 'The message is sensitive. Its text is never shown, and removed when its delivery ends.',
-  views: {
-    label: 'Views of the message',
-    html: 'Preview',
-    text: 'Text',
-    source: 'Source',
-    parts: 'Carried along',
-  },
-  madeOfHtml: 'No text alternative was given. It is made of the HTML when the message is sent.',
-
   cancel: 'Cancel',
   cancelTitle: 'Cancel this notification?',
   cancelHint: 'It is never sent. That works until the first attempt begins.',

@@ -1,0 +1,161 @@
+import { isIP } from 'node:net'
+import { assetResponse } from '../../src/dashboard/assets.ts'
+import { createRefusals } from '../../src/dashboard/refusal.ts'
+import { isSameOrigin } from '../../src/dashboard/same-origin.ts'
+import { createShell } from '../../src/dashboard/shell.ts'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { VERSION } from '../../src/domain/version.ts'
+import { readForm } from '../../src/http/body.ts'
+import { acceptsScheme } from '../../src/http/client.ts'
+import type { HttpRequest, HttpResponse } from '../../src/http/message.ts'
+import { resolveHttpOptions } from '../../src/http/options.ts'
+import type { ServingEngine } from '../../src/http/serve.ts'
+import { mailOf, sourceOf } from './mail.ts'
+import { pageOf } from './page.ts'
+import type { Entry, Store } from './store.ts'
+import { filesOf, rowOf, viewOf } from './view.ts'
+
+const ROWS = 50
+const FORM = { bytes: 4_096, timeoutMs: 10_000 }
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Serves the pages of the mailbox, and what they ask for. Nothing here fetches what a message names. */
+export function createServer(store: Store, allowRemote: boolean): ServingEngine {
+  const shell = createShell({ title: 'Mailbox', entry: 'mailbox', data: {} })
+  const refuse = createRefusals()
+
+  function entryOf(id = ''): Entry {
+    const entry = store.find(id)
+    if (entry === undefined) {
+      throw new NotifierError('not_found', {
+        message: 'The mailbox does not have this message any more. It keeps the newest ones.',
+      })
+    }
+    return entry
+  }
+
+  function list(query: URLSearchParams): HttpResponse {
+    const wanted = (query.get('search') ?? '').toLowerCase()
+    const found = store
+      .entries()
+      .map(rowOf)
+      .filter((row) => [row.channel, row.to, row.subject].some((text) => text.toLowerCase().includes(wanted)))
+    const from = Math.max(
+      0,
+      found.findIndex(({ id }) => id === query.get('cursor')),
+    )
+    const items = found.slice(from, from + ROWS)
+    const next = found[from + ROWS]
+    return json({ items, hasMore: next !== undefined, nextCursor: next?.id ?? null })
+  }
+
+  async function source({ caught, idempotencyKey }: Entry): Promise<HttpResponse> {
+    const content = caught.channel === 'email' ? mailOf(caught.message, idempotencyKey) : null
+    if (content === null) throw new NotifierError('not_found')
+    return json({ source: await sourceOf(content) })
+  }
+
+  function file(entry: Entry, index: string): HttpResponse {
+    const found = filesOf(entry)[Number(index)]
+    if (found === undefined) throw new NotifierError('not_found')
+    // Nothing that a mail brings along is shown by the browser.
+    return answer('application/octet-stream', Buffer.from(found.content), {
+      'Content-Disposition': `attachment; filename*=UTF-8''${encoded(found.filename)}`,
+      'Content-Security-Policy': "sandbox; default-src 'none'",
+    })
+  }
+
+  async function preview(request: HttpRequest): Promise<HttpResponse> {
+    const fields = new URLSearchParams(Buffer.from(await readForm(request, FORM)).toString())
+    const scheme = fields.get('scheme') === 'dark' ? 'dark' : 'light'
+    const { text, headers } = pageOf(entryOf(fields.get('message') ?? ''), scheme)
+    return answer(text?.contentType ?? JSON_TYPE, text?.content ?? '', headers)
+  }
+
+  async function respond(request: HttpRequest, path: string): Promise<HttpResponse> {
+    const { method } = request
+    if (method === 'POST' && path === '/preview') return preview(request)
+    if (method === 'DELETE' && path === '/api/messages') {
+      store.clear()
+      return json({ cleared: true })
+    }
+    if (method !== 'GET' && method !== 'HEAD') throw new NotifierError('not_found')
+    const asset = /^\/assets\/([\w.-]+)$/.exec(path)?.[1]
+    const found = asset === undefined ? await data(path, request) : assetResponse(asset, request)
+    if (found === null) throw new NotifierError('not_found')
+    return method === 'HEAD' ? { ...found, body: null } : found
+  }
+
+  function data(path: string, request: HttpRequest): HttpResponse | Promise<HttpResponse> | null {
+    if (path === '/api/messages') return list(new URLSearchParams(request.query))
+    const [, id, rest] = /^\/api\/messages\/(\d+)(?:\/(source|files\/\d+))?$/.exec(path) ?? []
+    if (id === undefined) return path.startsWith('/api/') ? null : shell(request, request.encrypted)
+    if (rest === undefined) return json(viewOf(entryOf(id)))
+    return rest === 'source' ? source(entryOf(id)) : file(entryOf(id), rest.slice('files/'.length))
+  }
+
+  return {
+    version: VERSION,
+    serve(options) {
+      resolveHttpOptions(options)
+      return {
+        families: null,
+        async handle(request) {
+          try {
+            if (!allowRemote) assertLocal(request)
+            if (!isSameOrigin(request)) throw new NotifierError('cross_site_request')
+            return await respond(request, request.path)
+          } catch (error) {
+            return refuse(error)
+          }
+        },
+      }
+    },
+  }
+}
+
+/** Another site can lead a name of its own to this machine, and would then read the mailbox in the browser. */
+function assertLocal(request: HttpRequest): void {
+  const isLoopback = acceptsScheme('allow-loopback', { address: null, secure: false }, request)
+  const host = request.header('host') ?? ''
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : ''
+  const isName =
+    name === 'localhost' || name.endsWith('.localhost') || isIP(name.replace(/^\[|\]$/g, '')) !== 0
+  if (isLoopback && isName) return
+  throw new NotifierError('ip_not_allowed', {
+    message: isLoopback
+      ? 'The mailbox answers requests for localhost alone. To open it under another name, set its option allowRemote: true.'
+      : 'The mailbox answers this machine alone, without proxies. Behind a proxy or in a container, set its option allowRemote: true.',
+  })
+}
+
+function json(body: unknown): HttpResponse {
+  return answer(JSON_TYPE, JSON.stringify(body))
+}
+
+function answer(
+  contentType: string,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': contentType,
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    },
+    body,
+  }
+}
+
+/** A value of RFC 5987. */
+function encoded(filename: string): string {
+  // Lone surrogates become replacement characters.
+  return encodeURIComponent(Buffer.from(filename).toString()).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`,
+  )
+}

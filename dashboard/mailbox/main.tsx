@@ -1,0 +1,4 @@
+import { render } from 'preact'
+import { Mailbox } from './mailbox.tsx'
+
+render(<Mailbox />, document.body)

@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals'
+import { texts } from '../texts/index.ts'
+import { HtmlPreview } from './html-preview.tsx'
+import { JsonView, LongText } from './long-text.tsx'
+import { type Tab, Tabs } from './tabs.tsx'
+
+const said = texts.message
+
+export interface ShownMessage {
+  readonly subject: string | null
+  readonly body: string
+  readonly format: 'text' | 'html'
+  readonly text?: string | undefined
+  /** What the message carries besides its text. */
+  readonly parts: object
+}
+
+/** A message as its recipient gets it. */
+export function MessageView({
+  message: { subject, body, format, text, parts },
+  name,
+  caught,
+  more = [],
+}: {
+  readonly message: ShownMessage
+  /** Of files that are kept. */
+  readonly name: string
+  /** Its id in the mailbox, which has the images of its HTML. */
+  readonly caught?: string
+  readonly more?: readonly Tab<string>[]
+}) {
+  const view = useSignal<string | null>(null)
+  const source = caught === undefined ? { value: body } : { field: 'message' as const, value: caught }
+  const html: readonly Tab<string>[] = [
+    { name: 'html', label: said.html, content: () => <HtmlPreview {...source} title={said.html} /> },
+    {
+      name: 'text',
+      label: said.text,
+      content: () => (text === undefined ? <p>{said.madeOfHtml}</p> : <LongText text={text} name={name} />),
+    },
+    { name: 'source', label: said.source, content: () => <LongText text={body} name={name} type="html" /> },
+  ]
+  const plain = { name: 'text', label: said.text, content: () => <LongText text={body} name={name} /> }
+  const carried = {
+    name: 'parts',
+    label: said.parts,
+    content: () => <JsonView value={parts} name={name} />,
+  }
+  const tabs: readonly Tab<string>[] = [
+    ...(format === 'html' ? html : [plain]),
+    ...(Object.keys(parts).length === 0 ? [] : [carried]),
+    ...more,
+  ]
+  return (
+    <div class="part">
+      {subject === null ? null : <h3 class="long">{subject}</h3>}
+      <Tabs
+        label={said.label}
+        tabs={tabs}
+        value={view.value ?? tabs[0]?.name ?? 'text'}
+        onValue={(name) => {
+          view.value = name
+        }}
+      />
+    </div>
+  )
+}
