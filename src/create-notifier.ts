@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { sqlite } from '../adapters/storage/sqlite/index.ts'
 import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts'
-import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
+import { isNotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
+import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-templates.ts'
 import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
@@ -27,10 +28,10 @@ import { createProviderRegistry } from './services/channels/provider-registry.ts
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
 import type { Deadline } from './services/deadline.ts'
 import { createEngine } from './services/delivery/engine.ts'
-import { createEvents } from './services/events.ts'
+import { chained, createEvents } from './services/events.ts'
 import { faultsOf } from './services/faults-of.ts'
 import { reportHealth } from './services/health.ts'
-import { createLifecycle, stopping } from './services/lifecycle.ts'
+import { createLifecycle, started, stopping } from './services/lifecycle.ts'
 import { createLimits } from './services/limits/limits.ts'
 import { createPlanFinder } from './services/limits/plan-of.ts'
 import { closedLimit, createRequestLimits } from './services/limits/request-limits.ts'
@@ -54,7 +55,7 @@ import { createRecordStores } from './services/records/record-stores.ts'
 import { refuseMembers } from './services/refuse-members.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, createStoredSecret, type SecretBox } from './services/secrets.ts'
-import type { Service } from './services/service.ts'
+import { knownKinds, type Service } from './services/service.ts'
 import { createSessions, SESSION_MS, usedTokenKind } from './services/sessions/sessions.ts'
 import { createStatistics } from './services/statistics/statistics.ts'
 import { suppressionsOf } from './services/suppressions/kind.ts'
@@ -76,19 +77,33 @@ import { inTime, OPEN_MS, within } from './services/within.ts'
  *
  * @throws NotifierError `invalid_configuration`, which names the wrong option and the valid values
  */
-export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
-  options: MultiTenantOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
-): MultiTenantNotifier<Tx, ChannelsOf<Channels>>
-export function createNotifier<Channels extends ChannelOptions = ChannelOptions>(
-  options: MultiTenantOptions<never, Channels> & { readonly channels: Checked<Channels> },
-): MultiTenantNotifier<never, ChannelsOf<Channels>>
-export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
-  options: NotifierOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
-): Notifier<Tx, ChannelsOf<Channels>>
+export function createNotifier<
+  Tx = never,
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+>(
+  options: MultiTenantOptions<Tx, Channels, Templates> & { readonly channels: Checked<Channels> },
+): MultiTenantNotifier<Tx, ChannelsOf<Channels>, Templates>
+export function createNotifier<
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+>(
+  options: MultiTenantOptions<never, Channels, Templates> & { readonly channels: Checked<Channels> },
+): MultiTenantNotifier<never, ChannelsOf<Channels>, Templates>
+export function createNotifier<
+  Tx = never,
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+>(
+  options: NotifierOptions<Tx, Channels, Templates> & { readonly channels: Checked<Channels> },
+): Notifier<Tx, ChannelsOf<Channels>, Templates>
 /** For a storage chosen at run time: there is no common type of transactions. */
-export function createNotifier<Channels extends ChannelOptions = ChannelOptions>(
-  options: NotifierOptions<never, Channels> & { readonly channels: Checked<Channels> },
-): Notifier<never, ChannelsOf<Channels>>
+export function createNotifier<
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+>(
+  options: NotifierOptions<never, Channels, Templates> & { readonly channels: Checked<Channels> },
+): Notifier<never, ChannelsOf<Channels>, Templates>
 export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
   return wire(resolveOptions(options, (clock) => sqlite({ file: ':memory:', clock })))
 }
@@ -125,9 +140,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const signer = webhookSigner()
   const processor = createProcessor(clock)
   const plans = createPlanFinder(stores, options.plans, clock)
-  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id))
-  const { compiled, library } = texts
   const links = createLinks(options.publicUrl, openSigner)
+  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links)
+  const { compiled, code } = texts
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
@@ -171,7 +186,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
 
   /** Runs first: a missing package is a permanent fault. */
   async function openPeers(): Promise<void> {
-    await Promise.all([registry.open(), openLimiter()])
+    await Promise.all([registry.open(), openLimiter(), code.open()])
   }
 
   async function openSecrets(): Promise<void> {
@@ -182,13 +197,11 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
 
   function openBox(): SecretBox {
-    if (box === null) throw new NotifierError('not_started')
-    return box
+    return started(box)
   }
 
   function openSigner(): LinkSigner {
-    if (linkSigner === null) throw new NotifierError('not_started')
-    return linkSigner
+    return started(linkSigner)
   }
 
   function emitNotificationEvent(event: NotificationEvent): void {
@@ -270,10 +283,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
   const sendInput = sendInputOf(kinds.known.values())
   const how = {
+    ...texts,
     consent,
     registry,
-    compiled,
-    library,
     clock,
     links,
     newId: ids.notification,
@@ -300,11 +312,11 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   })
   const limits = createLimits(storage, limiter, plans, requestLimits, clock)
   const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]
-  const deadLetters = createDeadLetters({ storage, organizations, registry, wake: () => engine.wake() })
+  const deadLetters = createDeadLetters({ storage, organizations, registry, code, wake: () => engine.wake() })
   const notifications = createNotifications(
     storage,
     organizations,
-    compiled,
+    texts,
     registry,
     engine.providers,
     emitNotificationEvent,
@@ -337,9 +349,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     previewInputs: texts.previewInputs,
     maxAttachmentBytes: options.attachments.maxBytes,
     channels: [...kinds.known.keys()],
-    kinds: [...kinds.known.values()].map(({ name, subject, html = false }) => {
-      return { name, subject: subject !== undefined, html, configured: registry.channels.includes(name) }
-    }),
+    kinds: knownKinds(kinds, registry.channels),
     ...scoped,
     organizations: guard(organizations.api),
     apiKeys: { ...apiKeys, verify },
@@ -372,18 +382,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     start: lifecycle.start,
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
-    on(event, listener) {
-      events.on(event, listener)
-      return notifier
-    },
-    once(event, listener) {
-      events.once(event, listener)
-      return notifier
-    },
-    off(event, listener) {
-      events.off(event, listener)
-      return notifier
-    },
+    ...chained(events, () => notifier),
     organization(id) {
       assertOrganizationId(id)
       return ofOrganization(inCode, id)

@@ -60,6 +60,11 @@ export type {
   CategoryInput,
   CategorySettings,
 } from './domain/input/category.ts'
+export type {
+  AnyTemplate,
+  DeclaredTemplate,
+  DeclaredTemplates,
+} from './domain/input/declared-templates.ts'
 export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
@@ -109,6 +114,7 @@ export type {
 export type { AboutProvider, ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type { RecordKind } from './domain/record-kind.ts'
 export type { RetryPolicy } from './domain/retry.ts'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './domain/standard-schema.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
 export type {
@@ -183,6 +189,15 @@ export type {
   WeightedProviders,
 } from './services/channels/channel-option.ts'
 export { perOrganization } from './services/channels/channel-option.ts'
+export type {
+  DefinedTemplates,
+  ReactNodeLike,
+  TemplateDefinition,
+  TemplateVariantDefinition,
+  TextContext,
+  TextFunction,
+} from './services/code-templates/define.ts'
+export { defineTemplates } from './services/code-templates/define.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
 export type { Engine, Served } from './services/engine.ts'

@@ -4,6 +4,7 @@ import { silentLogger } from './defaults/silent-logger.ts'
 import { systemClock } from './defaults/system-clock.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import type { CategorySettings } from './domain/input/category.ts'
+import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-templates.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
 import type { PageTextsByLanguage } from './domain/page-texts.ts'
@@ -29,6 +30,7 @@ import {
 } from './services/channels/channel-option.ts'
 import { createKinds, type Kinds } from './services/channels/kinds.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
+import { publicUrlOf } from './services/links/public-url.ts'
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 import { type PageOptions, resolvePageTexts } from './services/page-texts.ts'
@@ -45,14 +47,20 @@ import {
 } from './services/templates/options.ts'
 
 /** Options of `createNotifier` for a notifier in which every call names its organization. */
-export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
-  extends Omit<NotifierOptions<Tx, Channels>, 'organizations'> {
+export interface MultiTenantOptions<
+  Tx = never,
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> extends Omit<NotifierOptions<Tx, Channels, Templates>, 'organizations'> {
   readonly organizations: 'required'
 }
 
 /** Options of `createNotifier`. `Tx` is the storage's type for a transaction of the caller. */
-export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
-  extends AuthoringOptions {
+export interface NotifierOptions<
+  Tx = never,
+  Channels extends ChannelOptions = ChannelOptions,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> extends AuthoringOptions<Templates> {
   /**
    * The providers of each channel: one, several in order of preference, several that share the messages by weight, or
    * `perOrganization()`. The keys are channel names. A message on another channel is refused with `invalid_channel`.
@@ -287,6 +295,7 @@ export function resolveOptions<Tx>(
   const builtIn = builtInKinds({ allowedHeaders: resolveHeaders(options.email), maxSmsSegments, smsNumbers })
   const sources = resolveChannels(options.channels, builtIn)
   const configured = [...sources].map(([name, { kind }]) => [name, kind] as const)
+  const kinds = createKinds(new Map([...builtIn, ...configured]))
   const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
   const someOwn = [...sources.values()].some(({ perOrganization }) => perOrganization !== null)
@@ -311,7 +320,7 @@ export function resolveOptions<Tx>(
   return {
     organizations,
     sources,
-    kinds: createKinds(new Map([...builtIn, ...configured])),
+    kinds,
     categories: resolveCategories(options.categories),
     recipients: resolveRecipients(options.recipients),
     attachments: resolveAttachments(options.attachments),
@@ -333,7 +342,7 @@ export function resolveOptions<Tx>(
     queue: queue ?? null,
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
-    ...resolveAuthoring(options),
+    ...resolveAuthoring(options, kinds),
   }
 }
 
@@ -435,18 +444,4 @@ function assertSms(sms: SmsOptions = {}): SmsOptions {
 function positive(option: string, value: unknown): void {
   if (!Number.isInteger(value) || Number(value) < 1)
     throw wrong(option, 'a whole number of at least 1, or null for none')
-}
-
-function publicUrlOf(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
-  const plain = url !== null && url.username === '' && url.password === ''
-  // The value becomes part of links verbatim. A URL parser would accept text that mail programs do not.
-  if (!plain || !/^https?:\/\/(?!\/)[^\s\p{Cc}\p{Cf}\\?#]+$/u.test(value)) {
-    throw wrong(
-      'publicUrl',
-      'an http:// or https:// address without white space, credentials, query or fragment',
-    )
-  }
-  return value.replace(/\/+$/, '')
 }

@@ -45,6 +45,12 @@ export interface TemplateReference {
   readonly texts?: PinnedTexts
 }
 
+/** A template in code. Its name is its id, which no stored template has. */
+export interface CodeTemplateReference extends Pick<TemplateReference, 'id' | 'name'> {
+  /** The language of its text. */
+  readonly texts: Required<Pick<PinnedTexts, 'locale'>>
+}
+
 /**
  * The content, pinned at the accept: literal text, or a template version with values for its placeholders. Rendered
  * before each attempt, always to the same text.
@@ -67,14 +73,24 @@ interface Sensitivity {
   readonly removed?: true
 }
 
-type PinnedText =
-  | {
-      readonly subject?: string
-      readonly body: string
-      readonly format?: BodyFormat
-      /** The text alternative of an HTML body. Absent: made from the body. */
-      readonly text?: string
-    }
+interface LiteralText {
+  readonly subject?: string
+  readonly body: string
+  readonly format?: BodyFormat
+  /** The text alternative of an HTML body. Absent: made from the body. */
+  readonly text?: string
+  /** The template in code that wrote it. Absent: none. */
+  readonly template?: CodeTemplateReference
+  /** The nonce of addresses in it that stand in for the links of the message. Absent: it has none. */
+  readonly standIn?: string
+}
+
+/** What a template in code wrote. */
+export type CodeText = LiteralText & Required<Pick<LiteralText, 'template'>>
+
+/** The text of a message, without its parts. */
+export type PinnedText =
+  | LiteralText
   | {
       readonly template: TemplateReference
       readonly variables: Readonly<Record<string, unknown>>

@@ -6,7 +6,6 @@ export const REMOVED = '{"removed":true,'
 /** The rest of a sensitive content after its delivery: the template, without any text. */
 export function removedContent(content: NotificationContent): NotificationContent {
   const marks = { removed: true, sensitive: true } as const
-  return 'template' in content
-    ? { ...marks, template: content.template, variables: {} }
-    : { ...marks, body: '' }
+  if (!('body' in content)) return { ...marks, template: content.template, variables: {} }
+  return { ...marks, body: '', ...(content.template === undefined ? {} : { template: content.template }) }
 }

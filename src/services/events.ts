@@ -23,6 +23,31 @@ export interface Events {
   readonly onError: (error: unknown) => void
 }
 
+/** The methods of a notifier for its listeners, which return the notifier. */
+export function chained<Notifier>(events: Events, notifier: () => Notifier): Chained<Notifier> {
+  return {
+    on(event, listener) {
+      events.on(event, listener)
+      return notifier()
+    },
+    once(event, listener) {
+      events.once(event, listener)
+      return notifier()
+    },
+    off(event, listener) {
+      events.off(event, listener)
+      return notifier()
+    },
+  }
+}
+
+type Chained<Notifier> = {
+  readonly [Method in 'on' | 'once' | 'off']: <Event extends Name>(
+    event: Event,
+    listener: ListenerOf<Event>,
+  ) => Notifier
+}
+
 export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clock, 'monotonic'>): Events {
   const emitter = new EventEmitter<NotifierEvents>()
   /** The emitter forgets a `once` listener only when it calls it itself. */

@@ -283,6 +283,12 @@ function excess(name: string, method: AnyMethod, args: readonly unknown[]): Noti
   })
 }
 
+/** A part that the start opens. @throws NotifierError `not_started` before */
+export function started<Part>(part: Part | null): Part {
+  if (part === null) throw new NotifierError('not_started')
+  return part
+}
+
 /** The error of calls during a stop. */
 export function stopping(): NotifierError {
   return unavailable('The notifier is stopping or has stopped.')

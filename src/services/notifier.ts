@@ -2,6 +2,7 @@ import type { EndpointEvent, EndpointEventType } from '../domain/endpoint-health
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
+import type { AnyTemplate, DeclaredTemplates } from '../domain/input/declared-templates.ts'
 import type { OrganizationInput } from '../domain/input/organization.ts'
 import type { AnyChannel, ChannelParts } from '../domain/input/send.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
@@ -24,9 +25,14 @@ import type { Tenant } from './tenant.ts'
  * plug-in becomes `service_unavailable` with its `cause`.
  *
  * `Tx` is the storage's type for a transaction of the caller: see {@link SendOptions.tx}. `Channels` are the parts of
- * messages by channel; by default a notifier takes messages for any channel.
+ * messages by channel; by default a notifier takes messages for any channel. `Templates` are those declared in code; by
+ * default a message may name any.
  */
-export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts = AnyChannel> {
+export interface MultiTenantNotifier<
+  Tx = never,
+  Channels extends ChannelParts = AnyChannel,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> {
   /** The access of HTTP adapters to the notifier. */
   readonly engine: Engine
   /**
@@ -63,7 +69,7 @@ export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts =
    *
    * @throws NotifierError `invalid_parameter` for an id in the wrong form
    */
-  organization(id: string): Tenant<Tx, Channels>
+  organization(id: string): Tenant<Tx, Channels, Templates>
   readonly organizations: {
     /** @throws NotifierError `already_exists`, `invalid_parameter` */
     create(organization: OrganizationInput): Promise<OrganizationRecord>
@@ -123,9 +129,12 @@ export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts =
 }
 
 /** A running notification service; made by `createNotifier`. Its own methods act for the organization `org_default`. */
-export interface Notifier<Tx = never, Channels extends ChannelParts = AnyChannel>
-  extends MultiTenantNotifier<Tx, Channels>,
-    Tenant<Tx, Channels> {
+export interface Notifier<
+  Tx = never,
+  Channels extends ChannelParts = AnyChannel,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> extends MultiTenantNotifier<Tx, Channels, Templates>,
+    Tenant<Tx, Channels, Templates> {
   readonly apiKeys: Tenant['apiKeys'] & MultiTenantNotifier['apiKeys']
 }
 

@@ -12,6 +12,7 @@ import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
 import { type LinkSource, targetOf } from './links/link-target.ts'
 import { assertUnsubscribable, type Links, type Urls } from './links/links.ts'
+import { withLinks } from './links/stand-ins.ts'
 
 /** A message as the recipient would get it. Parts and charges are under the channel's name. */
 export interface RenderedMessage {
@@ -54,14 +55,15 @@ export function* contentSteps(
   spent?: Work,
 ): Steps<RenderedText> {
   if ('body' in content) {
-    const { text } = content
+    const { text, standIn } = content
     const format = formatOf(kind, content.format, content.body)
-    return {
+    const literal = {
       subject: content.subject === undefined ? null : toHeader(content.subject),
       body: format === 'html' ? content.body : (text ?? content.body),
       format,
       ...(format === 'html' && text !== undefined ? { text } : {}),
     }
+    return standIn === undefined ? literal : withLinks(kind, literal, standIn, urls())
   }
   if (template === null) throw new NotifierError('template_error')
   const { variables } = content

@@ -5,6 +5,7 @@ import type { Visit } from '../domain/machine-visit.ts'
 import type { PageTextsByLanguage } from '../domain/page-texts.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Kinds } from './channels/kinds.ts'
 import type { Engine, Served } from './engine.ts'
 import type { Admission, DashboardCaller, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
@@ -43,6 +44,12 @@ export interface KnownKind {
   readonly html: boolean
   /** False: a built-in channel without a provider here. */
   readonly configured: boolean
+}
+
+export function knownKinds({ known }: Kinds, configured: readonly string[]): readonly KnownKind[] {
+  return [...known.values()].map(({ name, subject, html = false }) => {
+    return { name, subject: subject !== undefined, html, configured: configured.includes(name) }
+  })
 }
 
 /** The account that a request counts against. */

@@ -1,5 +1,6 @@
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
 import type { CategoryChange, CategoryInput } from '../domain/input/category.ts'
+import type { AnyTemplate, DeclaredTemplates } from '../domain/input/declared-templates.ts'
 import type { DraftChangeInput, PublishOptions } from '../domain/input/draft.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
@@ -54,7 +55,11 @@ import type {
  * The API of one organization, from {@link MultiTenantNotifier.organization}. Its methods do not depend on `this`. They
  * find no data of other organizations.
  */
-export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> {
+export interface Tenant<
+  Tx = never,
+  Channels extends ChannelParts = AnyChannel,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> {
   /**
    * Accepts one notification. Resolves when it is stored; delivery follows.
    *
@@ -65,9 +70,9 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
    *   `invalid_transaction`
    */
-  send(message: SendInput<Channels>, options?: SendOptions<Tx>): Promise<SentNotification>
+  send(message: SendInput<Channels, Templates>, options?: SendOptions<Tx>): Promise<SentNotification>
   /** Performs all checks of {@link send} in the same order, and renders; stores and sends nothing. */
-  validate(message: SendInput<Channels>, options?: SendOptions): Promise<ValidatedSend>
+  validate(message: SendInput<Channels, Templates>, options?: SendOptions): Promise<ValidatedSend>
   /**
    * Accepts up to 10,000 notifications in one commit. Each is judged on its own: an invalid one does not fail the
    * others. If their templates together are too large, expanded or not, the remaining messages with a template are
@@ -75,7 +80,10 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
    *
    * @throws NotifierError `invalid_parameter` for an empty or too large batch
    */
-  sendBatch(messages: readonly SendInput<Channels>[], options?: SendOptions<Tx>): Promise<BatchResult>
+  sendBatch(
+    messages: readonly SendInput<Channels, Templates>[],
+    options?: SendOptions<Tx>,
+  ): Promise<BatchResult>
 
   /**
    * Waits until the status of a notification is neither `scheduled` nor `queued`, for tests and scripts. Notices work

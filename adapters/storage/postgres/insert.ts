@@ -141,5 +141,5 @@ function whole(time: number | null): number | null {
 function templateOf({
   content,
 }: NewNotification): { readonly id: string; readonly name: string } | undefined {
-  return 'template' in content ? content.template : undefined
+  return content.template
 }

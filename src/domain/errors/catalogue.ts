@@ -85,8 +85,8 @@ const ROWS = {
   ],
   invalid_template_variable: [
     422,
-    'A variable of the template is missing.',
-    'Add the placeholder to "variables".',
+    'A variable of the template is missing or wrong.',
+    'Correct the variables that the message names.',
   ],
   invalid_template: [
     422,

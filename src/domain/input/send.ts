@@ -1,11 +1,17 @@
 import * as z from 'zod'
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
-import type { JsonFields } from '../json-fields.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
 import { categoryId } from './category.ts'
+import type {
+  AnyTemplate,
+  DeclaredTemplates,
+  OfTemplate,
+  TemplateFields,
+  WithoutTemplate,
+} from './declared-templates.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
 import { isFields } from './json.ts'
 import { type Metadata, metadataInput } from './metadata.ts'
@@ -24,42 +30,58 @@ export type AnyChannel = { readonly [channel: string]: unknown }
 /**
  * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text.
  * Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
- * or with parts of another channel.
+ * or with parts of another channel. Where templates are declared in code, a message with another name, or other values,
+ * does not compile.
  */
-export type SendInput<Channels extends ChannelParts = AnyChannel> = string extends keyof Channels
-  ? LooseSend
-  : SendOf<Channels>
+export type SendInput<
+  Channels extends ChannelParts = AnyChannel,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> = string extends keyof Channels ? LooseSend<Templates> : SendOf<Channels, Templates>
 
 type Text =
   | { readonly html: string; readonly body?: undefined }
   | { readonly text: string; readonly body?: undefined }
   | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
 
-type LooseSend = SendFields &
+type LooseSend<Templates extends DeclaredTemplates> = TextFields &
   Addressed &
-  ({ readonly template: string } | { readonly channel: string }) & {
+  (
+    | (OfTemplate<Templates, string> & { readonly channel?: string | undefined })
+    | (WithoutTemplate<Templates> & { readonly channel: string })
+  ) & {
     readonly [parts: string]: unknown
   }
 
-type SendOf<Channels extends ChannelParts> =
+type SendOf<Channels extends ChannelParts, Templates extends DeclaredTemplates> =
   | {
       [Name in keyof Channels & string]: TextFields &
-        ({ readonly template: string } | Text | { readonly [Own in Name]: Channels[Name] }) & {
+        (
+          | OfTemplate<Templates, Name>
+          | (WithoutTemplate<Templates> & (Text | { readonly [Own in Name]: Channels[Name] }))
+        ) & {
           readonly channel: Name
         } & Addressed &
         PartsFor<Channels, Name>
     }[keyof Channels & string]
-  // For a variable channel: no parts.
+  // For a variable channel: no parts, and no template in code, which has its channel.
   | (TextFields &
       Addressed &
-      ({ readonly template: string } | Text) & {
+      (OfTemplate<Templates, never> | (WithoutTemplate<Templates> & Text)) & {
         readonly channel: keyof Channels & string
       } & { readonly [Name in keyof Channels & string]?: undefined })
-  | (TextFields &
-      Addressed & {
-        readonly channel?: undefined
-        readonly template: string
-      } & { readonly [Name in keyof Channels & string]?: Channels[Name] | undefined })
+  | (TextFields & Addressed & { readonly channel?: undefined } & WithoutChannel<Channels, Templates>)
+
+/** Without declared templates, parts may be of any channel. */
+type WithoutChannel<
+  Channels extends ChannelParts,
+  Templates extends DeclaredTemplates,
+> = string extends keyof Templates
+  ? OfTemplate<Templates, string> & {
+      readonly [Name in keyof Channels & string]?: Channels[Name] | undefined
+    }
+  : {
+      [Name in keyof Channels & string]: OfTemplate<Templates, Name> & PartsFor<Channels, Name>
+    }[keyof Channels & string]
 
 /** The parts of one channel; those of others do not compile. */
 type PartsFor<Channels extends ChannelParts, Own extends keyof Channels> = {
@@ -80,7 +102,7 @@ type Addressed =
     }
 
 /** The fields of a {@link SendInput} without parts. */
-export interface SendFields extends TextFields {
+export interface SendFields extends TextFields, TemplateFields {
   /** The address. Exactly one of `to` and `recipient` is required. */
   readonly to?: string | undefined
   /** The application's id of a person. */
@@ -103,12 +125,6 @@ type TextFields = {
    * for a text, such as `whatsapp.approvedTemplate`.
    */
   readonly body?: string | undefined
-  /** Id or name of a template. */
-  readonly template?: string | undefined
-  /** Values for the template's placeholders. Without a template, refused if the text contains placeholders. */
-  readonly variables?: JsonFields | undefined
-  /** The same as `variables`, which has precedence. */
-  readonly data?: JsonFields | undefined
   /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the recipient, else of the organization. */
   readonly locale?: string | undefined
   /** The IANA time zone of dates in a template's messages. Default: that of the recipient, else of the organization. */

@@ -54,7 +54,8 @@ async function preview(
 ): Promise<HandlerResult> {
   const { variables: _, data: __, ...options } = knownFields(service.previewInputs.body, body, strict)
   const { variables, data } = parseInput(exampleValues, body)
-  const values = { ...data, ...variables }
+  // Without values, those of its example.
+  const values = data === undefined && variables === undefined ? undefined : { ...data, ...variables }
   return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values, options) }
 }
 

@@ -3,9 +3,11 @@ import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
+import type { Template } from '../../domain/template/template.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
+import { inCode } from '../code-templates/code-templates.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import { exampleUrls } from '../links/links.ts'
@@ -81,10 +83,7 @@ export function createAccept(
     const input = copying === undefined ? given : await copying
     const person =
       input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
-    let template =
-      input.template === undefined
-        ? null
-        : await lookups.template({ organizationId, reference: input.template })
+    let template = await templateFor(lookups, input.template, organizationId)
     if (template !== null && needsTexts(template))
       template = await how.library.complete(template, lookups.records, localeOf(input, person))
     if (template !== null) await how.compiled.prepare(template)
@@ -92,7 +91,19 @@ export function createAccept(
     if (warming !== undefined) await warming
     const named = categoryFor(organizationId, input, template, how)
     const category = named instanceof Promise ? await named : named
-    return permitted(organizationId, prepareSend(organizationId, input, person, template, category, how))
+    const prepared = prepareSend(organizationId, input, person, template, category, how)
+    return permitted(organizationId, prepared instanceof Promise ? await prepared : prepared)
+  }
+
+  /** That in code goes first. */
+  function templateFor(
+    { template }: UnitOfWork['lookups'],
+    reference: string | undefined,
+    organizationId: string,
+  ): Template | null | Promise<Template | null> {
+    if (reference === undefined) return null
+    const entry = inCode(how.code, reference)
+    return entry === null ? template({ organizationId, reference }) : entry.of(organizationId)
   }
 
   /** Loads an organization's own providers before they are asked about the recipient. */
@@ -274,7 +285,7 @@ export function createAccept(
       if (refusal !== null) throw refusal
       await assertStorable(organizationId, group, quota)
       const { channel, to, content } = notification
-      const template = 'template' in content ? await how.compiled.load(content.template) : null
+      const template = 'body' in content ? null : await how.compiled.load(content.template)
       const kind = kindOf(notification)
       return {
         channel,

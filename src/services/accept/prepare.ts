@@ -2,12 +2,15 @@ import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { mergedMetadata } from '../../domain/input/metadata.ts'
 import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
-import { type StoredText, storedText } from '../../domain/message-text.ts'
-import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
+import type {
+  NewNotification,
+  Notification,
+  NotificationContent,
+  PinnedText,
+} from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
 import type { Category } from '../../domain/preferences/category.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
-import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
@@ -15,15 +18,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PartsRefusal } from '../../ports/provider.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
+import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { LinkSource } from '../links/link-target.ts'
-import {
-  assertLinkable,
-  assertUnsubscribable,
-  exampleUrls,
-  type Links,
-  type Urls,
-  urlsOf,
-} from '../links/links.ts'
+import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { addressed } from '../recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../recipients/language.ts'
@@ -32,7 +29,7 @@ import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { Library } from '../shared-texts/library.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
-import { referenceOf } from '../templates/kind.ts'
+import { blank, missing, templateNotFound, textOf } from './content.ts'
 
 /** Dependencies for judging a send. */
 export interface Preparation {
@@ -40,6 +37,7 @@ export interface Preparation {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly library: Library
+  readonly code: CodeTemplates
   readonly clock: Clock
   readonly links: Links
   /** The schema of a send with the parts of all known channel kinds. */
@@ -65,7 +63,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  * @param person of `input.recipient`; null: unknown, or there is none
  * @param template the template `input.template`; null: none
  * @param category the category that the input or the template names; null: none
- * @returns a notification for each address, of which the first may have none
+ * @returns a notification for each address, of which the first may have none; a promise only for a template in code
  * @param spent receives the cost of the rendering
  * @throws NotifierError as `Notifier.send`
  */
@@ -77,8 +75,8 @@ export function prepareSend(
   category: Category | null,
   how: Preparation,
   spent?: Work,
-): Group {
-  const channel = channelOf(input, template)
+): Group | Promise<Group> {
+  const channel = channelOf(input, template, how)
   const kind = how.registry.kinds.of(channel)
   const route = routeOf(kind, organizationId, how)
   const reaches = (address: string) => assertReached(kind, route, address, how)
@@ -90,35 +88,54 @@ export function prepareSend(
   assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
   if (to !== '') assertCarried(kind, route, to, parts, how.registry)
   const id = how.newId()
-  const content = {
-    ...contentOf(kind, input, parts, template, how, spent, timeZoneOf(input, person)),
+
+  function grouped(text: PinnedText): Group {
+    const content = { ...text, ...carriedOf(input, parts, locale) }
+    const source = { organizationId, notification: { id, to, category: category?.id, recipient, content } }
+    assertReadable(kind, input, source, template, how, spent)
+    const first: NewNotification = {
+      id,
+      channel,
+      to,
+      content,
+      lane: route.lane,
+      priority: input.priority ?? 'normal',
+      ...timesOf(input, how.clock.now()),
+      metadata: mergedMetadata(template?.metadata, input.metadata),
+      category: category?.id,
+    }
+    return recipient === null ? [first] : groupOf({ ...first, recipient }, others, how)
+  }
+
+  const text = textOf(kind, input, parts, template, how, {
+    locale,
+    timeZone: timeZoneOf(input, person),
+    spent,
+  })
+  return text instanceof Promise ? text.then(grouped) : grouped(text)
+}
+
+function carriedOf(
+  { sensitive }: ParsedSend,
+  parts: unknown,
+  locale: string | undefined,
+): Pick<NotificationContent, 'parts' | 'sensitive' | 'locale'> {
+  return {
     ...(parts === undefined ? {} : { parts }),
-    ...(input.sensitive === true ? { sensitive: true as const } : {}),
+    ...(sensitive === true ? { sensitive: true as const } : {}),
     ...(locale === undefined ? {} : { locale }),
   }
-  if (kind.isBlank !== undefined || kind.assertText !== undefined) {
-    const notification = { id, to, category: category?.id, recipient, content }
-    const source = { organizationId, notification }
-    const urls = acceptUrls(kind, source, how.links)
-    assertReadable(kind, input, content, template && how.compiled.of(template), urls, spent)
-  }
-  const { sendAt, expiresAt } = timesOf(input, how.clock.now())
-  const first: NewNotification = {
-    id,
-    channel,
-    to,
-    content,
-    lane: route.lane,
-    priority: input.priority ?? 'normal',
-    sendAt,
-    expiresAt,
-    metadata: mergedMetadata(template?.metadata, input.metadata),
-    category: category?.id,
-  }
-  if (recipient === null) return [first]
-  if (others.length === 0) return [{ ...first, recipient, ...(to === '' ? { counted: false } : {}) }]
-  const shared = { ...first, recipient, groupId: how.newGroupId() }
-  return [shared, ...others.map((other) => ({ ...shared, id: how.newId(), to: other }))]
+}
+
+/** The notifications to the addresses of a person. One without an address will be skipped. */
+function groupOf(
+  first: NewNotification,
+  others: readonly string[],
+  { newId, newGroupId }: Preparation,
+): Group {
+  if (others.length === 0) return [first.to === '' ? { ...first, counted: false } : first]
+  const shared = { ...first, groupId: newGroupId() }
+  return [shared, ...others.map((other) => ({ ...shared, id: newId(), to: other }))]
 }
 
 /** Someone without an address gets no link. */
@@ -130,12 +147,15 @@ function acceptUrls(kind: ChannelKind, source: LinkSource, links: Links): Urls {
 function assertReadable(
   kind: ChannelKind,
   input: ParsedSend,
-  content: NotificationContent,
-  template: CompiledTemplate | null,
-  urls: Urls,
+  source: LinkSource & { readonly notification: { readonly content: NotificationContent } },
+  template: Template | null,
+  { compiled, links }: Preparation,
   spent: Work | undefined,
 ): void {
-  const text = renderContent(kind, content, template, urls, spent)
+  if (kind.isBlank === undefined && kind.assertText === undefined) return
+  const { content } = source.notification
+  const pinned = 'body' in content || template === null ? null : compiled.of(template)
+  const text = renderContent(kind, content, pinned, acceptUrls(kind, source, links), spent)
   if (isBlank(kind, text, content)) throw blank(input, content)
   kind.assertText?.(text, content.parts)
 }
@@ -254,90 +274,12 @@ function assertCarried(
   })
 }
 
-function channelOf(input: ParsedSend, template: Template | null): string {
-  if (input.channel !== undefined) return input.channel
+function channelOf(input: ParsedSend, template: Template | null, { code }: Preparation): string {
+  const declared = input.channel ?? code.find(input.template)?.channel
+  if (declared !== undefined) return declared
   if (input.template === undefined) throw missing('channel')
   if (template === null) throw templateNotFound(input.template)
   return template.channel
-}
-
-function contentOf(
-  kind: ChannelKind,
-  input: ParsedSend,
-  parts: unknown,
-  template: Template | null,
-  { compiled, links }: Preparation,
-  spent: Work | undefined,
-  timeZone: string | undefined,
-): NotificationContent {
-  const overrides = {
-    ...(input.subject === undefined ? {} : { subject: input.subject }),
-    ...(input.format === undefined ? {} : { format: input.format }),
-  }
-  if (input.template === undefined) {
-    const given = storedText(input) ?? partsAlone(kind, input, parts)
-    if (given === null) throw missing('body', '"html", "text" or "body"')
-    assertNoValues(input)
-    const { body, format, text } = given
-    return {
-      ...overrides,
-      body,
-      ...(format === null ? {} : { format }),
-      ...(text === null ? {} : { text }),
-    }
-  }
-  if (template === null) throw templateNotFound(input.template)
-  if (template.channel !== kind.name) {
-    throw new NotifierError('invalid_channel', {
-      message: `The template "${template.name}" is for ${template.channel}, not for ${kind.name}.`,
-      details: { field: 'channel', expected: template.channel },
-    })
-  }
-  const variables = { ...input.data, ...input.variables }
-  const zone = template.made?.timeZone
-  const how = zone === undefined ? overrides : { ...overrides, timeZone: timeZone ?? zone }
-  const prepared = compiled.of(template)
-  assertLinkable(prepared.links, variables, links)
-  prepared.assertVariables(variables, how, spent)
-  return { ...how, template: referenceOf(template), variables }
-}
-
-/** The empty text of a message whose parts stand in for one; null: it needs a text. */
-function partsAlone(kind: ChannelKind, input: ParsedSend, parts: unknown): StoredText | null {
-  const message = { subject: input.subject ?? null, body: '', parts }
-  return parts !== undefined && kind.isBlank?.(message) === false
-    ? { body: '', format: null, text: null }
-    : null
-}
-
-function blank(input: ParsedSend, content: NotificationContent): NotifierError {
-  if ('body' in content) {
-    const field = input.text === undefined ? 'body' : 'text'
-    return new NotifierError('invalid_parameter', {
-      message: `"${field}": must not be blank.`,
-      details: { field },
-    })
-  }
-  return new NotifierError('invalid_template_variable', {
-    message: `With these values the text of the template "${content.template.name}" is blank.`,
-    details: { field: 'variables', missing: [] },
-  })
-}
-
-/**
- * Rejects variables for a literal text with placeholders: the template is missing, or the text would go out with its
- * placeholders. Variables are ignored for a text without placeholders.
- */
-function assertNoValues(input: ParsedSend): void {
-  const { subject, body, html, text } = input
-  if (![subject, body, html, text].some((source) => source?.includes('{{'))) return
-  for (const field of ['variables', 'data'] as const) {
-    if (Object.keys(input[field] ?? {}).length === 0) continue
-    throw new NotifierError('invalid_parameter', {
-      message: `"${field}" needs a template: otherwise the text would be sent with its "{{".`,
-      details: { field },
-    })
-  }
 }
 
 function timesOf(
@@ -350,21 +292,6 @@ function timesOf(
     throw wrong('expiresAt', sendAt === null ? 'in the future' : 'after "sendAt" and in the future')
   }
   return { sendAt, expiresAt }
-}
-
-function missing(field: string, required = `The field "${field}"`): NotifierError {
-  return new NotifierError('missing_required_field', {
-    message: `${required} is required unless a template is named.`,
-    details: { field },
-  })
-}
-
-function templateNotFound(reference: string): NotifierError {
-  return new NotifierError('template_not_found', {
-    status: 422,
-    message: `The template "${reference}" does not exist.`,
-    details: { field: 'template', template: reference },
-  })
 }
 
 /** The likely channel of a send before it is judged. */

@@ -7,6 +7,7 @@ import { deadLetterFilters, type ParsedRetry, retryInput } from '../../domain/in
 import type { NotificationFilter, RetryRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
@@ -28,6 +29,7 @@ export interface DeadLetterParts {
   readonly organizations: Pick<Organizations, 'existing'>
   /** Routes the notifications by the present configuration, which may have changed. */
   readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
+  readonly code: CodeTemplates
   /** Called when jobs may be due. */
   wake(): void
 }
@@ -46,7 +48,7 @@ interface Counts {
 }
 
 /** The use cases for listing and retrying dead letters. */
-export function createDeadLetters({ storage, organizations, registry, wake }: DeadLetterParts): {
+export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterParts): {
   readonly api: Scoped<Tenant['deadLetters']>
   /** Retries one. @throws NotifierError as `Tenant.notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
@@ -71,7 +73,7 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
           ...rest,
           organizationId,
           status: 'failed' as const,
-          templateId: await templateId(storage.records, template, organizationId),
+          templateId: await templateId(storage.records, template, organizationId, code),
         }
         return listSummaries('dead-letters', storage, filter, page, registry)
       },
@@ -95,7 +97,7 @@ export function createDeadLetters({ storage, organizations, registry, wake }: De
         const chosen = {
           ...rest,
           organizationId,
-          templateId: await templateId(storage.records, template, organizationId),
+          templateId: await templateId(storage.records, template, organizationId, code),
         }
         const spacingMs = ratePerSecond === undefined ? 0 : 1_000 / ratePerSecond
         const { counts, next, nextDueAt } = await retryInSteps(chosen, { dryRun, spacingMs, most, begin })

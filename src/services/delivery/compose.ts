@@ -61,7 +61,7 @@ export function createCompose(composition: Composition): Compose {
     const { notification, organizationId } = job
     const { content } = notification
     const { kind } = state.provider
-    const template = 'template' in content ? await templateOf(content.template, composition) : null
+    const template = 'body' in content ? null : await templateOf(content.template, composition)
     if (template !== null && 'code' in template) return template
     const named = composition.consent.categories.ofStored(organizationId, notification.category)
     const category = named instanceof Promise ? await named : named

@@ -1,5 +1,5 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
-import type { NotificationContent, TemplateReference } from '../../domain/notification.ts'
+import type { NotificationContent } from '../../domain/notification.ts'
 import { DEFAULT_CATEGORY } from '../../domain/preferences/category.ts'
 import { addressHash } from '../preferences/kind.ts'
 
@@ -26,7 +26,7 @@ export interface LinkSource {
     readonly to: string
     readonly category?: string | null | undefined
     readonly recipient?: string | null | undefined
-    readonly content: Pick<NotificationContent, 'locale'> & { readonly template?: TemplateReference }
+    readonly content: Pick<NotificationContent, 'locale' | 'template'>
   }
 }
 

@@ -6,6 +6,7 @@ import { errorCode, labelFilters } from '../../domain/input/retry.ts'
 import type { LabelFilter } from '../../domain/labels.ts'
 import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
+import { type CodeTemplates, inCode } from '../code-templates/code-templates.ts'
 import { type ListRequest, listReader } from '../list.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import { findTemplates } from '../templates/find-templates.ts'
@@ -49,8 +50,11 @@ export async function templateId(
   records: RecordReads,
   idOrName: string | undefined,
   organizationId: string,
+  code: CodeTemplates,
 ): Promise<NotificationFilter['templateId']> {
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
+  // The id of one in code is its name.
+  if (inCode(code, idOrName) !== null) return idOrName
   const [template = null] = await findTemplates(records, [{ organizationId, reference: idOrName }])
   // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
   return template?.id ?? idOrName

@@ -16,7 +16,7 @@ import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { type RenderedMessage, renderContent, shown } from '../render.ts'
 import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
-import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { Texts } from '../templates/authoring.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { deliveryView } from '../webhook-endpoints/delivery-view.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
@@ -46,7 +46,7 @@ type Emit = (event: NotificationEvent) => void
 export function createNotifications(
   storage: Storage,
   organizations: Organizations,
-  compiled: CompiledTemplates,
+  { compiled, code }: Pick<Texts, 'compiled' | 'code'>,
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
   emit: Emit,
@@ -89,7 +89,7 @@ export function createNotifications(
   /** @throws NotifierError `sensitive_content` */
   async function render({ channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
-    const template = 'template' in content ? await compiled.load(content.template) : null
+    const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
     return shown(kind, renderContent(kind, content, template, exampleUrls), content.parts)
   }
@@ -103,7 +103,7 @@ export function createNotifications(
       const filter = {
         ...rest,
         organizationId,
-        templateId: await templateId(storage.records, template, organizationId),
+        templateId: await templateId(storage.records, template, organizationId, code),
       }
       return listSummaries('notifications', storage, filter, page, registry)
     },
@@ -191,7 +191,7 @@ function summary(
     channel,
     to,
     subject: content.sensitive === true ? null : (content.subject ?? null),
-    template: 'template' in content ? content.template.name : null,
+    template: content.template?.name ?? null,
     priority,
     sendAt: isoOrNull(sendAt),
     expiresAt: isoOrNull(expiresAt),

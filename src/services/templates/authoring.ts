@@ -4,10 +4,12 @@ import { finish } from '../../domain/steps.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import { createCodeTemplates } from '../code-templates/code-templates.ts'
 import { assertMessages, createCatalogues } from '../languages/catalogues.ts'
 import { createLanguages, type LanguageSettings } from '../languages/languages.ts'
 import { loadFormatting } from '../languages/message-format.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import type { Links } from '../links/links.ts'
 import type { Processor } from '../processor.ts'
 import { createLibrary } from '../shared-texts/library.ts'
 import { createSharedTexts } from '../shared-texts/shared-texts.ts'
@@ -21,28 +23,31 @@ import { createTemplates } from './templates.ts'
 export interface Texts
   extends Pick<
     AuthoringParts,
-    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'localeOf' | 'previewInputs'
+    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'localeOf' | 'previewInputs' | 'code'
   > {
   /** Stores the application's own texts, which accepted messages are pinned to. */
   store(): Promise<void>
 }
 
 export function createTexts(
-  { application, languages, kinds }: ResolvedAuthoring & { readonly kinds: Kinds },
+  { application, languages, definitions, kinds }: ResolvedAuthoring & { readonly kinds: Kinds },
   records: Storage['records'],
   processor: Processor,
   settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
+  links: Links,
 ): Texts {
   const spoken = createLanguages(records, languages, settingsOf)
   const library = createLibrary(records, application, spoken)
+  const compiled = createCompiledTemplates(records, processor, kinds, library)
   return {
     application,
     records,
     library,
+    compiled,
+    code: createCodeTemplates(definitions, library, kinds, { compiled, languages: spoken, links }),
     lookUps: spoken.lookUps,
     previewInputs: previewInputsOf(kinds.known.values()),
     localeOf: spoken.localeOf,
-    compiled: createCompiledTemplates(records, processor, kinds, library),
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
       if (versions.length === 0) return

@@ -1,4 +1,8 @@
 import type { CatalogueInput } from '../../domain/input/catalogue.ts'
+import type { AnyTemplate, DeclaredTemplates } from '../../domain/input/declared-templates.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import type { DefinedTemplates } from '../code-templates/define.ts'
+import { type CodeDefinition, resolveCodeTemplates } from '../code-templates/options.ts'
 import { type ApplicationLanguages, resolveApplicationLanguages } from '../languages/application.ts'
 import {
   type ApplicationTexts,
@@ -7,7 +11,12 @@ import {
 } from '../shared-texts/application.ts'
 
 /** The application's own texts for templates. */
-export interface AuthoringOptions {
+export interface AuthoringOptions<Templates extends DeclaredTemplates = AnyTemplate> {
+  /**
+   * Templates in code, for all organizations; made by `defineTemplates()`. Sends may then name only these, and stored ones by
+   * their ids. Default: none.
+   */
+  readonly templates?: DefinedTemplates<Templates> | undefined
   /**
    * Layouts by name: `{ brand: { html: '<main>{{{content}}}</main>', text: '{{content}}' } }`. An organization's own layout
    * of the same name goes first. Default: none.
@@ -27,6 +36,7 @@ export interface AuthoringOptions {
 }
 
 export const AUTHORING_OPTIONS: readonly (keyof AuthoringOptions)[] = [
+  'templates',
   'layouts',
   'partials',
   'messages',
@@ -38,11 +48,16 @@ export const AUTHORING_OPTIONS: readonly (keyof AuthoringOptions)[] = [
 export interface ResolvedAuthoring {
   readonly application: ApplicationTexts
   readonly languages: ApplicationLanguages
+  readonly definitions: readonly CodeDefinition[]
 }
 
 /** @throws NotifierError `invalid_configuration` */
-export function resolveAuthoring({ layouts, partials, ...given }: AuthoringOptions): ResolvedAuthoring {
+export function resolveAuthoring(
+  { layouts, partials, templates, ...given }: AuthoringOptions,
+  kinds: Kinds,
+): ResolvedAuthoring {
   return {
+    definitions: resolveCodeTemplates(templates, kinds),
     application: resolveApplicationTexts({ layouts, partials }),
     languages: resolveApplicationLanguages(given),
   }

@@ -2,6 +2,7 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import type { PreviewInputs } from '../../domain/input/preview.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { ApplicationLanguages } from '../languages/application.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { Organizations } from '../organizations/organizations.ts'
@@ -20,6 +21,7 @@ export interface AuthoringParts {
   readonly ids: IdGenerator
   readonly organizations: Organizations
   readonly compiled: CompiledTemplates
+  readonly code: CodeTemplates
   readonly library: Library
   readonly application: ApplicationTexts
   readonly kinds: Kinds

@@ -2,15 +2,19 @@ import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
+import type { PreviewOptions } from '../../domain/input/preview.ts'
 import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import { EXAMPLE_LINKS } from '../../domain/template/links.ts'
 import type { Template } from '../../domain/template/template.ts'
+import type { CodeTemplate } from '../code-templates/code-templates.ts'
+import { jsonValues } from '../code-templates/values.ts'
+import { exampleUrls } from '../links/links.ts'
 import { personOf, unknownRecipient } from '../recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../recipients/language.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
-import { shown } from '../render.ts'
-import { parseOptions, parseSubject } from '../scope.ts'
+import { renderContent, shown } from '../render.ts'
+import { parseOptions, parseSubject, wrong } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { createPartsJudge } from './judged-parts.ts'
 import type { AuthoringParts } from './parts.ts'
@@ -22,7 +26,7 @@ const MOST_PLACEHOLDERS = 200
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
-  { compiled, kinds, processor, library, records, people, previewInputs }: AuthoringParts,
+  { compiled, kinds, processor, library, records, people, previewInputs, code }: AuthoringParts,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
@@ -56,6 +60,25 @@ export function createPreviews(
     return person
   }
 
+  async function previewInCode(
+    entry: CodeTemplate,
+    given: Readonly<Record<string, unknown>>,
+    organizationId: string,
+    { recipient, locale, timeZone, layout, draft, ...named }: PreviewOptions,
+  ): Promise<TemplatePreview> {
+    for (const [name, value] of Object.entries({ layout, draft }))
+      if (value !== undefined) throw wrong(name, `absent: the template "${entry.name}" is defined in code`)
+    const kind = kinds.of(entry.channel)
+    const parts = await judgedParts(organizationId, kind, named)
+    const reader = await readerOf(organizationId, recipient)
+    const values = await entry.values(given, false)
+    const wanted = { locale: localeOf({ locale }, reader), timeZone: timeZoneOf({ timeZone }, reader) }
+    const whole = await library.complete(entry.of(organizationId), records, wanted.locale)
+    const placeholders = (await prepared(whole)).placeholders().slice(0, MOST_PLACEHOLDERS)
+    const content = await entry.write(whole, values, wanted)
+    return { ...shown(kind, renderContent(kind, content, null, exampleUrls), parts), placeholders }
+  }
+
   /** Of drafts nothing is kept: their text has no version. */
   async function prepared(template: Template): Promise<CompiledTemplate> {
     await compiled.prepare(template)
@@ -64,8 +87,11 @@ export function createPreviews(
 
   return {
     async preview(organizationId, idOrName, variables, options) {
-      const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
+      const entry = code.find(idOrName)
+      const values = parseInput(jsonObject, variables ?? entry?.example ?? {}, 'variables')
       const given = parseOptions(previewInputs.options, options)
+      if (entry?.stored === false) return previewInCode(entry, values, organizationId, given)
+      const parsed = entry === null ? values : jsonValues(entry.name, await entry.values(values, false))
       const { recipient, locale, timeZone, layout, draft = false, ...named } = given
       const template = await find(organizationId, idOrName)
       const found = draft ? await drafted(template) : template

@@ -13,6 +13,7 @@ import { inVariant, type Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import { unknownChannel } from '../channels/kinds.ts'
+import { inCode } from '../code-templates/code-templates.ts'
 import { listInPortions, listReader } from '../list.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
@@ -50,14 +51,24 @@ const portions = {
 
 /** The template use cases of a notifier. */
 export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
-  const { stores, records, ids, organizations, library, kinds, processor, consent } = parts
+  const { stores, records, ids, organizations, library, kinds, processor, consent, code } = parts
   const store = stores.of(templateKind)
   const versions = stores.of(versionKind)
 
   async function find(organizationId: string, idOrName: string): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
+    if (inCode(code, idOrName) !== null) throw writtenInCode(idOrName)
     const record = await store.find(templateRef(organizationId, idOrName))
     return owned(record && toTemplate(record), organizationId, 'template_not_found')
+  }
+
+  /** @param own the name that it has @throws NotifierError `template_already_exists` */
+  function assertFree(name: string | undefined, own?: string): void {
+    if (name === own || inCode(code, name) === null) return
+    throw new NotifierError('template_already_exists', {
+      message: `The template "${name}" is defined in the code of the application. Choose another name.`,
+      details: { field: 'name' },
+    })
   }
 
   /** @throws NotifierError `unknown_category` */
@@ -126,6 +137,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     missing,
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
+      assertFree(parsed.name)
       await organizations.existing(organizationId)
       const text = storedText(parsed)
       // The schema requires one.
@@ -169,6 +181,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
       const change = parseSubject(templateChange, input)
       const { channel, name, subject, layout, locale, description, metadata, version } = change
       const template = await find(organizationId, idOrName)
+      assertFree(name, template.name)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
@@ -242,6 +255,13 @@ function changedValue(value: TemplateValue, change: TemplateEdit, now: number): 
   const after = { ...value, ...change }
   const isSame = VERSIONED.every((field) => isDeepStrictEqual(after[field] ?? null, value[field] ?? null))
   return isSame ? after : { ...after, ...usesOfAll(after), version: value.version + 1, updatedAt: now }
+}
+
+function writtenInCode(name: string): NotifierError {
+  return new NotifierError('template_not_found', {
+    message: `The template "${name}" is defined in the code of the application, which alone changes it. A stored template of this name has only its id.`,
+    details: { template: name },
+  })
 }
 
 function channelFixed({ name, channel }: Template): NotifierError {

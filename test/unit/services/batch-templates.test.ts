@@ -8,7 +8,7 @@ import { watchReads } from '../../support/record-reads.ts'
 
 const to = 'ada@example.com'
 const inAll =
-  /^The templates of this batch have more than 52428800 characters, or expand more than 5000000 tags: /
+  /^The templates of this batch have more than 52428800 characters, expand more than 5000000 tags, or write more than 67108864 characters in code: /
 
 /** A notifier, and each look-up of templates in its storage. */
 async function start() {

@@ -99,7 +99,7 @@ describe('one provider', () => {
     const many = Array.from({ length: 500 }, () => 1)
     // The accept would refuse these.
     const spoilt = (content: NotificationContent): NotificationContent => {
-      if (!('template' in content)) return content
+      if (!('variables' in content)) return content
       if (content.variables.lost === true)
         return { ...content, template: { id: 'tpl_x', name: 'x', version: 9 } }
       return content.variables.bomb === true ? { ...content, variables: { many } } : content

@@ -1,0 +1,111 @@
+import type { DeclaredTemplate, DeclaredTemplates } from '../../domain/input/declared-templates.ts'
+import type { Metadata } from '../../domain/input/metadata.ts'
+import type { JsonFields } from '../../domain/json-fields.ts'
+import type { SchemaInput, SchemaOutput, StandardSchema } from '../../domain/standard-schema.ts'
+import type { MessageLinks } from '../../domain/template/links.ts'
+
+/** What a text function is given. */
+export interface TextContext<Variables> {
+  /** What the schema makes of the variables. */
+  readonly variables: Variables
+  /** The locale of the message, as BCP 47: of the send, the recipient, the organization or the application. */
+  readonly locale: string
+  /** The IANA time zone of the message, chosen alike. */
+  readonly timeZone: string
+  /**
+   * The links of the message, for use as they are. They need the option `publicUrl`. Stand-ins: each message gets links of
+   * its own in their places.
+   */
+  readonly urls: MessageLinks
+}
+
+/** An element of React, as `createElement` or JSX makes it. */
+export interface ReactNodeLike {
+  readonly type: unknown
+  readonly props: unknown
+  readonly key: string | null
+}
+
+/** Writes a text of a template. */
+export type TextFunction<Variables, Text> = (context: TextContext<Variables>) => Text | Promise<Text>
+
+/** A template in code. `Schema` is the type of its `variables`. */
+export interface TemplateDefinition<Schema = unknown> {
+  /** The name of its channel, such as `email`. */
+  readonly channel: string
+  /** The schema of its variables: of zod, valibot, arktype or another library with Standard Schema. Default: any values. */
+  readonly variables?: Schema | undefined
+  /** Values for previews. */
+  readonly example?: InputOf<Schema> | undefined
+  /** Mustache, or a function. Where it appears depends on the channel. */
+  readonly subject?: string | TextFunction<OutputOf<Schema>, string> | undefined
+  /** HTML of a mail: mustache, or a function that returns HTML or a React element. */
+  readonly html?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  /**
+   * Plain text: mustache, or a function that returns text or a React element. With `html` its alternative, which is
+   * otherwise made from the HTML.
+   */
+  readonly text?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  /** The name of a layout around mustache texts. Default: none. */
+  readonly layout?: string | undefined
+  /** The locale of the mustache texts, as BCP 47. Default: that of the organization. */
+  readonly locale?: string | undefined
+  /** The mustache texts in other locales. A function gets the locale. */
+  readonly locales?: Readonly<Record<string, TemplateVariantDefinition>> | undefined
+  /** Id of the category of messages that name none. Default: `default`. */
+  readonly category?: string | undefined
+  /** Metadata of every message, unless the send has the same pair. */
+  readonly metadata?: Metadata | undefined
+  /** True: it has no text here; each organization has a stored template of this name and channel. Default false. */
+  readonly stored?: boolean | undefined
+}
+
+/** The texts of a template in another locale: those that are mustache. */
+export interface TemplateVariantDefinition {
+  /** Default: that of the template. */
+  readonly subject?: string | undefined
+  readonly html?: string | undefined
+  readonly text?: string | undefined
+}
+
+/** The result of {@link defineTemplates}, for the option `templates`. */
+export interface DefinedTemplates<Templates extends DeclaredTemplates = object> {
+  /** Types only. */
+  readonly '~templates'?: Templates | undefined
+}
+
+/**
+ * Declares templates in code, by name: lower-case words joined by hyphens.
+ *
+ * ```ts
+ * const templates = defineTemplates({
+ *   welcome: {
+ *     channel: 'email',
+ *     variables: z.object({ name: z.string() }),
+ *     subject: 'Welcome, {{name}}',
+ *     html: ({ variables }) => `<p>${escape(variables.name)}</p>`,
+ *   },
+ * })
+ * ```
+ */
+export function defineTemplates<
+  Schemas extends Readonly<Record<string, unknown>>,
+  const Channels extends Readonly<Record<string, string>>,
+>(
+  templates: { readonly [Name in keyof Schemas]: TemplateDefinition<Schemas[Name]> } & {
+    readonly [Name in keyof Channels]: { readonly channel: Channels[Name] }
+  },
+): DefinedTemplates<{
+  readonly [Name in keyof Channels & string]: DeclaredTemplate<
+    Channels[Name],
+    Name extends keyof Schemas ? InputOf<Schemas[Name]> : JsonFields
+  >
+}> {
+  return { ...templates }
+}
+
+type InputOf<Schema> = Schema extends StandardSchema ? SchemaInput<Schema> : JsonFields
+
+type OutputOf<Schema> = Schema extends StandardSchema
+  ? SchemaOutput<Schema>
+  : Readonly<Record<string, unknown>>

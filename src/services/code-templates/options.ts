@@ -1,0 +1,194 @@
+import * as z from 'zod'
+import { invalidOption } from '../../domain/errors/invalid-option.ts'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import { localeName } from '../../domain/input/catalogue.ts'
+import { categoryId } from '../../domain/input/category.ts'
+import { channel, fewFields, text } from '../../domain/input/fields.ts'
+import { metadataInput } from '../../domain/input/metadata.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { MAX_VARIANTS } from '../../domain/input/variants.ts'
+import { canonicalLocale } from '../../domain/locale.ts'
+import { isStandardSchema, type StandardSchema } from '../../domain/standard-schema.ts'
+import { MAX_SUBJECT_LENGTH } from '../../domain/template/compile.ts'
+import { assertFormat } from '../../domain/template/format.ts'
+import { assertTemplateText } from '../../domain/template/judge.ts'
+import { SHARED_NAME } from '../../domain/template/shared-text.ts'
+import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
+import { type Kinds, unknownChannel } from '../channels/kinds.ts'
+import { assertObject, wrong } from '../option-checks.ts'
+import type { DefinedTemplates, TextFunction } from './define.ts'
+
+export type AnyTextFunction = TextFunction<unknown, unknown>
+
+type Source = string | AnyTextFunction
+
+/** A definition of the option `templates` with its name. */
+export interface CodeDefinition {
+  readonly name: string
+  readonly channel: string
+  readonly variables?: StandardSchema | undefined
+  readonly example?: unknown
+  readonly subject?: Source | undefined
+  readonly html?: Source | undefined
+  readonly text?: Source | undefined
+  readonly layout?: string | undefined
+  readonly locale?: string | undefined
+  readonly locales?: Readonly<Record<string, VariantSources>> | undefined
+  readonly category?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly stored?: boolean | undefined
+}
+
+/** The mustache texts of a locale. */
+export interface VariantSources {
+  readonly subject?: string | undefined
+  readonly html?: string | undefined
+  readonly text?: string | undefined
+}
+
+/** Maximum number of templates. */
+const MAX_TEMPLATES = 1_000
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const subject = text(0, MAX_SUBJECT_LENGTH)
+const source = text(1, MAX_BODY_LENGTH)
+const orFunction = (mustache: z.ZodType<string, string>) =>
+  z.union([mustache, z.custom<AnyTextFunction>(isFunction)], 'must be a text or a function')
+
+const definition = z.strictObject({
+  channel,
+  variables: z
+    .custom<StandardSchema>(isStandardSchema, 'must be a schema of zod, valibot or another Standard Schema')
+    .optional(),
+  example: z.unknown().optional(),
+  subject: orFunction(subject).optional(),
+  html: orFunction(source).optional(),
+  text: orFunction(source).optional(),
+  layout: text(1, 100).optional(),
+  locale: localeName.optional(),
+  locales: fewFields(
+    MAX_VARIANTS,
+    `must have at most ${MAX_VARIANTS} locales`,
+    z.record(
+      z.string().refine((name) => canonicalLocale(name) !== null, 'must be a locale, such as de or fr-BE'),
+      z.strictObject({
+        subject: subject.optional(),
+        html: source.optional(),
+        text: source.optional(),
+      }),
+    ),
+  ).optional(),
+  category: categoryId.optional(),
+  metadata: metadataInput.optional(),
+  stored: z.boolean().optional(),
+})
+
+const TEXTS = ['subject', 'html', 'text'] as const
+
+/**
+ * The option `templates`.
+ *
+ * @throws NotifierError `invalid_configuration`, which names the template and the field
+ */
+export function resolveCodeTemplates(
+  option: DefinedTemplates | undefined = {},
+  kinds: Kinds,
+): readonly CodeDefinition[] {
+  assertObject('templates', option)
+  const entries = Object.entries(option as Readonly<Record<string, unknown>>)
+  if (entries.length > MAX_TEMPLATES) throw wrong('templates', `an object of at most ${MAX_TEMPLATES}`)
+  return entries.map(([name, given]) => resolved(name, given, kinds))
+}
+
+function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
+  const option = `templates.${name}`
+  if (!SHARED_NAME.test(name) || name.length > 100)
+    throw wrong(option, 'named by lower-case words joined by hyphens')
+  assertObject(option, given)
+  const parsed = within(option, () => parseInput(definition, given, name))
+  const { locales = {} } = parsed
+  within(option, () => {
+    const kind = kinds.known.get(parsed.channel)
+    if (kind === undefined) throw unknownChannel(parsed.channel, kinds)
+    assertFormat(kind, { html: parsed.html === undefined ? undefined : '' })
+    assertTemplateText(mustacheOf(parsed))
+    for (const [locale, variant] of Object.entries(locales))
+      assertTemplateText(variant, `template (locale ${locale})`)
+  })
+  assertTexts(option, parsed)
+  for (const [locale, variant] of Object.entries(locales)) assertVariant(option, parsed, locale, variant)
+  const byLocale = Object.entries(locales).map(([locale, variant]) => [
+    canonicalLocale(locale) ?? locale,
+    variant,
+  ])
+  return { ...parsed, name, locales: Object.fromEntries(byLocale) }
+}
+
+/** The texts that are mustache. */
+export function mustacheOf(definition: Pick<CodeDefinition, (typeof TEXTS)[number]>): VariantSources {
+  const { subject, html, text } = definition
+  return { subject: asMustache(subject), html: asMustache(html), text: asMustache(text) }
+}
+
+function asMustache(source: Source | undefined): string | undefined {
+  return typeof source === 'string' ? source : undefined
+}
+
+function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): void {
+  const { html, text, layout, locales, stored } = definition
+  if (stored === true) {
+    const given = [...TEXTS, 'layout', 'locale', 'locales', 'category', 'metadata'] as const
+    const named = given.find((field) => definition[field] !== undefined)
+    if (named !== undefined)
+      throw wrong(`${option}.${named}`, 'absent with "stored": it is that of the stored template')
+    return
+  }
+  if (html === undefined && text === undefined)
+    throw wrong(option, 'with "html", "text" or both, or with "stored: true"')
+  if (layout !== undefined && [html, text].some(isFunction))
+    throw wrong(`${option}.layout`, 'absent: a layout surrounds mustache only')
+  if (locales !== undefined && TEXTS.every((field) => asMustache(definition[field]) === undefined))
+    throw wrong(`${option}.locales`, 'absent: a function gets the locale')
+}
+
+/** A variant has the bodies of the template, as far as they are mustache. */
+function assertVariant(
+  option: string,
+  definition: Omit<CodeDefinition, 'name'>,
+  locale: string,
+  variant: VariantSources,
+): void {
+  const place = `${option}.locales.${locale}`
+  for (const field of TEXTS) {
+    const own = definition[field]
+    if (variant[field] !== undefined && typeof own === 'function')
+      throw wrong(`${place}.${field}`, 'absent: the template has a function, which gets the locale')
+    if (field !== 'subject' && variant[field] === undefined && typeof own === 'string')
+      throw wrong(`${place}.${field}`, 'given, as in the template itself')
+    if (field !== 'subject' && variant[field] !== undefined && own === undefined)
+      throw wrong(`${place}.${field}`, 'absent, as in the template itself')
+  }
+}
+
+/** @throws NotifierError `invalid_configuration` for any of the judge */
+export async function judged(option: string, judge: () => Promise<void>): Promise<void> {
+  try {
+    await judge()
+  } catch (error) {
+    throw ofOption(option, error)
+  }
+}
+
+function within<Result>(option: string, judge: () => Result): Result {
+  try {
+    return judge()
+  } catch (error) {
+    throw ofOption(option, error)
+  }
+}
+
+function ofOption(option: string, error: unknown): unknown {
+  return isNotifierError(error)
+    ? invalidOption(option, `The option "${option}": ${error.message}`, error)
+    : error
+}

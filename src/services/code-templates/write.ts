@@ -1,0 +1,151 @@
+import type { RenderedText } from '../../domain/channel-kind.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { CodeText, NotificationContent } from '../../domain/notification.ts'
+import { toHeader } from '../../domain/template/compile.ts'
+import type { Work } from '../../domain/template/extent.ts'
+import type { Template } from '../../domain/template/template.ts'
+import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
+import type { Languages } from '../languages/languages.ts'
+import { assertLinkable, type Links } from '../links/links.ts'
+import { createStandIns, type StandIns, standInsOf } from '../links/stand-ins.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { TextContext } from './define.ts'
+import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
+import { failed, jsonValues } from './values.ts'
+
+/** For whom a text is written. */
+export interface Writing {
+  /** Of the send or the recipient. Undefined: those of the organization. */
+  readonly locale: string | undefined
+  readonly timeZone: string | undefined
+  /** Literal; replaces the template's. */
+  readonly subject?: string | undefined
+  /** Replaces the template's. */
+  readonly format?: NotificationContent['format'] | undefined
+  /** Receives the cost. */
+  readonly spent?: Work | undefined
+}
+
+export interface WritingParts {
+  readonly compiled: Pick<CompiledTemplates, 'of'>
+  readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
+  readonly links: Pick<Links, 'canTrack'>
+}
+
+type Field = 'subject' | 'html' | 'text'
+
+const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
+
+/** Writes the texts of templates in code. */
+export function createWrite({ compiled, languages, links }: WritingParts) {
+  /** The texts that are mustache. */
+  function fromMustache(
+    template: Template,
+    values: unknown,
+    { subject, spent }: Writing,
+    timeZone: string,
+    { urls }: StandIns,
+  ): RenderedText {
+    const fields = jsonValues(template.name, values)
+    const { links: named, assertVariables, render } = compiled.of(template)
+    const instead = { subject, timeZone }
+    assertLinkable(named, fields, links)
+    assertVariables(fields, instead, spent)
+    return render({ ...fields, ...urls }, instead, spent)
+  }
+
+  return async function write(
+    definition: CodeDefinition,
+    template: Template,
+    values: unknown,
+    how: Writing,
+  ): Promise<CodeText> {
+    const { name, organizationId, made } = template
+    const locale = made?.language?.locale ?? how.locale ?? (await languages.localeOf(organizationId))
+    const timeZone = how.timeZone ?? (await languages.timeZoneOf(organizationId, made?.timeZone))
+    const standIns = createStandIns()
+    const mustache = hasMustache(definition)
+      ? fromMustache(template, values, how, timeZone, standIns)
+      : NOTHING
+    const context = { variables: values, locale, timeZone, urls: standIns.urls }
+    const texts = await textsOf(definition, mustache, context, how)
+    const used = standInsOf(Object.values(texts), standIns)
+    assertLinkable(used, {}, links)
+    return {
+      ...pinned(texts, how),
+      template: { id: name, name, texts: { locale } },
+      ...(used.size === 0 ? {} : { standIn: standIns.nonce }),
+    }
+  }
+}
+
+type Texts = { readonly [Name in Field]: string | undefined }
+
+/** The texts of functions, and beside them those of mustache. */
+async function textsOf(
+  definition: CodeDefinition,
+  { subject, body, format, text }: RenderedText,
+  context: TextContext<unknown>,
+  how: Writing,
+): Promise<Texts> {
+  const { name } = definition
+  const inText = format === 'html' ? text : body
+  async function write(field: Field, otherwise: string | undefined): Promise<string | undefined> {
+    const source = definition[field]
+    if (typeof source !== 'function') return source === undefined ? undefined : otherwise
+    const written = await called(name, field, source, context)
+    if (how.spent !== undefined) how.spent.characters += written.length
+    return written
+  }
+  return {
+    subject: how.subject ?? (await write('subject', subject ?? undefined)),
+    html: await write('html', body),
+    text: await write('text', inText),
+  }
+}
+
+function pinned(
+  { subject, html, text }: Texts,
+  { format = 'html' }: Writing,
+): Omit<CodeText, 'template' | 'standIn'> {
+  const title = subject === undefined ? {} : { subject: toHeader(subject) }
+  if (html === undefined) return { ...title, body: text ?? '', format: 'text' }
+  return { ...title, body: html, format, ...(text === undefined ? {} : { text }) }
+}
+
+function hasMustache(definition: CodeDefinition): boolean {
+  return Object.values(mustacheOf(definition)).some((source) => source !== undefined)
+}
+
+/** @throws NotifierError `template_error`, `message_too_large` */
+async function called(
+  name: string,
+  field: Field,
+  write: AnyTextFunction,
+  context: TextContext<unknown>,
+): Promise<string> {
+  const what = `The function "${field}"`
+  let written: unknown
+  try {
+    written = await write(context)
+  } catch (cause) {
+    throw failed(name, what, cause)
+  }
+  if (typeof written !== 'string') throw noText(name, what, written)
+  if (written.length > MAX_BODY_LENGTH) {
+    throw new NotifierError('message_too_large', {
+      message: `${what} of the template "${name}" returned more than ${MAX_BODY_LENGTH} characters.`,
+      details: { template: name },
+    })
+  }
+  // A function may cut a text within a character.
+  return written.replace(/\p{Cs}/gu, '\uFFFD')
+}
+
+function noText(name: string, what: string, returned: unknown): NotifierError {
+  const kind = returned === null ? 'null' : Array.isArray(returned) ? 'a list' : typeof returned
+  return new NotifierError('template_error', {
+    message: `${what} of the template "${name}" returned ${kind}. It must return a text.`,
+    details: { template: name },
+  })
+}
