@@ -102,6 +102,7 @@ async function sent(file: string): Promise<void> {
 test('the stored templates of the guide make three mails in two languages', async () => {
   await consumer.node(quiet, 'texts.ts')
   await consumer.node(quiet, 'texts.ts')
+  expect(await consumer.node('--test', 'texts.test.ts')).toMatch(/pass 1\n[\s\S]*fail 0\n/)
   await sent('send.ts')
   const versions = `
     import { notifier } from './notifier.ts'
