@@ -73,7 +73,7 @@ function Variables({
   readonly typed: Typed
   readonly onTyped: (typed: Typed, variables: object) => void
 }) {
-  const { placeholders, error } = usePreview(draftOf(template), typed)
+  const { placeholders, error } = usePreview(draftOf(template), template, typed)
   // The values that fields begin with are sent as well.
   useEffect(() => onTyped(typed, variablesOf(placeholders, typed)), [placeholders])
   return (

@@ -7,6 +7,7 @@ import { Page } from '../../ui/page.tsx'
 import { Conflict } from './conflict.tsx'
 import { DraftFields, generalError } from './draft-fields.tsx'
 import { Notices } from './notices.tsx'
+import { NO_CHOICES, PreviewChoices } from './preview-choices.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { kindOf, type Template } from './template.ts'
 import { TestSend } from './test-send.tsx'
@@ -39,7 +40,8 @@ export function Editor({
   const { draft, before, changed } = state
   const saving = useSaving(state, reload)
   const typed = useSignal<Typed>({})
-  const preview = usePreview(draft, typed.value)
+  const choices = useSignal(NO_CHOICES)
+  const preview = usePreview(draft, state.base, typed.value, choices.value)
   const sending = useSignal(false)
   const mayWrite = may('Write')
   const { form, conflict } = saving
@@ -76,6 +78,14 @@ export function Editor({
         />
         <section class="card" aria-labelledby="preview-title">
           <h2 id="preview-title">{said.preview}</h2>
+          <PreviewChoices
+            template={state.base}
+            choices={choices.value}
+            error={preview.error}
+            onChoices={(value) => {
+              choices.value = value
+            }}
+          />
           <VariablesForm
             placeholders={preview.placeholders}
             typed={typed.value}

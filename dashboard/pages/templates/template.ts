@@ -13,6 +13,12 @@ export interface Template extends TemplateText {
   readonly id: string
   readonly name: string
   readonly description: string | null
+  /** The name of the layout around its text. */
+  readonly layout: string | null
+  /** The locale of its own text. */
+  readonly locale: string | null
+  /** Its text in other locales. */
+  readonly locales: Readonly<Record<string, object>>
   readonly version: number
   readonly updatedAt: string
 }

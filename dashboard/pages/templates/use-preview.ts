@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, ask } from '../../app/api.ts'
-import type { Draft } from './template.ts'
+import { type Choices, choiceFields, NO_CHOICES } from './preview-choices.tsx'
+import type { Draft, Template } from './template.ts'
 import { textFields } from './template.ts'
 import { type Placeholder, type Typed, variablesOf } from './variables.ts'
 
@@ -25,8 +26,17 @@ export interface PreviewState {
 const PAUSE_MS = 350
 const NONE: readonly Placeholder[] = []
 
-/** Renders what is edited, soon after it has changed, one request at a time. */
-export function usePreview(draft: Draft, typed: Typed): PreviewState {
+/**
+ * Renders what is edited, soon after it has changed, one request at a time.
+ *
+ * @param template what the edits were made of; null: it is a new one
+ */
+export function usePreview(
+  draft: Draft,
+  template: Template | null,
+  typed: Typed,
+  choices: Choices = NO_CHOICES,
+): PreviewState {
   const preview = useSignal<Preview | null>(null)
   const error = useSignal<ApiError | null>(null)
   const placeholders = useSignal(NONE)
@@ -36,7 +46,9 @@ export function usePreview(draft: Draft, typed: Typed): PreviewState {
   const fields = textFields(draft)
   const isEmpty = fields.html === undefined && fields.text === undefined
   const variables = variablesOf(placeholders.value, typed)
-  const body = isEmpty ? null : { channel: draft.channel, ...fields, variables }
+  const body = isEmpty
+    ? null
+    : { channel: draft.channel, ...fields, ...choiceFields(template, choices), variables }
 
   async function run(): Promise<void> {
     if (running.current) return

@@ -1,3 +1,11 @@
+interface Described {
+  readonly channel: string
+  readonly version: number
+  readonly layout: string | null
+  readonly locale: string | null
+  readonly locales: object
+}
+
 /** Texts about templates: their list, their editor and their versions. */
 export const templates = {
   title: 'Templates',
@@ -24,7 +32,14 @@ export const templates = {
   textHint: 'Tab leaves the editor, Ctrl+F searches in it.',
   alternativeHint: 'For readers without HTML. Left empty, it is made of the HTML.',
   version: 'Version',
-  versionOf: ({ channel, version }: { channel: string; version: number }) => `${channel}, version ${version}`,
+  versionOf: ({ channel, version, layout, locale, locales }: Described) =>
+    [
+      channel,
+      `version ${version}`,
+      ...(layout === null ? [] : [`layout ${layout}`]),
+      ...(locale === null ? [] : [`in ${locale}`]),
+      ...(Object.keys(locales).length === 0 ? [] : [`also in ${Object.keys(locales).join(', ')}`]),
+    ].join(', '),
   changed: 'Changed',
   made: 'Made',
   current: 'Current',
@@ -45,6 +60,15 @@ export const templates = {
   discard: 'Discard changes',
   restored: 'Unsaved changes of an earlier visit were brought back.',
   preview: 'Preview',
+  choices: {
+    locale: 'Locale',
+    localeOfReader: 'That of the reader',
+    layout: 'Layout',
+    layoutOf: (name: string | null) => (name === null ? 'As the template: none' : `As the template: ${name}`),
+    noLayout: 'None',
+    recipient: 'Reader',
+    recipientHint: 'The application’s id of a person, whose locale and time zone are used.',
+  },
   views: { html: 'HTML', text: 'Text', source: 'Source' },
   previewEmpty: 'Write a text to see it here.',
   previewBroken: 'The template cannot be rendered yet. The field that needs a change says why.',

@@ -1,0 +1,84 @@
+import type { ApiError } from '../../app/api.ts'
+import { useData } from '../../app/use-data.ts'
+import { texts } from '../../texts/index.ts'
+import { Select, TextField } from '../../ui/field.tsx'
+import type { Template } from './template.ts'
+
+const said = texts.templates.choices
+
+/** For whom and how a preview is rendered. Empty: as the template has it, and for nobody. */
+export interface Choices {
+  readonly locale: string
+  /** `-`, which is no name: without a layout. */
+  readonly layout: string
+  readonly recipient: string
+}
+
+export const NO_CHOICES: Choices = { locale: '', layout: '', recipient: '' }
+const NO_LAYOUT = '-'
+
+/** The fields of a preview for the choices and for what the editor does not change. */
+export function choiceFields(template: Template | null, { locale, layout, recipient }: Choices): object {
+  return {
+    layout: layout === '' ? (template?.layout ?? null) : layout === NO_LAYOUT ? null : layout,
+    locale: template?.locale ?? null,
+    locales: template?.locales ?? {},
+    ...(locale === '' ? {} : { inLocale: locale }),
+    ...(recipient.trim() === '' ? {} : { recipient: recipient.trim() }),
+  }
+}
+
+interface Listed {
+  readonly items: readonly { readonly name: string; readonly locale: string }[]
+}
+
+export function PreviewChoices({
+  template,
+  choices,
+  error,
+  onChoices,
+}: {
+  readonly template: Template | null
+  readonly choices: Choices
+  /** Of the last rendering. */
+  readonly error: ApiError | null
+  readonly onChoices: (choices: Choices) => void
+}) {
+  const layouts = useData<Listed>('/v1/layouts', { everyMs: 0 }).value?.items ?? []
+  const catalogues = useData<Listed>('/v1/messages', { everyMs: 0 }).value?.items ?? []
+  const own = [template?.locale ?? null, ...Object.keys(template?.locales ?? {})]
+  const locales = new Set([...own, ...catalogues.map(({ locale }) => locale)].filter((each) => each !== null))
+  const choose = (change: Partial<Choices>): void => onChoices({ ...choices, ...change })
+  return (
+    <div class="variables">
+      <Select
+        label={said.locale}
+        value={choices.locale}
+        choices={[
+          { value: '', label: said.localeOfReader },
+          ...[...locales].map((value) => ({ value, label: value })),
+        ]}
+        onValue={(locale) => choose({ locale })}
+      />
+      <Select
+        label={said.layout}
+        value={choices.layout}
+        choices={[
+          { value: '', label: said.layoutOf(template?.layout ?? null) },
+          { value: NO_LAYOUT, label: said.noLayout },
+          ...layouts.map(({ name }) => ({ value: name, label: name })),
+        ]}
+        onValue={(layout) => choose({ layout })}
+      />
+      <TextField
+        label={said.recipient}
+        hint={said.recipientHint}
+        error={error?.details.field === 'recipient' ? error.message : null}
+        value={choices.recipient}
+        spellcheck={false}
+        autoComplete="off"
+        onValue={(recipient) => choose({ recipient })}
+      />
+    </div>
+  )
+}
