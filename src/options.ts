@@ -321,7 +321,7 @@ export function resolveOptions<Tx>(
     organizations,
     sources,
     kinds,
-    categories: resolveCategories(options.categories),
+    categories: resolveCategories(options.categories, kinds),
     recipients: resolveRecipients(options.recipients),
     attachments: resolveAttachments(options.attachments),
     pageTexts: resolvePageTexts(options.pages),

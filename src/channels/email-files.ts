@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { bytesOf, decodedLength, isBase64 } from '../domain/file-content.ts'
 import { text } from '../domain/input/fields.ts'
+import { isFields } from '../domain/input/json.ts'
 import { contentType, filename } from '../domain/input/upload.ts'
 import { isContentId } from '../domain/mail-parts.ts'
 import { UnreadableFile } from '../domain/unreadable-file.ts'
@@ -37,28 +38,41 @@ type Parsed = { readonly [Name in keyof AttachmentContent | 'id']?: string | und
 
 const FILE = ['filename', 'contentType', 'content'] as const
 
-const attachment = z
-  .strictObject({
-    id: text(1, 128).optional().describe('Id of an uploaded file, in place of `contentType` and `content`.'),
-    filename: filename.optional().describe('Without a path. Of an uploaded file by default its own.'),
-    contentType: contentType.optional().describe('A media type.'),
-    cid: z
-      .string()
-      .refine(isContentId, 'must be 1 to 100 letters, digits and ._+@-')
-      .optional()
-      .describe('Makes an inline image, to which the HTML refers as `cid:…`. Unique in the mail.'),
-    content: z.preprocess(base64Of, content).optional() as z.ZodType<string | undefined>,
-  })
-  .superRefine((file: Parsed, { addIssue }) => {
-    if (file.id === undefined) {
-      for (const name of FILE)
-        if (file[name] === undefined) addIssue({ code: 'custom', path: [name], message: 'is required' })
-      return
-    }
-    for (const name of ['content', 'contentType'] as const)
-      if (file[name] !== undefined)
-        addIssue({ code: 'custom', path: [name], message: 'cannot be given with "id"' })
-  })
+const PATH =
+  'is for calls in code, like a stream: give "content", or upload the file (POST /v1/attachments) and give its "id"'
+
+const attachment = z.preprocess(
+  (given, { addIssue }) => {
+    // In code the path has been read before.
+    if (!isFields(given) || given.path === undefined) return given
+    addIssue({ code: 'custom', message: PATH, path: ['path'] })
+    return z.NEVER
+  },
+  z
+    .strictObject({
+      id: text(1, 128)
+        .optional()
+        .describe('Id of an uploaded file, in place of `contentType` and `content`.'),
+      filename: filename.optional().describe('Without a path. Of an uploaded file by default its own.'),
+      contentType: contentType.optional().describe('A media type.'),
+      cid: z
+        .string()
+        .refine(isContentId, 'must be 1 to 100 letters, digits and ._+@-')
+        .optional()
+        .describe('Makes an inline image, to which the HTML refers as `cid:…`. Unique in the mail.'),
+      content: z.preprocess(base64Of, content).optional() as z.ZodType<string | undefined>,
+    })
+    .superRefine((file: Parsed, { addIssue }) => {
+      if (file.id === undefined) {
+        for (const name of FILE)
+          if (file[name] === undefined) addIssue({ code: 'custom', path: [name], message: 'is required' })
+        return
+      }
+      for (const name of ['content', 'contentType'] as const)
+        if (file[name] !== undefined)
+          addIssue({ code: 'custom', path: [name], message: 'cannot be given with "id"' })
+    }),
+) as unknown as z.ZodType<Parsed, AttachmentInput>
 
 /** The schema of `email.attachments`. Streams and paths have been read before. */
 export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = z

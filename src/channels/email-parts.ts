@@ -61,14 +61,16 @@ function mailboxes(
   most: number,
 ): z.ZodType<readonly MailAddress[], MailAddressInput | readonly MailAddressInput[]> {
   const list = z.array(mailbox).min(1, 'must not be empty').max(most, `at most ${most} addresses`)
-  return z.union([mailbox.transform((one) => [one]), list], { error: listFault })
-}
-
-/** Names the invalid entry of a list. */
-function listFault(issue: object): string {
-  const { errors = [] } = issue as { readonly errors?: readonly (readonly z.core.$ZodIssue[])[] }
-  const at = errors.flat().find(({ path: [index] }) => typeof index === 'number')?.path[0]
-  return at === undefined ? `${MAILBOX}, or a list of them` : `entry ${String(at)} ${MAILBOX}`
+  const either = z.union([mailbox.transform((one) => [one]), list], `${MAILBOX}, or a list of them`)
+  // A union would not say which entry of a list is wrong, or that there are too many.
+  const checked = z.preprocess((given, { issues }) => {
+    if (!Array.isArray(given)) return given
+    const { success, error } = list.safeParse(given)
+    if (success) return given
+    issues.push(...error.issues.map((issue) => ({ ...issue, input: given }) as z.core.$ZodRawIssue))
+    return z.NEVER
+  }, either)
+  return checked as unknown as ReturnType<typeof mailboxes>
 }
 
 const calendar: z.ZodType<CalendarContent, CalendarContent> = z

@@ -36,7 +36,7 @@ export function assertSenderOfOrganization(sender: string, senders: readonly str
 
 function invalidSender(what: string): NotifierError {
   return new NotifierError('invalid_sender', {
-    message: `${what} Use an allowed sender in "email.from", or leave it out.`,
+    message: `${what} Use an allowed sender in "email.from" and in "from" of the category, or leave it out.`,
     details: { field: 'email.from' },
   })
 }

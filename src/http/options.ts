@@ -44,8 +44,8 @@ export interface HttpApiOptions {
    * Refuse unknown body fields and query parameters with `invalid_parameter`. In a batch only the item with the field
    * fails. Links in messages and receipts may still carry additional parameters.
    *
-   * @default false (unknown fields are ignored, except misplaced fields of a message such as `idempotencyKey`; the
-   *   header X-Ignored-Parameters lists unknown parameters)
+   * @default false (unknown fields are ignored, except misplaced and misspelt fields of a message such as `idempotencyKey`, and
+   *   those of preferences; the header X-Ignored-Parameters lists unknown parameters)
    */
   readonly strictBody?: boolean | undefined
 }

@@ -38,7 +38,7 @@ export function engineParts(
 function noPreferences(clock: Clock): Consent {
   const stores = createRecordStores({} as never)
   return {
-    ...createConsent(stores, { categories: resolveCategories(undefined), clock }),
+    ...createConsent(stores, { categories: resolveCategories(undefined, KINDS), clock }),
     inUse: { of: () => false, mark() {} },
   }
 }

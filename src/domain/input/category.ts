@@ -3,7 +3,7 @@ import { CHANNEL_NAME } from '../channel-kind.ts'
 import { parseMailbox } from '../mailbox.ts'
 import { CATEGORY_ID, type Category, MOST_CATEGORIES } from '../preferences/category.ts'
 import { ALL, longCells } from '../preferences/cells.ts'
-import { fewFields, text } from './fields.ts'
+import { descriptionText, fewFields, nameText, text } from './fields.ts'
 
 /** On or off, for all channels or by channel; `*` stands for all channels that are not named. */
 export type CategoryDefault = boolean | { readonly [channel: string]: boolean }
@@ -16,7 +16,7 @@ export interface CategorySettings {
   readonly description?: string | null | undefined
   /**
    * True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP. For receipts, security
-   * codes and what the law requires. Default false.
+   * codes and what the law requires. Contradicts a `default` that is off. Default false.
    */
   readonly required?: boolean | undefined
   /** Whether its messages go to people without a preference. Channels that are not named are on. Default true. */
@@ -67,8 +67,8 @@ const cells = fewFields(
 )
 
 const fields = {
-  name: text(1, 100).describe('For people.'),
-  description: text(0, 500).nullish().describe('For people.'),
+  name: nameText(100).describe('For people.'),
+  description: descriptionText(500).nullish().describe('For people.'),
   required: z
     .boolean()
     .optional()
@@ -116,6 +116,25 @@ export const categoriesOption: z.ZodType<Readonly<Record<string, CategorySetting
   `must have at most ${MOST_CATEGORIES} categories`,
   z.record(categoryId, z.strictObject(fields)),
 )
+
+/**
+ * The fault of a category whose fields are valid one by one. Null: none.
+ *
+ * @param channels the known channels
+ */
+export function categoryFault(
+  { id, required, default: cells }: Pick<Category, 'id' | 'required' | 'default'>,
+  channels: ReadonlyMap<string, unknown>,
+): { readonly field: 'default' | 'required'; readonly message: string } | null {
+  const unknown = Object.keys(cells).find((name) => name !== ALL && !channels.has(name))
+  if (unknown !== undefined) {
+    const known = [...channels.keys()].join(', ')
+    return { field: 'default', message: `There is no channel "${unknown}" here; known: ${known}.` }
+  }
+  if (!required || !Object.values(cells).includes(false)) return null
+  const message = `The category "${id}" is required, so its messages always go: leave out "default", or make it optional.`
+  return { field: 'required', message }
+}
 
 /** A category with its defaults applied. */
 export function categoryOf(id: string, settings: CategorySettings): Category {

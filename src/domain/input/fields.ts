@@ -7,6 +7,23 @@ export function text(min: number, max: number): z.ZodString {
   return z.string().min(min).max(max).refine(isWellFormed, { message: 'must be well-formed Unicode' })
 }
 
+/** Controls, and marks of direction that make a text read otherwise than it is. */
+const HIDDEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** A name that people read: one line of {@link text}, without hidden characters. */
+export function nameText(max: number): z.ZodString {
+  return text(1, max).refine((name) => !HIDDEN.test(name), {
+    message: 'must be one line without control characters and marks of direction',
+  })
+}
+
+/** Like {@link nameText}, with line breaks. */
+export function descriptionText(max: number): z.ZodString {
+  return text(0, max).refine((words) => !HIDDEN.test(words.replaceAll(/[\n\r\t]/g, ' ')), {
+    message: 'must not have control characters other than line breaks, nor marks of direction',
+  })
+}
+
 /**
  * Counts the fields of an object before each is checked: a hundred thousand would take a quarter of a second.
  *

@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES, shortName } from '../listed-names.ts'
+import { nearestName } from '../nearest-name.ts'
 
 const KEY =
   'give it as "idempotencyKey" in the second argument of `send`, over HTTP in the header Idempotency-Key'
+/** Of a channel that is configured, the parts are a known field. */
+const NO_CHANNEL = 'this channel is not configured here'
 const EMAIL = 'it belongs in "email"'
 
 /** The right places of fields often put into a message by mistake, which would be ignored silently. */
@@ -25,7 +28,15 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['expires_at', 'it is "expiresAt"'],
   ['templateId', 'it is "template"'],
   ['template_id', 'it is "template"'],
+  ['user', 'it is "recipient"'],
+  ['userId', 'it is "recipient"'],
+  ['whatsapp', NO_CHANNEL],
+  ['telegram', NO_CHANNEL],
+  ['discord', NO_CHANNEL],
 ])
+const PREFERENCE_PLACES: ReadonlyMap<string, string> = new Map(
+  ['recipient', 'channel', 'to'].map((name) => [name, 'over HTTP it belongs in the URL']),
+)
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
 /** For calls from code. */
 const ORGANIZATION = 'call the same method of notifier.organization(id)'
@@ -34,7 +45,8 @@ const ORGANIZATION = 'call the same method of notifier.organization(id)'
  * Refuses unknown fields of an object. Nested objects are free-form (`variables`) or lists of inputs, which are checked
  * one by one.
  *
- * @param which `misplaced`: only fields that belong elsewhere
+ * @param which `misplaced`: only fields that belong elsewhere, and in a send misspelt ones: `catgory` decides what people
+ *   get
  * @throws NotifierError `invalid_parameter`, which names them
  */
 export function assertKnownFields(
@@ -43,24 +55,49 @@ export function assertKnownFields(
   which: 'all' | 'misplaced' = 'all',
 ): void {
   if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return
-  const places = 'template' in schema.shape || 'notifications' in schema.shape ? PLACES : NO_PLACES
-  const unknown = Object.keys(input).filter(
-    (name) => !Object.hasOwn(schema.shape, name) && (which === 'all' || places.has(name)),
-  )
+  const expected = Object.keys(schema.shape)
+  const places = placesFor(schema)
+  const all = Object.keys(input).filter((name) => !Object.hasOwn(schema.shape, name))
+  const unknown =
+    which === 'all' ? all : misplacedOf(all, places, 'recipient' in schema.shape ? expected : [])
   if (unknown.length === 0) return
   const names = unknown.slice(0, MOST_NAMES).map(shortName)
   const title = unknown.length === 1 ? 'Unknown field' : 'Unknown fields'
   throw new NotifierError('invalid_parameter', {
-    message: `${title}: ${listedNames(unknown)}.${placesOf(names, places)}`,
-    details: { field: names[0], fields: names, expected: Object.keys(schema.shape) },
+    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, expected)}`,
+    details: { field: names[0], fields: names, expected },
   })
 }
 
-function placesOf(names: readonly string[], places: ReadonlyMap<string, string>): string {
+function placesFor({ shape }: z.ZodObject): ReadonlyMap<string, string> {
+  if ('template' in shape || 'notifications' in shape) return PLACES
+  return 'channels' in shape && 'categories' in shape ? PREFERENCE_PLACES : NO_PLACES
+}
+
+/** Most names that are compared with the known ones: an input may have a hundred thousand. */
+const MOST_COMPARED = 50
+
+function misplacedOf(
+  unknown: readonly string[],
+  places: ReadonlyMap<string, string>,
+  known: readonly string[],
+): readonly string[] {
+  const misspelt = unknown.slice(0, MOST_COMPARED).filter((name) => nearestName(name, known) !== null)
+  return unknown.filter((name) => places.has(name) || misspelt.includes(name))
+}
+
+function hintsOf(
+  names: readonly string[],
+  places: ReadonlyMap<string, string>,
+  known: readonly string[],
+): string {
   return names
-    .map((name) => [name, name === 'organizationId' ? ORGANIZATION : places.get(name)])
-    .filter(([, place]) => place !== undefined)
-    .map(([name, place]) => ` "${name}": ${place}.`)
+    .map((name) => {
+      const place = name === 'organizationId' ? ORGANIZATION : places.get(name)
+      if (place !== undefined) return ` "${name}": ${place}.`
+      const nearest = nearestName(name, known)
+      return nearest === null ? '' : ` "${name}": did you mean "${nearest}"?`
+    })
     .join('')
 }
 

@@ -54,7 +54,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
   const field = row.field === '' ? root : row.field
   if (value === undefined && row.field !== '') {
     return new NotifierError('missing_required_field', {
-      message: `The ${root === 'query' ? 'query parameter' : 'field'} "${field}" is required.`,
+      message: `The ${root === 'query' ? 'query parameter' : 'field'} "${field}" ${required(issue)}.`,
       details: { field },
     })
   }
@@ -68,6 +68,11 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
         : `"${field}": ${messageOf(issue)}.`,
     details: { field, ...(expected === undefined ? {} : { expected }) },
   })
+}
+
+/** A schema may say when a field is required. */
+function required({ message }: z.core.$ZodIssue): string {
+  return message.startsWith('is required') ? message : 'is required'
 }
 
 /** zod's message would repeat all unknown names. */

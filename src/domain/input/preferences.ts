@@ -75,7 +75,7 @@ const wish = z.union([z.boolean(), z.null()], 'must be true, false or null')
 const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, z.record(channelOrAll, wish))
 
 /** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
-export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = z.object({
+export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = z.strictObject({
   channels: cells
     .optional()
     .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),

@@ -1,3 +1,4 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type PreferencesOf, preferencesInput, preferencesOf } from '../../domain/input/preferences.ts'
 import type { Service } from '../../services/service.ts'
@@ -9,6 +10,13 @@ const ORGANIZATION: PreferencesOf = Object.freeze({ organization: true })
 
 /** The person that the query names. */
 function personIn({ query }: RequestContext): PreferencesOf {
+  if (['recipient', 'channel', 'to'].every((name) => query[name] === undefined)) {
+    throw new NotifierError('invalid_parameter', {
+      message:
+        'The URL must name the person, as ?recipient=… or ?channel=…&to=…; the body has only the cells.',
+      details: { field: 'query' },
+    })
+  }
   return parseInput(preferencesOf, parseInput(preferencesQuery, query, 'query'), 'query')
 }
 

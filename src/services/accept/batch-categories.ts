@@ -1,12 +1,18 @@
 import type { Category } from '../../domain/preferences/category.ts'
+import type { Template } from '../../domain/template/template.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/category-finder.ts'
 
 /** The categories of a batch. */
 export interface BatchCategories {
   /** Looks up what is not known yet, in one query. */
   prepare(ids: readonly (string | null | undefined)[]): Promise<void>
-  /** A prepared category. Null: the default one. @throws NotifierError `unknown_category` */
-  of(id: string | null): Category
+  /**
+   * A prepared category. Null: the default one.
+   *
+   * @param template that names the category
+   * @throws NotifierError `unknown_category`
+   */
+  of(id: string | null, template?: Pick<Template, 'name'> | null): Category
 }
 
 export function createBatchCategories(finder: CategoryFinder, organizationId: string): BatchCategories {
@@ -20,11 +26,11 @@ export function createBatchCategories(finder: CategoryFinder, organizationId: st
       for (const [at, id] of news.entries()) known.set(id, found[at] ?? null)
       if (found.includes(null)) all = await finder.all(organizationId)
     },
-    of(id) {
+    of(id, template) {
       if (id === null) return finder.default
       const category = known.get(id)
       if (category) return category
-      throw unknownCategory(id, all)
+      throw unknownCategory(id, all, undefined, template)
     },
   }
 }

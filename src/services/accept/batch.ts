@@ -119,7 +119,8 @@ export async function judgeBatch(
     if (isNotifierError(person)) throw person
     spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
     const named = input.category ?? template?.category ?? null
-    const category = named === null ? null : categories.of(named)
+    const category =
+      named === null ? null : categories.of(named, input.category === undefined ? template : null)
     return prepareSend(organizationId, input, person, template, category, how, spent)
   }
   await inSlices(

@@ -84,9 +84,10 @@ export function prepareSend(
   const locale = localeOf(input, person)
   const [to = '', ...others] = addresses
   assertFormat(kind, input)
-  const parts = fromCategory(kind, partsOf(kind, input, how.registry.kinds), category)
+  const given = partsOf(kind, input, how.registry.kinds)
+  const parts = fromCategory(kind, given, category)
   assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
-  if (to !== '') assertCarried(kind, route, to, parts, how.registry)
+  assertCarried(kind, route, to, parts, how.registry, parts === given ? null : category)
   const id = how.newId()
 
   function grouped(text: PinnedText): Group {
@@ -171,8 +172,9 @@ export function categoryFor(
   template: Template | null,
   { consent }: Preparation,
 ): Category | null | Promise<Category> {
-  const id = input.category ?? template?.category ?? null
-  return id === null ? null : consent.categories.existing(organizationId, id)
+  if (input.category !== undefined) return consent.categories.existing(organizationId, input.category)
+  const id = template?.category ?? null
+  return id === null ? null : consent.categories.existing(organizationId, id, template)
 }
 
 /**
@@ -192,7 +194,7 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   // A recipient without an address: it will be skipped.
   if (to !== '') assertReached(kind, route, to, how)
   assertParts(kind, content.parts, how.links, null)
-  if (to !== '') assertCarried(kind, route, to, content.parts, how.registry)
+  assertCarried(kind, route, to, content.parts, how.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
@@ -248,6 +250,7 @@ function assertParts(kind: ChannelKind, parts: unknown, links: Links, category: 
 /**
  * Asks the providers of the recipient whether one can carry the parts.
  *
+ * @param sending the category whose sender is in the parts; null: none
  * @throws NotifierError with the reason of the first that refuses
  */
 function assertCarried(
@@ -256,8 +259,9 @@ function assertCarried(
   to: string,
   parts: unknown,
   registry: ProviderRegistry,
+  sending: Category | null = null,
 ): void {
-  if (parts === undefined || providers === null) return
+  if (to === '' || parts === undefined || providers === null) return
   let refusal: PartsRefusal | null = null
   for (const provider of providers) {
     if (!registry.accepts(provider, to)) continue
@@ -268,6 +272,12 @@ function assertCarried(
   // None accepts the recipient any more: the lane decides.
   if (refusal === null) return
   const { code, message, field } = refusal
+  if (code === 'invalid_sender' && sending !== null) {
+    throw new NotifierError(code, {
+      message: `No provider allows "${sending.from}", the "from" of the category "${sending.id}". Change it there, or name an allowed sender in the message.`,
+      details: { field: 'category', channel, category: sending.id },
+    })
+  }
   throw new NotifierError(code, {
     message,
     details: { field: field === undefined ? channel : `${channel}.${field}`, channel },

@@ -2,6 +2,7 @@ import { isNotifierError, NotifierError } from '../../domain/errors/notifier-err
 import { bytesOf, collect, isBase64, isStream, unreadable } from '../../domain/file-content.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { uploadInput } from '../../domain/input/upload.ts'
+import { shortName } from '../../domain/listed-names.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { allOf, type RecordStores } from '../records/record-stores.ts'
@@ -90,8 +91,9 @@ export function createUploads(
     },
     async delete(organizationId, id) {
       const found = await byId(id, (known) => heads.find({ id: known }))
-      const removed = await remove(owned(found as Owned | null, organizationId, 'not_found'))
-      if (!removed) throw new NotifierError('not_found')
+      const absent = (): NotifierError => unknown(id)
+      const removed = await remove(owned(found as Owned | null, organizationId, absent))
+      if (!removed) throw absent()
     },
   }
 }
@@ -122,6 +124,13 @@ async function contentOf(content: unknown, most: number): Promise<Uint8Array> {
     const message = `"content" ${unreadable(cause)}.`
     throw new NotifierError('invalid_parameter', { message, details: { field: 'content' }, cause })
   }
+}
+
+function unknown(id: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `There is no upload "${shortName(id)}": it has ended or been deleted. Check the id.`,
+    details: { field: 'id' },
+  })
 }
 
 function tooLarge(limit: number): NotifierError {

@@ -1,10 +1,22 @@
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { CATEGORY_ID_FORM, categoryChange, categoryInput, categoryOf } from '../../domain/input/category.ts'
+import {
+  CATEGORY_ID_FORM,
+  categoryChange,
+  categoryFault,
+  categoryInput,
+  categoryOf,
+} from '../../domain/input/category.ts'
 import { shortName } from '../../domain/listed-names.ts'
-import { CATEGORY_ID, type Category, MOST_CATEGORIES } from '../../domain/preferences/category.ts'
+import {
+  CATEGORY_ID,
+  type Category,
+  DEFAULT_CATEGORY,
+  MOST_CATEGORIES,
+} from '../../domain/preferences/category.ts'
 import { ALL, longCells } from '../../domain/preferences/cells.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { Kinds } from '../channels/kinds.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { allOf, type RecordStores } from '../records/record-stores.ts'
 import { parseSubject, wrong } from '../scope.ts'
@@ -18,6 +30,7 @@ export function createCategories(
   stores: RecordStores,
   organizations: Pick<Organizations, 'existing'>,
   finder: CategoryFinder,
+  kinds: Kinds,
 ): Scoped<Tenant['categories']> {
   const store = stores.of(categoryKind)
   const { code } = finder
@@ -38,6 +51,7 @@ export function createCategories(
   /** @throws NotifierError `not_found`, or `invalid_parameter` for a category in code */
   async function changeable(organizationId: string, id: unknown): Promise<StoredRecord<CategoryValue>> {
     assertId(id)
+    if (id === DEFAULT_CATEGORY && !code.namesDefault) throw always(id)
     if (code.byId.has(id)) throw inCode(id)
     await organizations.existing(organizationId)
     return (await findStored(organizationId, id)) ?? raise(unknown(id))
@@ -56,6 +70,13 @@ export function createCategories(
     for (const name of names) if (code.byId.has(name) || taken.has(name)) throw exists(name)
   }
 
+  function assertSound(category: Category): void {
+    const fault = categoryFault(category, kinds.known)
+    if (fault === null) return
+    const { field, message } = fault
+    throw new NotifierError('invalid_parameter', { message, details: { field } })
+  }
+
   /** Concurrent creations all found room: of those above the limit the newest are removed again. */
   async function assertRoom(organizationId: string, { id }: StoredRecord<CategoryValue>): Promise<void> {
     const all = await allOf(store, organizationId)
@@ -72,6 +93,7 @@ export function createCategories(
       await organizations.existing(organizationId)
       const category = categoryOf(id, settings)
       assertOwnNames(category)
+      assertSound(category)
       await assertFree(organizationId, [id, ...category.formerIds], null)
       const record = { id: categoryRecordId(organizationId, id), organizationId }
       const created = await store.insert({ ...record, value: { ...category, updatedAt: null } })
@@ -101,11 +123,11 @@ export function createCategories(
       if (formerIds.length > 0) await assertFree(organizationId, formerIds, before.id)
       const cells = wanted === undefined ? {} : { default: { [ALL]: true, ...longCells(wanted) } }
       const changed = { ...definedOf(change), ...cells }
-      const updated = await store.change(recordId, ({ value, readAt }) => ({
-        ...value,
-        ...changed,
-        updatedAt: readAt,
-      }))
+      const updated = await store.change(recordId, ({ value, readAt }) => {
+        const after = { ...value, ...changed, updatedAt: readAt }
+        assertSound(after)
+        return after
+      })
       finder.forget(organizationId)
       if (typeof updated === 'string') throw unknown(String(id))
       return view(updated)
@@ -139,6 +161,13 @@ function exists(id: string): NotifierError {
 function inCode(id: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `The category "${id}" is declared in code, in the option "categories". Change it there.`,
+    details: { field: 'id', category: id },
+  })
+}
+
+function always(id: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `The category "${id}" always exists. To change its settings, declare it in the option "categories".`,
     details: { field: 'id', category: id },
   })
 }

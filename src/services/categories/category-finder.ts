@@ -7,6 +7,7 @@ import {
   indexCategories,
   plainCategory,
 } from '../../domain/preferences/category.ts'
+import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { CodeCategories } from './code-categories.ts'
@@ -24,8 +25,17 @@ export interface CategoryFinder {
   findAll(organizationId: string, ids: readonly string[]): Promise<readonly (Category | null)[]>
   /** The category of a stored notification; one that exists no more is known by its id. Null: the default one. */
   ofStored(organizationId: string, id: string | null): Category | Promise<Category>
-  /** Like {@link find}. @throws NotifierError `unknown_category` (422), which names near ones */
-  existing(organizationId: string, id: string): Category | Promise<Category>
+  /**
+   * Like {@link find}.
+   *
+   * @param template that names the category
+   * @throws NotifierError `unknown_category` (422), which names near ones
+   */
+  existing(
+    organizationId: string,
+    id: string,
+    template?: Pick<Template, 'name'> | null,
+  ): Category | Promise<Category>
   /** All, those in code first, each in order of its id. */
   all(organizationId: string): Promise<readonly Category[]>
   /** Removes an organization from the cache, after a change of its categories. */
@@ -98,8 +108,9 @@ export function createCategoryFinder(
     organizationId: string,
     id: string,
     found: Promise<Category | null>,
+    template: Pick<Template, 'name'> | null | undefined,
   ): Promise<Category> {
-    return (await found) ?? raise(unknownCategory(id, await all(organizationId)))
+    return (await found) ?? raise(unknownCategory(id, await all(organizationId), undefined, template))
   }
 
   return {
@@ -114,10 +125,10 @@ export function createCategoryFinder(
         ? found.then((category) => category ?? plainCategory(id))
         : (found ?? plainCategory(id))
     },
-    existing(organizationId, id) {
+    existing(organizationId, id, template) {
       const found = find(organizationId, id)
       return found instanceof Promise || found === null
-        ? assertFound(organizationId, id, Promise.resolve(found))
+        ? assertFound(organizationId, id, Promise.resolve(found), template)
         : found
     },
     all,
@@ -133,14 +144,23 @@ function byId({ id: one }: Category, { id: other }: Category): number {
   return one < other ? -1 : 1
 }
 
-/** @param known all categories, so that the message can name near ones */
-export function unknownCategory(id: string, known: readonly Category[], field = 'category'): NotifierError {
+/**
+ * @param known all categories, so that the message can name near ones
+ * @param template that names the category; null: none does
+ */
+export function unknownCategory(
+  id: string,
+  known: readonly Category[],
+  field = 'category',
+  template: Pick<Template, 'name'> | null = null,
+): NotifierError {
   const names = known.map(({ id }) => id)
   const near = nearestName(id, names)
   const others = names.filter((name) => name !== DEFAULT_CATEGORY)
   const hint = near === null ? ` Known: ${listedNames(names)}.` : ` Did you mean "${near}"?`
+  const namedBy = template === null ? '' : `, which the template "${template.name}" names`
   return new NotifierError('unknown_category', {
-    message: `There is no category "${shortName(id)}".${others.length === 0 ? ' None is declared.' : hint}`,
+    message: `There is no category "${shortName(id)}"${namedBy}.${others.length === 0 ? ' None is declared.' : hint}`,
     details: { field, category: shortName(id), ...(near === null ? {} : { nearest: near }) },
   })
 }

@@ -1,8 +1,14 @@
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
-import { type CategorySettings, categoriesOption, categoryOf } from '../../domain/input/category.ts'
+import {
+  type CategorySettings,
+  categoriesOption,
+  categoryFault,
+  categoryOf,
+} from '../../domain/input/category.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type Category, DEFAULT_CATEGORY, indexCategories } from '../../domain/preferences/category.ts'
+import type { Kinds } from '../channels/kinds.ts'
 
 /** The categories that the application declares in code. They apply to all organizations. */
 export interface CodeCategories {
@@ -25,12 +31,14 @@ const DEFAULT_SETTINGS: CategorySettings = { name: 'General' }
  */
 export function resolveCategories(
   option: Readonly<Record<string, CategorySettings>> | undefined,
+  { known }: Pick<Kinds, 'known'>,
 ): CodeCategories {
   const given = parsed(option ?? {})
   const others = Object.entries(given).filter(([id]) => id !== DEFAULT_CATEGORY)
   const first = categoryOf(DEFAULT_CATEGORY, given[DEFAULT_CATEGORY] ?? DEFAULT_SETTINGS)
   const categories = [first, ...others.map(([id, settings]) => categoryOf(id, settings))]
   assertDistinct(categories)
+  for (const category of categories) assertSound(category, known)
   return {
     categories,
     byId: indexCategories(categories),
@@ -48,6 +56,13 @@ function parsed(option: unknown): Readonly<Record<string, CategorySettings>> {
     const name = field === 'categories' ? field : `categories.${field}`
     throw invalidOption(name, `The option "${name}": ${error.message}`)
   }
+}
+
+function assertSound(category: Category, channels: ReadonlyMap<string, unknown>): void {
+  const fault = categoryFault(category, channels)
+  if (fault === null) return
+  const name = `categories.${category.id}.${fault.field}`
+  throw invalidOption(name, `The option "${name}": ${fault.message}`)
 }
 
 /** An id or former id names one category. */

@@ -42,7 +42,7 @@ export function createConsentApi(
   guard: <Methods extends object>(methods: Methods) => Methods,
 ): Pick<Scoped<Tenant>, 'categories' | 'preferences'> {
   return {
-    categories: guard(createCategories(stores, organizations, categories)),
+    categories: guard(createCategories(stores, organizations, categories, kinds)),
     preferences: guard(createPreferences(book, organizations, categories, kinds)),
   }
 }

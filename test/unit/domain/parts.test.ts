@@ -43,7 +43,7 @@ describe('what a message carries beside its text', () => {
 
   it('names the invalid entry of a list of mailboxes', () => {
     const email = { bcc: ['a@example.com', 'nobody'] }
-    expect(() => parseInput(sendInput, { ...send, email })).toThrow(/"email\.bcc": entry 1 must be/)
+    expect(() => parseInput(sendInput, { ...send, email })).toThrow(/"email\.bcc\.1": must be/)
   })
 
   it('names mailboxes in three ways, alone or in a list', () => {
@@ -108,7 +108,7 @@ describe('what a message carries beside its text', () => {
     ['51 copies', email({ cc: many(51, (n) => `a${n}@example.com`) }), 'email.cc'],
     ['51 blind copies', email({ bcc: many(51, (n) => `a${n}@example.com`) }), 'email.bcc'],
     ['eleven addresses for replies', email({ replyTo: many(11, () => 'a@example.com') }), 'email.replyTo'],
-    ['an invalid copy', email({ bcc: ['a@example.com', 'nobody'] }), 'email.bcc'],
+    ['an invalid copy', email({ bcc: ['a@example.com', 'nobody'] }), 'email.bcc.1'],
     ['a copy of a quoted local part', email({ cc: '"a b"@example.com' }), 'email.cc'],
     [
       'a copy of mail that can be unsubscribed',

@@ -41,11 +41,11 @@ describe('categories', () => {
     })
     expect(await categories.get('letters')).toEqual(created)
     await world.clock.advance(1_000)
-    const changed = await categories.update('letters', { name: 'Newsletter', required: true })
+    const changed = await categories.update('letters', { name: 'Newsletter', listId: null })
     expect(changed).toEqual({
       ...created,
       name: 'Newsletter',
-      required: true,
+      listId: null,
       updatedAt: new Date(world.clock.now()).toISOString(),
     })
     const { items } = await categories.list()

@@ -12,7 +12,7 @@ import { createRecordStores } from '../../../src/services/records/record-stores.
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
-import { kindOf } from '../../support/kinds.ts'
+import { KINDS, kindOf } from '../../support/kinds.ts'
 
 const COMMIT_MS = 10
 
@@ -54,7 +54,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   const { take } = createReceipts({
     storage,
     consent: createConsent(createRecordStores(storage.records), {
-      categories: resolveCategories(undefined),
+      categories: resolveCategories(undefined, KINDS),
       clock,
     }),
     clock,
