@@ -11,6 +11,7 @@ const layers = {
   'src/dashboard': ['src/domain', 'src/services', 'src/http'],
   'src/defaults': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/channels', 'src/ports', 'src/defaults'],
+  'src/template-files': ['src/domain', 'src/services'],
   'src/webhook-receiver': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/peer': ['src/domain'],

@@ -16,6 +16,7 @@ const mayImport: Record<string, string[]> = {
   'src/http': ['src/domain', 'src/ports', 'src/services'],
   'src/defaults': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/ports', 'src/defaults'],
+  'src/template-files': ['src/domain', 'src/services'],
   'src/webhook-receiver': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/storage': ['src/domain', 'src/ports'],

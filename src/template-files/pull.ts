@@ -1,0 +1,86 @@
+import { readFolder, removeText, writeText } from './folder.ts'
+import type { SyncOptions, TextChange, TextKind } from './push.ts'
+import { storedTexts, type TemplateTarget } from './target.ts'
+import { filesOf } from './write.ts'
+
+/** The files of one text, by path. */
+interface Group {
+  readonly kind: TextKind
+  readonly name: string
+  readonly files: Map<string, string>
+}
+
+/**
+ * Writes the stored texts into a folder, so that a push of it changes nothing. Files that are right stay as they are; other
+ * files of the same text are removed.
+ *
+ * @param folder is created if it does not exist
+ * @returns the changes, or with `dryRun` those that it would make; `changes` are the names of files
+ * @throws NotifierError `invalid_parameter` for a folder with links or unreadable files; those of the notifier
+ */
+export async function pullTemplates(
+  target: TemplateTarget,
+  folder: string,
+  options: SyncOptions = {},
+): Promise<readonly TextChange[]> {
+  const wanted = groupsOf(filesOf(await storedTexts(target)))
+  const found = groupsOf(await existing(folder))
+  const changes: TextChange[] = []
+  for (const [key, group] of wanted) changes.push(await sync(folder, group, found.get(key), options))
+  for (const [key, group] of found)
+    if (!wanted.has(key) && options.delete === true)
+      changes.push(await sync(folder, { ...group, files: new Map() }, group, options))
+  return changes
+}
+
+async function existing(folder: string): Promise<ReadonlyMap<string, string>> {
+  try {
+    return await readFolder(folder)
+  } catch (error) {
+    const { cause } = error as { readonly cause?: NodeJS.ErrnoException }
+    if (cause?.code === 'ENOENT') return new Map()
+    throw error
+  }
+}
+
+async function sync(
+  folder: string,
+  { kind, name, files }: Group,
+  before: Group | undefined,
+  { dryRun = false }: SyncOptions,
+): Promise<TextChange> {
+  const old = before?.files ?? new Map<string, string>()
+  const written = [...files].filter(([path, text]) => old.get(path) !== text)
+  const removed = [...old.keys()].filter((path) => !files.has(path))
+  if (!dryRun) {
+    for (const [path, text] of written) await writeText(folder, path, text)
+    for (const path of removed) await removeText(folder, path)
+  }
+  const changes = [...written.map(([path]) => path), ...removed]
+  return { kind, name, action: actionOf(old.size, files.size, changes.length), changes }
+}
+
+function actionOf(before: number, after: number, changes: number): TextChange['action'] {
+  if (before === 0) return 'create'
+  if (after === 0) return 'delete'
+  return changes === 0 ? 'unchanged' : 'update'
+}
+
+const FOLDERS: Readonly<Record<string, TextKind>> = {
+  layouts: 'layout',
+  partials: 'partial',
+  messages: 'messages',
+}
+
+function groupsOf(files: ReadonlyMap<string, string>): ReadonlyMap<string, Group> {
+  const groups = new Map<string, Group>()
+  for (const [path, text] of files) {
+    const [, folder = '', name = ''] = /^(?:(layouts|partials|messages)\/)?([^.]*)/.exec(path) ?? []
+    const kind = FOLDERS[folder] ?? 'template'
+    const key = `${kind}\n${name}`
+    const group = groups.get(key) ?? { kind, name, files: new Map() }
+    group.files.set(path, text)
+    groups.set(key, group)
+  }
+  return groups
+}

@@ -1,0 +1,192 @@
+import * as z from 'zod'
+import { CHANNEL_NAME } from '../domain/channel-kind.ts'
+import { canonicalLocale } from '../domain/locale.ts'
+import { SHARED_NAME } from '../domain/template/shared-text.ts'
+import { fileError } from './file-error.ts'
+import { readFolder } from './folder.ts'
+import { type Matter, readMatter } from './front-matter.ts'
+import {
+  type FileShared,
+  type FileTemplate,
+  type FileText,
+  type FileVariant,
+  present,
+  type TemplateFiles,
+} from './texts.ts'
+
+/** A kind of text by the end of a file's name. */
+const FIELDS: Readonly<Record<string, keyof FileText>> = { html: 'html', txt: 'text', mustache: 'body' }
+
+const templateFields = ['subject', 'layout', 'locale', 'description', 'category', 'metadata']
+
+/** The files of one text, by field. */
+interface Sources {
+  /** The file with the front matter. */
+  readonly file: string
+  readonly fields: Matter['fields']
+  readonly lines: Matter['lines']
+  readonly text: FileText
+}
+
+/** Where a file belongs: `welcome.email.de.html` is the HTML of the template `welcome` in German. */
+interface Place {
+  readonly role: 'template' | 'layout' | 'partial'
+  readonly name: string
+  /** Empty for layouts and partials. */
+  readonly channel: string
+  /** Empty: none. */
+  readonly locale: string
+  readonly field: keyof FileText
+}
+
+/**
+ * Reads a folder of templates, layouts, partials and messages.
+ *
+ * @throws NotifierError `invalid_parameter`, which names the file and the line
+ */
+export async function readTemplates(folder: string): Promise<TemplateFiles> {
+  return templatesIn(await readFolder(folder))
+}
+
+/** The texts of files by path. @throws as {@link readTemplates} */
+function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
+  const groups = new Map<string, { readonly place: Place; readonly files: Map<keyof FileText, string> }>()
+  const messages: Record<string, Readonly<Record<string, string>>> = {}
+  for (const file of files.keys()) {
+    if (file.startsWith('messages/')) {
+      const locale = localeOf(file, /^messages\/([^.]+)\.json$/.exec(file)?.[1])
+      if (messages[locale] !== undefined) throw fileError(file, `Another file has the messages of ${locale}.`)
+      messages[locale] = messagesOf(file, files.get(file) ?? '')
+      continue
+    }
+    const place = placeOf(file)
+    const key = [place.role, place.name, place.channel, place.locale].join('\n')
+    const group = groups.get(key) ?? { place, files: new Map() }
+    if (group.files.has(place.field)) throw fileError(file, 'Another file has the same text. Remove one.')
+    group.files.set(place.field, file)
+    groups.set(key, group)
+  }
+  const texts = [...groups.values()].map((group) => ({
+    place: group.place,
+    ...sourcesOf(group.files, files),
+  }))
+  return {
+    templates: templatesOf(texts),
+    layouts: sharedOf(texts, 'layout'),
+    partials: sharedOf(texts, 'partial'),
+    messages,
+  }
+}
+
+type PlacedText = Sources & { readonly place: Place }
+
+const EXPECTED =
+  'Name it like welcome.email.html, welcome.email.de.txt, layouts/brand.html, partials/footer.txt or messages/de.json.'
+
+function placeOf(file: string): Place {
+  const [, folder, base = file] = /^(layouts|partials)\/(.*)$/.exec(file) ?? []
+  const parts = base.split('.')
+  const field = FIELDS[parts.pop() ?? '']
+  const [name = '', channel = '', locale = ''] = parts
+  const isTemplate = folder === undefined
+  const isNamed = SHARED_NAME.test(name) && name.length <= 100
+  const isRight = isTemplate
+    ? CHANNEL_NAME.test(channel) && parts.length <= 3
+    : parts.length === 1 && field !== 'body'
+  if (field === undefined || !isNamed || !isRight) throw fileError(file, EXPECTED)
+  const role = folder === undefined ? 'template' : folder === 'layouts' ? 'layout' : 'partial'
+  return { role, name, channel, locale: parts.length === 3 ? localeOf(file, locale) : '', field }
+}
+
+function localeOf(file: string, name: string | undefined): string {
+  const locale = name === undefined ? null : canonicalLocale(name)
+  if (locale === null) throw fileError(file, EXPECTED)
+  return locale
+}
+
+/** The first of a text's files has the front matter. */
+function sourcesOf(of: ReadonlyMap<keyof FileText, string>, files: ReadonlyMap<string, string>): Sources {
+  const order = (['body', 'html', 'text'] as const).filter((field) => of.has(field))
+  const [main = 'html', ...others] = order
+  const file = of.get(main) ?? ''
+  if (main === 'body' && others.length > 0)
+    throw fileError(file, 'It stands for HTML and text. Remove it, or the other files of the text.')
+  const { fields, lines, text } = readMatter(files.get(file) ?? '', file)
+  const rest = others.map((field) => [field, files.get(of.get(field) ?? '')])
+  return { file, fields, lines, text: { [main]: text, ...Object.fromEntries(rest) } }
+}
+
+/** The fields of front matter, checked. */
+function fieldsOf({ file, fields, lines }: Sources, known: readonly string[]): Record<string, unknown> {
+  for (const [name, value] of Object.entries(fields)) {
+    const line = lines.get(name)
+    if (!known.includes(name))
+      throw fileError(file, `"${name}" is unknown here. Known: ${known.join(', ')}.`, line)
+    const right = name === 'metadata' ? z.record(z.string(), z.string()) : z.string()
+    if (right.safeParse(value).success) continue
+    const expected = name === 'metadata' ? 'an object of texts, such as {"team": "shop"}' : 'a text'
+    throw fileError(file, `"${name}" must be ${expected}.`, line)
+  }
+  const { metadata, ...rest } = fields
+  return { ...rest, ...(isEmpty(metadata) ? {} : { metadata }) }
+}
+
+function isEmpty(metadata: unknown): boolean {
+  return Object.keys(Object(metadata)).length === 0
+}
+
+function templatesOf(texts: readonly PlacedText[]): Record<string, FileTemplate> {
+  const templates = new Map<string, FileTemplate>()
+  for (const text of texts) {
+    const { role, name, channel, locale } = text.place
+    if (role !== 'template' || locale !== '') continue
+    if (templates.has(name))
+      throw fileError(text.file, `Another file has the template "${name}" for another channel.`)
+    templates.set(name, { channel, ...fieldsOf(text, templateFields), ...text.text })
+  }
+  for (const text of texts) {
+    const { role, name, channel, locale } = text.place
+    if (role !== 'template' || locale === '') continue
+    const template = templates.get(name)
+    if (template?.channel !== channel)
+      throw fileError(
+        text.file,
+        `There is no template "${name}" for ${channel}. Add a file without a locale.`,
+      )
+    const variant: FileVariant = { ...fieldsOf(text, ['subject']), ...text.text }
+    templates.set(name, { ...template, locales: { ...template.locales, [locale]: variant } })
+  }
+  return Object.fromEntries([...templates].map(([name, template]) => [name, withLocale(template)]))
+}
+
+function withLocale(template: FileTemplate): FileTemplate {
+  const locale =
+    template.locale === undefined ? undefined : (canonicalLocale(template.locale) ?? template.locale)
+  return { ...template, ...present({ locale }) }
+}
+
+function sharedOf(texts: readonly PlacedText[], role: Place['role']): Record<string, FileShared> {
+  const found = texts.filter(({ place }) => place.role === role)
+  return Object.fromEntries(
+    found.map((text) => [text.place.name, { ...fieldsOf(text, ['description']), ...text.text }]),
+  )
+}
+
+function messagesOf(file: string, source: string): Readonly<Record<string, string>> {
+  let value: unknown
+  try {
+    value = JSON.parse(source.replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    throw fileError(file, 'It is not JSON.', lineOfError(source, cause), cause)
+  }
+  const { data } = z.record(z.string(), z.string()).safeParse(value)
+  if (data === undefined)
+    throw fileError(file, 'It must be an object of messages by key, such as {"welcome.title": "Welcome"}.')
+  return data
+}
+
+/** The line at the position in an error of `JSON.parse`. */
+function lineOfError(source: string, error: unknown): number | undefined {
+  const position = /at position (\d+)/.exec(String(error))?.[1]
+  return position === undefined ? undefined : source.slice(0, Number(position)).split('\n').length
+}

@@ -1,0 +1,85 @@
+import type { TemplateRecord } from '../services/templates/records.ts'
+import type { Tenant } from '../services/tenant.ts'
+import { type FileShared, type FileTemplate, type FileVariant, present, type TemplateFiles } from './texts.ts'
+
+/** A notifier, or `notifier.organization(id)`. */
+export interface TemplateTarget {
+  readonly templates: Pick<Tenant['templates'], 'list' | 'create' | 'update' | 'delete'>
+  readonly layouts: Pick<Tenant['layouts'], 'list' | 'create' | 'update' | 'delete'>
+  readonly partials: Pick<Tenant['partials'], 'list' | 'create' | 'update' | 'delete'>
+  readonly messages: Pick<Tenant['messages'], 'list' | 'get' | 'put' | 'delete'>
+}
+
+/** The stored texts of an organization, with the versions on which changes are based. */
+export interface StoredTexts extends TemplateFiles {
+  readonly versions: {
+    readonly [Kind in keyof TemplateFiles]: Readonly<Record<string, number>>
+  }
+}
+
+export async function storedTexts(target: TemplateTarget): Promise<StoredTexts> {
+  const templates = await all((query) => target.templates.list(query))
+  const layouts = await all((query) => target.layouts.list(query))
+  const partials = await all((query) => target.partials.list(query))
+  const { items } = await target.messages.list()
+  const catalogues = []
+  for (const { locale } of items) catalogues.push(await target.messages.get(locale))
+  return {
+    templates: byName(templates, toFile),
+    layouts: byName(layouts, toShared),
+    partials: byName(partials, toShared),
+    messages: Object.fromEntries(catalogues.map(({ locale, messages }) => [locale, messages])),
+    versions: {
+      templates: byName(templates, versionOf),
+      layouts: byName(layouts, versionOf),
+      partials: byName(partials, versionOf),
+      messages: Object.fromEntries(catalogues.map(({ locale, version }) => [locale, version])),
+    },
+  }
+}
+
+async function all<Item>(
+  list: (query: {
+    readonly limit: number
+    readonly cursor?: string
+  }) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | null }>,
+): Promise<Item[]> {
+  const found: Item[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await list({ limit: 100, ...(cursor === '' ? {} : { cursor }) })
+    found.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return found
+}
+
+function byName<Item extends { readonly name: string }, Result>(
+  items: readonly Item[],
+  of: (item: Item) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(items.map((item) => [item.name, of(item)]))
+}
+
+const versionOf = ({ version }: { readonly version: number }): number => version
+
+function toFile({ channel, locales, ...record }: TemplateRecord): FileTemplate {
+  const { subject, body, html, text, layout, locale, description, category, metadata } = record
+  const variants = Object.entries(locales).map(([each, variant]): [string, FileVariant] => [
+    each,
+    present({ ...variant }),
+  ])
+  return {
+    channel,
+    ...present({ subject, body, html, text, layout, locale, description, category, metadata }),
+    ...(variants.length === 0 ? {} : { locales: Object.fromEntries(variants) }),
+  }
+}
+
+function toShared(record: {
+  readonly html: string | null
+  readonly text: string | null
+  readonly description: string | null
+}): FileShared {
+  const { html, text, description } = record
+  return present({ html, text, description })
+}
