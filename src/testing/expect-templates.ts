@@ -12,11 +12,11 @@ export interface NotifierWithTemplates {
 /** The templates of an organization. */
 export interface LintableTemplates {
   list(query: { readonly limit: number; readonly cursor?: string | undefined }): Promise<{
-    readonly items: readonly { readonly name: string }[]
+    readonly items: readonly { readonly id: string; readonly name: string }[]
     readonly nextCursor: string | null
   }>
   lint(
-    name: string,
+    idOrName: string,
     options: LintOptions,
   ): Promise<{ readonly findings: readonly LintFinding[]; readonly complete: boolean }>
 }
@@ -30,6 +30,8 @@ export interface TemplateExpectations {
   readonly variables?: Readonly<Record<string, JsonFields>> | undefined
   /** Parts of messages by the name of the template: `{ alarm: { slack: { blocks } } }`. */
   readonly parts?: Readonly<Record<string, TemplateParts>> | undefined
+  /** The templates in code, from `defineTemplates`: they are checked too, with their examples. Default: none. */
+  readonly templates?: object | undefined
   /** Default: `org_default`. */
   readonly organization?: string | undefined
   /** Names of rules that may be broken, such as `several_segments`. */
@@ -55,27 +57,32 @@ export async function expectTemplates(
 ): Promise<void> {
   const { variables = {}, parts = {}, organization = DEFAULT_ORGANIZATION } = expectations
   const { templates } = notifier.organization(organization)
-  const names = await namesOf(templates)
+  const stored = await namesOf(templates)
+  const names = new Map([
+    ...stored,
+    ...Object.keys(expectations.templates ?? {}).map((name) => [name, name] as const),
+  ])
   const lines = [...Object.keys(variables), ...Object.keys(parts)]
     .filter((name) => !names.has(name))
     .map((name) => `The template "${name}" does not exist. Correct its name in the expectations.`)
-  for (const name of names) {
+  for (const [name, id] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const options = { ...parts[name], variables: variables[name] }
-    const { findings, complete } = await templates.lint(name, options)
+    const { findings, complete } = await templates.lint(id, options)
     const broken = findings.filter((finding) => fails(finding, expectations)).map((one) => lineOf(name, one))
     lines.push(...broken, ...(complete ? [] : [`${name}: more than ${findings.length} findings`]))
   }
   if (lines.length > 0) throw new AssertionError({ message: messageOf(lines, names.size) })
 }
 
-async function namesOf(templates: LintableTemplates): Promise<ReadonlySet<string>> {
-  const names: string[] = []
+/** The ids of stored templates by name. */
+async function namesOf(templates: LintableTemplates): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page = await templates.list({ limit: 100, ...(cursor === '' ? {} : { cursor }) })
-    names.push(...page.items.map(({ name }) => name))
+    for (const { id, name } of page.items) names.set(name, id)
     cursor = page.nextCursor
   }
-  return new Set(names.sort())
+  return names
 }
 
 function fails(

@@ -24,7 +24,9 @@ export interface CodeTemplate {
   readonly channel: string
   /** True: each organization has a stored template of its name. False: no stored template is reached by its name. */
   readonly stored: boolean
-  /** Values for previews. Undefined: none. */
+  /** True: no text is a function. */
+  readonly isMustache: boolean
+  /** Values for previews and lints. Undefined: none. */
   readonly example: unknown
   /** The template for an organization; only of one with its text in code. */
   of(organizationId: string): Template
@@ -70,6 +72,9 @@ export function createCodeTemplates(
       name,
       channel,
       stored,
+      isMustache: [definition.subject, definition.html, definition.text].every(
+        (text) => typeof text !== 'function',
+      ),
       example,
       of: (organizationId) => ({ ...template, organizationId }),
       values: async (given, sensitive) =>

@@ -1,10 +1,18 @@
+import { jsonObject } from '../../domain/input/fields.ts'
+import { parseInput } from '../../domain/input/parse.ts'
 import { shortName } from '../../domain/listed-names.ts'
+import type { BodyFormat } from '../../domain/notification.ts'
 import { createFindings, type Findings, type LintedSource } from '../../domain/template/lint/findings.ts'
-import { faultsOfError, type LintExamples, lintSteps } from '../../domain/template/lint/lint.ts'
+import { faultsOfError, type LintExamples, lintSteps, lintText } from '../../domain/template/lint/lint.ts'
 import { type LintFault, TEMPLATE_RULES } from '../../domain/template/lint/rules.ts'
 import type { Template } from '../../domain/template/template.ts'
+import type { CodeTemplate } from '../code-templates/code-templates.ts'
+import { jsonValues } from '../code-templates/values.ts'
+import type { Writing } from '../code-templates/write.ts'
 import type { MissingTranslations } from '../languages/records.ts'
-import { parseSubject } from '../scope.ts'
+import { exampleUrls } from '../links/links.ts'
+import { renderContent } from '../render.ts'
+import { parseSubject, wrong } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { createPartsJudge } from './judged-parts.ts'
 import type { MissingFinder } from './missing.ts'
@@ -34,7 +42,7 @@ interface Given {
 
 /** Finds faults in templates and drafts. */
 export function createLint(
-  { kinds, processor, library, records, localeOf, previewInputs }: AuthoringParts,
+  { kinds, processor, library, records, localeOf, previewInputs, code }: AuthoringParts,
   { find, drafted, assertTexts, missingOf, knownLocales }: LintNeeds,
 ): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
@@ -106,9 +114,65 @@ export function createLint(
     return { findings: findings.list(), complete: findings.complete, locales }
   }
 
+  async function faultsWritten(
+    entry: CodeTemplate,
+    template: Template,
+    values: Values,
+    parts: unknown,
+    how: Writing,
+  ): Promise<{ readonly faults: readonly LintFault[]; readonly format: BodyFormat | null }> {
+    const kind = kinds.of(entry.channel)
+    try {
+      const whole = await library.complete(template, records, how.locale)
+      const text = renderContent(kind, await entry.write(whole, values, how), null, exampleUrls)
+      const share = processor.share(template.organizationId)
+      return { faults: await share(lintText(kind, text, parts)), format: text.format }
+    } catch (error) {
+      return { faults: faultsOfError(error), format: null }
+    }
+  }
+
+  /** A text that a function writes, in each locale of the catalogues. */
+  async function lintWritten(
+    entry: CodeTemplate,
+    organizationId: string,
+    given: Given,
+  ): Promise<TemplateLint> {
+    const template = entry.of(organizationId)
+    const kind = kinds.of(template.channel)
+    const findings = createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules })
+    const own = template.locale ?? (await localeOf(organizationId))
+    const parts = await judgedParts(organizationId, kind, given)
+    const values = valuesOf(given)
+    if (values === undefined) return { findings: [], complete: true, locales: [] }
+    const known = await knownLocales(organizationId)
+    const locales = [...new Set([own, ...Object.keys(template.locales ?? {}), ...known])].slice(
+      0,
+      MOST_LOCALES,
+    )
+    for (const locale of locales) {
+      const { faults, format } = await faultsWritten(entry, template, values, parts, { locale, timeZone: given.timeZone })
+      for (const fault of faults) findings.add(inField(fault, { format }), locale)
+    }
+    return { findings: findings.list(), complete: findings.complete, locales }
+  }
+
   return {
     async lint(organizationId, idOrName, options) {
-      const { draft = false, ...given } = parseSubject(previewInputs.lint, options ?? {})
+      const { draft = false, ...asked } = parseSubject(previewInputs.lint, options ?? {})
+      const entry = code.find(idOrName)
+      if (entry?.stored === false && draft)
+        throw wrong('draft', `absent: the template "${entry.name}" is defined in code`)
+      let given: Given = asked
+      try {
+        if (entry !== null) given = await readExample(entry, asked)
+      } catch (error) {
+        return unread(error, await localeOf(organizationId))
+      }
+      if (entry?.stored === false)
+        return entry.isMustache
+          ? lint(entry.of(organizationId), given)
+          : lintWritten(entry, organizationId, given)
       const template = await find(organizationId, idOrName)
       return lint(draft ? await drafted(template) : template, given)
     },
@@ -117,14 +181,32 @@ export function createLint(
       try {
         await assertTexts(organizationId, given)
       } catch (error) {
-        const findings = createFindings(TEMPLATE_RULES)
-        const locale = given.locale ?? (await localeOf(organizationId))
-        for (const fault of faultsOfError(error)) findings.add(fault, locale)
-        return { findings: findings.list(), complete: true, locales: [] }
+        return unread(error, given.locale ?? (await localeOf(organizationId)))
       }
       return lint(unstoredTemplate(kinds, organizationId, given), given)
     },
   }
+}
+
+/**
+ * What the schema of a template in code makes of the values, or of its example.
+ *
+ * @throws NotifierError `invalid_template_variable`
+ */
+async function readExample(entry: CodeTemplate, given: Given): Promise<Given> {
+  const values = valuesOf(given) ?? entry.example
+  if (values === undefined) return given
+  const read = await entry.values(parseInput(jsonObject, values, 'variables'), false)
+  // A function may need what is no JSON.
+  const variables = entry.isMustache || entry.stored ? jsonValues(entry.name, read) : (read as Values)
+  return { ...given, data: undefined, variables }
+}
+
+/** The findings of a text that was not checked any further. @throws the error, if it is no fault */
+function unread(error: unknown, locale: string): TemplateLint {
+  const findings = createFindings(TEMPLATE_RULES)
+  for (const fault of faultsOfError(error)) findings.add(fault, locale)
+  return { findings: findings.list(), complete: true, locales: [] }
 }
 
 function valuesOf({ variables, data }: Given): Values | undefined {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { defineChannel } from '../../../src/domain/channel-kind.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import { defineTemplates } from '../../../src/services/code-templates/define.ts'
 import type { TemplateLint } from '../../../src/services/templates/records.ts'
+import { expectTemplates } from '../../../src/testing/expect-templates.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
@@ -174,6 +177,45 @@ describe('a lint', () => {
       { rule: 'new', severity: 'warning', field: 'text' },
     ])
     expect(rulesOf(await templates.lintDraft({ channel: 'pager', text: 'fire' }))).toEqual([])
+  })
+
+  it('judges templates in code with their examples', async () => {
+    const templates = defineTemplates({
+      mustache: {
+        channel: 'email',
+        variables: z.object({ name: z.string(), days: z.number().default(3) }),
+        example: { name: 'Ada' },
+        subject: 'Hi',
+        html: '<p>{{name}} {{days}}</p>\n<a href="http://a.example">{{nmae}}</a>',
+        text: 'Hi',
+      },
+      written: {
+        channel: 'email',
+        variables: z.object({ url: z.string() }),
+        example: { url: 'http://a.example' },
+        subject: () => 'Hi',
+        text: ({ variables }) => variables.url,
+      },
+      wrong: {
+        channel: 'sms',
+        variables: z.object({ code: z.string() }),
+        example: { code: 1 as never },
+        text: '{{code}}',
+      },
+      alone: { channel: 'sms', text: () => 'x' },
+    })
+    const { notifier } = await open({ templates } as never)
+    const lint = (name: string, options?: object) => notifier.templates.lint(name, options)
+    expect((await lint('mustache')).findings).toMatchObject([
+      { rule: 'missing_variable', field: 'html', line: 2, excerpt: '{{nmae}}' },
+      { rule: 'plain_http_link', field: 'html', line: 2 },
+    ])
+    expect((await lint('written')).findings).toMatchObject([{ rule: 'plain_http_link', field: 'text' }])
+    expect(rulesOf(await lint('written', { variables: { url: 'https://a.example' } }))).toEqual([])
+    expect((await lint('wrong')).findings).toMatchObject([{ rule: 'missing_variable' }])
+    expect(await lint('alone')).toEqual({ findings: [], complete: true, locales: [] })
+    await expect(lint('mustache', { draft: true })).rejects.toMatchObject({ details: { field: 'draft' } })
+    await expect(expectTemplates(notifier, { templates })).rejects.toThrow('4 findings in 4 templates:')
   })
 
   it('has at most 200 findings', async () => {

@@ -62,8 +62,7 @@ export function* lintSteps(
   })
   faults.push(...source)
   if (sent === null) return { faults, isReadable: true }
-  const examined = yield* judged(kind, { ...sent, parts, isMeasured: true })
-  faults.push(...refusals(kind, sent, parts), ...examined.filter(unlike(source)))
+  faults.push(...(yield* lintText(kind, sent, parts)).filter(unlike(source)))
   return { faults, isReadable: true }
 }
 
@@ -99,6 +98,16 @@ function* rendered(
     faults.push(...faultsOfError(error))
     return null
   }
+}
+
+/** Finds the faults of a text as it is sent. */
+export function* lintText(
+  kind: ChannelKind,
+  text: RenderedText,
+  parts: unknown,
+): Steps<readonly LintFault[]> {
+  const found = yield* judged(kind, { ...text, parts, isMeasured: true })
+  return [...refusals(kind, text, parts), ...found]
 }
 
 /** What a send with the examples refuses. */
