@@ -30,7 +30,7 @@ export function readMatter(source: string, file: string): Matter {
     const end = unmarked.indexOf('\n', at)
     if (end === -1)
       throw fileError(file, 'The front matter does not end. Write a line of "---" after it.', line)
-    const row = unmarked.slice(at, end).trimEnd()
+    const row = withoutEnd(unmarked.slice(at, end))
     at = end + 1
     if (row === '---') return { fields, lines, text: unmarked.slice(at) }
     if (row.trim() === '' || row.startsWith('#')) continue
@@ -40,6 +40,13 @@ export function readMatter(source: string, file: string): Matter {
     lines.set(name, line)
     fields[name] = readValue(value, file, line)
   }
+}
+
+/** A line without the white space that YAML leaves out, which is less than Unicode's. */
+function withoutEnd(line: string): string {
+  let end = line.length
+  while (end > 0 && ' \t\r'.includes(line.charAt(end - 1))) end -= 1
+  return line.slice(0, end)
 }
 
 function readValue(value: string, file: string, line: number): unknown {

@@ -151,7 +151,10 @@ export function createLint(
       MOST_LOCALES,
     )
     for (const locale of locales) {
-      const { faults, format } = await faultsWritten(entry, template, values, parts, { locale, timeZone: given.timeZone })
+      const { faults, format } = await faultsWritten(entry, template, values, parts, {
+        locale,
+        timeZone: given.timeZone,
+      })
       for (const fault of faults) findings.add(inField(fault, { format }), locale)
     }
     return { findings: findings.list(), complete: findings.complete, locales }
