@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { markup } from '../adapters/markup/index.ts'
 import { sqlite } from '../adapters/storage/sqlite/index.ts'
 import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
@@ -141,7 +142,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const processor = createProcessor(clock)
   const plans = createPlanFinder(stores, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
-  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links)
+  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup())
   const { compiled, code } = texts
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)

@@ -8,6 +8,7 @@ import type { Library } from '../shared-texts/library.ts'
 import { type CodeDefinition, judged } from './options.ts'
 import { toTemplate } from './template.ts'
 import { readValues } from './values.ts'
+import { withHtml } from './with-html.ts'
 import { createWrite, type Writing, type WritingParts } from './write.ts'
 
 /** The templates in code. */
@@ -63,6 +64,7 @@ export function createCodeTemplates(
   parts: WritingParts,
 ): CodeTemplates {
   const write = createWrite(parts)
+  const { markup } = parts
   const known = new Map(definitions.map((definition) => [definition.name, entryOf(definition)]))
 
   function entryOf(definition: CodeDefinition): CodeTemplate {
@@ -92,8 +94,15 @@ export function createCodeTemplates(
   return {
     find: (name) => (name === undefined ? null : (known.get(name) ?? null)),
     async open() {
-      for (const { name, stored, of } of known.values())
-        if (!stored) await judged(`templates.${name}`, () => assertWhole(of('')))
+      for (const definition of definitions) {
+        const { name, stored } = definition
+        if (stored === true) continue
+        await judged(`templates.${name}`, async () => {
+          const entry = entryOf(await withHtml(definition, markup))
+          await assertWhole(entry.of(''))
+          known.set(name, entry)
+        })
+      }
     },
   }
 }

@@ -39,8 +39,10 @@ export interface TemplateDefinition<Schema = unknown> {
   readonly example?: InputOf<Schema> | undefined
   /** Mustache, or a function. Where it appears depends on the channel. */
   readonly subject?: string | TextFunction<OutputOf<Schema>, string> | undefined
-  /** HTML of a mail: mustache, or a function that returns HTML or a React element. */
+  /** HTML of a mail: mustache, or a function that returns HTML or a React element, for which `@react-email/render` is needed. */
   readonly html?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  /** In place of `html`: MJML with mustache, compiled by the package `mjml` when the notifier starts. */
+  readonly mjml?: string | undefined
   /**
    * Plain text: mustache, or a function that returns text or a React element. With `html` its alternative, which is
    * otherwise made from the HTML.
@@ -65,6 +67,7 @@ export interface TemplateVariantDefinition {
   /** Default: that of the template. */
   readonly subject?: string | undefined
   readonly html?: string | undefined
+  readonly mjml?: string | undefined
   readonly text?: string | undefined
 }
 

@@ -30,6 +30,7 @@ export interface CodeDefinition {
   readonly example?: unknown
   readonly subject?: Source | undefined
   readonly html?: Source | undefined
+  readonly mjml?: string | undefined
   readonly text?: Source | undefined
   readonly layout?: string | undefined
   readonly locale?: string | undefined
@@ -43,6 +44,7 @@ export interface CodeDefinition {
 export interface VariantSources {
   readonly subject?: string | undefined
   readonly html?: string | undefined
+  readonly mjml?: string | undefined
   readonly text?: string | undefined
 }
 
@@ -63,6 +65,7 @@ const definition = z.strictObject({
   example: z.unknown().optional(),
   subject: orFunction(subject).optional(),
   html: orFunction(source).optional(),
+  mjml: source.optional(),
   text: orFunction(source).optional(),
   layout: text(1, 100).optional(),
   locale: localeName.optional(),
@@ -74,6 +77,7 @@ const definition = z.strictObject({
       z.strictObject({
         subject: subject.optional(),
         html: source.optional(),
+        mjml: source.optional(),
         text: source.optional(),
       }),
     ),
@@ -83,7 +87,7 @@ const definition = z.strictObject({
   stored: z.boolean().optional(),
 })
 
-const TEXTS = ['subject', 'html', 'text'] as const
+const TEXTS = ['subject', 'html', 'mjml', 'text'] as const
 
 /**
  * The option `templates`.
@@ -110,10 +114,10 @@ function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
   within(option, () => {
     const kind = kinds.known.get(parsed.channel)
     if (kind === undefined) throw unknownChannel(parsed.channel, kinds)
-    assertFormat(kind, { html: parsed.html === undefined ? undefined : '' })
-    assertTemplateText(mustacheOf(parsed))
+    assertFormat(kind, { html: parsed.html === undefined && parsed.mjml === undefined ? undefined : '' })
+    assertMustache(mustacheOf(parsed))
     for (const [locale, variant] of Object.entries(locales))
-      assertTemplateText(variant, `template (locale ${locale})`)
+      assertMustache(variant, `template (locale ${locale})`)
   })
   assertTexts(option, parsed)
   for (const [locale, variant] of Object.entries(locales)) assertVariant(option, parsed, locale, variant)
@@ -126,8 +130,12 @@ function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
 
 /** The texts that are mustache. */
 export function mustacheOf(definition: Pick<CodeDefinition, (typeof TEXTS)[number]>): VariantSources {
-  const { subject, html, text } = definition
-  return { subject: asMustache(subject), html: asMustache(html), text: asMustache(text) }
+  const { subject, html, mjml, text } = definition
+  return { subject: asMustache(subject), html: asMustache(html), mjml, text: asMustache(text) }
+}
+
+function assertMustache({ subject, html, mjml, text }: VariantSources, owner?: string): void {
+  assertTemplateText({ subject, html: html ?? mjml, text }, owner)
 }
 
 function asMustache(source: Source | undefined): string | undefined {
@@ -135,7 +143,7 @@ function asMustache(source: Source | undefined): string | undefined {
 }
 
 function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): void {
-  const { html, text, layout, locales, stored } = definition
+  const { html, mjml, text, layout, locales, stored } = definition
   if (stored === true) {
     const given = [...TEXTS, 'layout', 'locale', 'locales', 'category', 'metadata'] as const
     const named = given.find((field) => definition[field] !== undefined)
@@ -143,9 +151,10 @@ function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): 
       throw wrong(`${option}.${named}`, 'absent with "stored": it is that of the stored template')
     return
   }
-  if (html === undefined && text === undefined)
+  if (html === undefined && mjml === undefined && text === undefined)
     throw wrong(option, 'with "html", "text" or both, or with "stored: true"')
-  if (layout !== undefined && [html, text].some(isFunction))
+  if (html !== undefined && mjml !== undefined) throw wrong(`${option}.mjml`, 'absent with "html"')
+  if (layout !== undefined && (mjml !== undefined || [html, text].some(isFunction)))
     throw wrong(`${option}.layout`, 'absent: a layout surrounds mustache only')
   if (locales !== undefined && TEXTS.every((field) => asMustache(definition[field]) === undefined))
     throw wrong(`${option}.locales`, 'absent: a function gets the locale')
@@ -188,7 +197,7 @@ function within<Result>(option: string, judge: () => Result): Result {
 }
 
 function ofOption(option: string, error: unknown): unknown {
-  return isNotifierError(error)
+  return isNotifierError(error) && error.code !== 'missing_peer'
     ? invalidOption(option, `The option "${option}": ${error.message}`, error)
     : error
 }

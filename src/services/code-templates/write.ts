@@ -1,10 +1,11 @@
 import type { RenderedText } from '../../domain/channel-kind.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { CodeText, NotificationContent } from '../../domain/notification.ts'
 import { toHeader } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
+import type { Markup } from '../../ports/markup.ts'
 import type { Languages } from '../languages/languages.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
 import { createStandIns, type StandIns, standInsOf } from '../links/stand-ins.ts'
@@ -30,6 +31,7 @@ export interface WritingParts {
   readonly compiled: Pick<CompiledTemplates, 'of'>
   readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
   readonly links: Pick<Links, 'canTrack'>
+  readonly markup: Markup
 }
 
 type Field = 'subject' | 'html' | 'text'
@@ -37,7 +39,7 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite({ compiled, languages, links }: WritingParts) {
+export function createWrite({ compiled, languages, links, markup }: WritingParts) {
   /** The texts that are mustache. */
   function fromMustache(
     template: Template,
@@ -68,7 +70,7 @@ export function createWrite({ compiled, languages, links }: WritingParts) {
       ? fromMustache(template, values, how, timeZone, standIns)
       : NOTHING
     const context = { variables: values, locale, timeZone, urls: standIns.urls }
-    const texts = await textsOf(definition, mustache, context, how)
+    const texts = await textsOf(definition, mustache, context, how, markup)
     const used = standInsOf(Object.values(texts), standIns)
     assertLinkable(used, {}, links)
     return {
@@ -87,20 +89,24 @@ async function textsOf(
   { subject, body, format, text }: RenderedText,
   context: TextContext<unknown>,
   how: Writing,
+  markup: Markup,
 ): Promise<Texts> {
   const { name } = definition
   const inText = format === 'html' ? text : body
-  async function write(field: Field, otherwise: string | undefined): Promise<string | undefined> {
+  async function write(field: Field, otherwise: string | undefined): Promise<Written | undefined> {
     const source = definition[field]
-    if (typeof source !== 'function') return source === undefined ? undefined : otherwise
-    const written = await called(name, field, source, context)
-    if (how.spent !== undefined) how.spent.characters += written.length
+    if (typeof source !== 'function')
+      return source === undefined || otherwise === undefined ? undefined : { text: otherwise }
+    const written = await called(name, field, source, context, markup)
+    if (how.spent !== undefined) how.spent.characters += written.text.length
     return written
   }
+  const html = await write('html', body)
+  const plain = await write('text', inText)
   return {
-    subject: how.subject ?? (await write('subject', subject ?? undefined)),
-    html: await write('html', body),
-    text: await write('text', inText),
+    subject: how.subject ?? (await write('subject', subject ?? undefined))?.text,
+    html: html?.text,
+    text: plain?.text ?? html?.plain,
   }
 }
 
@@ -117,35 +123,60 @@ function hasMustache(definition: CodeDefinition): boolean {
   return Object.values(mustacheOf(definition)).some((source) => source !== undefined)
 }
 
-/** @throws NotifierError `template_error`, `message_too_large` */
+interface Written {
+  readonly text: string
+  /** The plain text of an element of React. */
+  readonly plain?: string | undefined
+}
+
+/** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
 async function called(
   name: string,
   field: Field,
   write: AnyTextFunction,
   context: TextContext<unknown>,
-): Promise<string> {
+  markup: Markup,
+): Promise<Written> {
   const what = `The function "${field}"`
-  let written: unknown
+  let returned: unknown
   try {
-    written = await write(context)
+    returned = await write(context)
   } catch (cause) {
     throw failed(name, what, cause)
   }
-  if (typeof written !== 'string') throw noText(name, what, written)
-  if (written.length > MAX_BODY_LENGTH) {
+  if (typeof returned === 'string') return { text: sound(name, what, returned) }
+  if (field === 'subject' || !isElement(returned)) throw noText(name, field, returned)
+  try {
+    const { html, text } = await markup.react(returned)
+    return { text: sound(name, what, field === 'html' ? html : text), plain: sound(name, what, text) }
+  } catch (cause) {
+    throw isNotifierError(cause) ? cause : failed(name, `The element of ${what.toLowerCase()}`, cause)
+  }
+}
+
+/** @throws NotifierError `message_too_large` */
+function sound(name: string, what: string, text: string): string {
+  if (text.length > MAX_BODY_LENGTH) {
     throw new NotifierError('message_too_large', {
       message: `${what} of the template "${name}" returned more than ${MAX_BODY_LENGTH} characters.`,
       details: { template: name },
     })
   }
   // A function may cut a text within a character.
-  return written.replace(/\p{Cs}/gu, '\uFFFD')
+  return text.replace(/\p{Cs}/gu, '\uFFFD')
 }
 
-function noText(name: string, what: string, returned: unknown): NotifierError {
+/** An element of React 18 or later. */
+function isElement(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && '$$typeof' in value && typeof value.$$typeof === 'symbol'
+  )
+}
+
+function noText(name: string, field: Field, returned: unknown): NotifierError {
   const kind = returned === null ? 'null' : Array.isArray(returned) ? 'a list' : typeof returned
   return new NotifierError('template_error', {
-    message: `${what} of the template "${name}" returned ${kind}. It must return a text.`,
+    message: `The function "${field}" of the template "${name}" returned ${kind}. It must return a text${field === 'subject' ? '' : ' or an element of React'}.`,
     details: { template: name },
   })
 }

@@ -1,6 +1,7 @@
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { previewInputsOf } from '../../domain/input/preview.ts'
 import { finish } from '../../domain/steps.ts'
+import type { Markup } from '../../ports/markup.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
@@ -35,6 +36,7 @@ export function createTexts(
   processor: Processor,
   settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
   links: Links,
+  markup: Markup,
 ): Texts {
   const spoken = createLanguages(records, languages, settingsOf)
   const library = createLibrary(records, application, spoken)
@@ -44,7 +46,7 @@ export function createTexts(
     records,
     library,
     compiled,
-    code: createCodeTemplates(definitions, library, kinds, { compiled, languages: spoken, links }),
+    code: createCodeTemplates(definitions, library, kinds, { compiled, languages: spoken, links, markup }),
     lookUps: spoken.lookUps,
     previewInputs: previewInputsOf(kinds.known.values()),
     localeOf: spoken.localeOf,

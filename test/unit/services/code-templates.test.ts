@@ -228,7 +228,8 @@ describe('a template in code', () => {
     expect(error.message).not.toContain('secret')
     await expect(notifier.send({ to: TO, template: 'number' })).rejects.toMatchObject({
       code: 'template_error',
-      message: 'The function "html" of the template "number" returned number. It must return a text.',
+      message:
+        'The function "html" of the template "number" returned number. It must return a text or an element of React.',
     })
     await expect(notifier.send({ to: TO, template: 'large' })).rejects.toMatchObject({
       code: 'message_too_large',
