@@ -38,6 +38,7 @@ const ALL = [
   'heavy-mails',
   'lists',
   'languages',
+  'typed-templates',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { ChannelKind, RenderedText } from '../../domain/channel-kind.ts'
 import { LINK_NAMES, type LinkName, type MessageLinks } from '../../domain/template/links.ts'
 
@@ -10,7 +10,7 @@ export interface StandIns {
 }
 
 export function createStandIns(): StandIns {
-  const nonce = randomBytes(12).toString('hex')
+  const nonce = randomUUID()
   return { nonce, urls: urlsOf(nonce) }
 }
 
@@ -22,16 +22,17 @@ function urlsOf(nonce: string): MessageLinks {
   }
 }
 
+const NONE: ReadonlySet<LinkName> = new Set()
+
 /** The links that texts contain. */
 export function standInsOf(
   texts: readonly (string | undefined)[],
   { nonce, urls }: StandIns,
 ): ReadonlySet<LinkName> {
-  const whole = texts.join('\n')
-  if (!whole.includes(nonce)) return new Set()
-  return new Set(
-    LINK_NAMES.filter((name) => whole.includes(urls[name]) || whole.includes(encodeURIComponent(urls[name]))),
-  )
+  const linked = texts.filter((text) => text?.includes(nonce))
+  if (linked.length === 0) return NONE
+  const isIn = (url: string) => linked.some((text) => text?.includes(url))
+  return new Set(LINK_NAMES.filter((name) => isIn(urls[name]) || isIn(encodeURIComponent(urls[name]))))
 }
 
 /** The text with links in place of their stand-ins. */
