@@ -34,11 +34,16 @@ export function prefixOf(role: SharedRole): 'lay' | 'part' {
   return PREFIXES[role]
 }
 
-/** Names have no underscore, so no name looks like an id. */
+/** By name, as texts name each other: no id, which could be another organization's. */
+export function sharedByName(organizationId: string, role: SharedRole, name: string): RecordRef {
+  return { key: keyOf(organizationId, role, name) }
+}
+
+/** The record may be another organization's. Names have no underscore, so no name looks like an id. */
 export function sharedRef(organizationId: string, role: SharedRole, idOrName: string): RecordRef {
   return idOrName.startsWith(`${PREFIXES[role]}_`)
     ? { id: idOrName }
-    : { key: keyOf(organizationId, role, idOrName) }
+    : sharedByName(organizationId, role, idOrName)
 }
 
 export function sharedVersionId(id: string, version: number): string {

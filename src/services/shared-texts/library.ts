@@ -10,8 +10,8 @@ import type { ApplicationTexts } from './application.ts'
 import {
   type PinnedText,
   type SharedValue,
+  sharedByName,
   sharedKind,
-  sharedRef,
   sharedVersionId,
   sharedVersionKind,
 } from './kind.ts'
@@ -82,7 +82,7 @@ export function createLibrary(
     reads: RecordReads,
     instead: (PinnedText & { readonly role: SharedRole }) | undefined,
   ): Promise<{ readonly role: SharedRole; readonly text: PinnedText }[]> {
-    const refs = wanted.map(({ role, name }) => sharedRef(organizationId, role, name))
+    const refs = wanted.map(({ role, name }) => sharedByName(organizationId, role, name))
     const found = await reads.get(sharedKind, refs)
     return wanted.map(({ role, name }, index) => {
       const record = found[index] ?? null

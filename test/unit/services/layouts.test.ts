@@ -48,6 +48,26 @@ describe('a layout', () => {
     })
   })
 
+  it('is named by its name alone, so that no organization can read or use that of another', async () => {
+    const { notifier } = await open({ organizations: 'optional' })
+    await notifier.organizations.create({ id: 'org_other', name: 'Other' })
+    const other = notifier.organization('org_other')
+    const { id: layout } = await notifier.layouts.create({ name: 'brand', html: 'SECRET {{{content}}}' })
+    const text = { channel: 'email', html: 'x' }
+    await other.templates.create({ name: 'plain', ...text })
+    for (const tenant of [other, notifier]) {
+      await tenant.templates.create({ name: 'mine', ...text })
+      const uses = [
+        tenant.templates.previewDraft({ ...text, layout }),
+        tenant.templates.preview('mine', {}, { layout }),
+        tenant.templates.create({ name: 'theirs', ...text, layout }),
+        tenant.templates.update('mine', { layout }),
+      ]
+      const refused = { status: 'rejected', reason: { code: 'invalid_template' } }
+      expect(await Promise.allSettled(uses)).toMatchObject(uses.map(() => refused))
+    }
+  })
+
   it('needs its variables like the template', async () => {
     const { notifier } = await open()
     await brand(notifier)
