@@ -1,3 +1,4 @@
+import { transform } from 'esbuild'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +14,7 @@ let server: SMTPServer
 const mails: ParsedMail[] = []
 
 beforeAll(async () => {
-  consumer = await createConsumer(['nodemailer'])
+  consumer = await createConsumer(['nodemailer', 'react', 'react-dom', '@react-email/render'])
   for (const { code } of await codeBlocks(GUIDE, 'ts')) {
     const name = /^\/\/ (\S+)/.exec(code)?.[1]
     if (name !== undefined) await consumer.write(name, code)
@@ -112,4 +113,11 @@ test('the stored templates of the guide make three mails in two languages', asyn
     await notifier.stop()`
   const printed = await consumer.node(quiet, '--input-type=module', '-e', versions)
   expect(printed).toBe('invoice 1,password-reset 1,welcome 1\n')
+})
+
+test('the templates in React Email of the guide make the same mails', async () => {
+  const [tsx] = await codeBlocks(GUIDE, 'tsx')
+  const { code } = await transform(tsx?.code ?? '', { loader: 'tsx', jsx: 'automatic' })
+  await consumer.write('mails.js', code)
+  await sent('react.ts')
 })

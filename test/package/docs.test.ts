@@ -19,6 +19,24 @@ const files = [
   ...(await readdir(fromRoot('docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
 ]
 
+/** What the blocks use of React's types, which redeclare those of the DOM where both are installed. */
+const REACT = `
+declare namespace JSX {
+  interface Element { readonly type: unknown; readonly props: unknown; readonly key: string | null }
+  interface ElementChildrenAttribute { children: object }
+  interface IntrinsicElements { readonly [name: string]: Readonly<Record<string, unknown>> }
+}
+declare module 'react' {
+  export type ReactNode = unknown
+}
+declare module '@react-email/components' {
+  type Component = (properties: Readonly<Record<string, unknown>>) => JSX.Element
+  export const Button: Component
+  export const Html: Component
+  export const Text: Component
+}
+`
+
 let consumer: Consumer
 
 beforeAll(async () => {
@@ -69,9 +87,15 @@ test.each(files)('every relative link of %s leads to a file and a heading', asyn
 })
 
 test('every TypeScript block of the documentation compiles against the built package', async () => {
-  const blocks = (await Promise.all(files.map((file) => codeBlocks(file, 'ts')))).flat()
-  expect(blocks.length).toBeGreaterThan(8)
-  const sources = blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.ts`, code }))
+  const blocksIn = async (language: string) => {
+    const blocks = (await Promise.all(files.map((file) => codeBlocks(file, language)))).flat()
+    return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
+  }
+  const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
+  expect(plain.length).toBeGreaterThan(8)
+  expect(elements.length).toBeGreaterThan(1)
+  const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
+  const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }]
   for (const { name, code } of sources) await consumer.write(name, code)
   const compilerOptions = {
     target: 'es2023',
@@ -83,6 +107,7 @@ test('every TypeScript block of the documentation compiles against the built pac
     skipLibCheck: true,
     noEmit: true,
     allowImportingTsExtensions: true,
+    jsx: 'preserve',
     types: ['node'],
   }
   await consumer.write(
