@@ -1,5 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { defineTemplates } from '../../src/services/code-templates/define.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
@@ -14,6 +15,10 @@ async function deploy(place: Place, release: number) {
     layouts: { brand: { html: `${release} {{{content}}} {{> footer}}` } },
     partials: { footer: { html: `footer ${release}` } },
     messages: { en: { hello: `hello ${release}` } },
+    templates: defineTemplates({
+      coded: { channel: 'email', html: () => `<i>code ${release}</i>` },
+      a: { channel: 'email', stored: true },
+    }),
   })
   await notifier.start({ deliver: false })
   onTestFinished(() => notifier.stop())
@@ -30,8 +35,9 @@ async function keepsTexts(place: Place): Promise<void> {
     html: '<p>{{@hello}}</p>',
     locales: { de: { html: '<b>{{@hello}}</b>' } },
   })
-  const message = { to: 'ada@example.com', template: 'a' }
-  const { items } = await first.sendBatch([message, { ...message, locale: 'de' }])
+  const message = { to: 'ada@example.com', template: 'a' } as const
+  const coded = { to: 'ada@example.com', template: 'coded' } as const
+  const { items } = await first.sendBatch([message, { ...message, locale: 'de' }, coded])
   const ids = items.map((item) => ('id' in item ? item.id : ''))
 
   const second = await deploy(place, 2)
@@ -41,12 +47,14 @@ async function keepsTexts(place: Place): Promise<void> {
     Promise.all(
       all.map(async (id) => (await second.notifications.get(id, { rendered: true })).rendered?.body),
     )
-  const old = ['1 <p>hello 1</p> footer 1', '1 <b>hallo 1</b> footer 1']
+  const old = ['1 <p>hello 1</p> footer 1', '1 <b>hallo 1</b> footer 1', '<i>code 1</i>']
   expect(await bodies(ids)).toEqual(old)
   const again = await Promise.all(ids.map(async (id) => (await second.notifications.resend(id)).id))
   expect(await bodies(again)).toEqual(old)
   const { id } = await second.send({ ...message, locale: 'de' })
   expect(await bodies([id])).toEqual(['2 <b>hallo 2</b> own footer'])
+  const named = await second.notifications.list({ template: 'coded' })
+  expect(named.items.map((item) => item.id).sort()).toEqual([ids[2], again[2]].sort())
 
   await expect(second.partials.delete('footer')).resolves.toBeUndefined()
   await second.layouts.create({ name: 'brand', html: 'own {{{content}}}' })
