@@ -317,7 +317,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const notifications = createNotifications(
     storage,
     organizations,
-    texts,
+    { ...texts, processor },
     registry,
     engine.providers,
     emitNotificationEvent,

@@ -35,8 +35,12 @@ export function fewFields<Fields>(
   schema: z.ZodType<Fields>,
 ): z.ZodType<Fields, Fields> {
   const counted = z.preprocess((given, { addIssue }) => {
-    if (!isFields(given) || Object.keys(given).length <= most) return given
-    addIssue({ code: 'custom', message })
+    if (!isFields(given)) return given
+    // A record leaves it out.
+    if (Object.hasOwn(given, '__proto__'))
+      addIssue({ code: 'custom', message: 'must not have the field "__proto__"' })
+    else if (Object.keys(given).length > most) addIssue({ code: 'custom', message })
+    else return given
     return z.NEVER
   }, schema)
   return counted as unknown as z.ZodType<Fields, Fields>

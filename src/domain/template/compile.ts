@@ -88,6 +88,8 @@ export interface CompiledTemplate {
    *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead, spent?: Work): void
+  /** Like {@link assertVariables}, in steps. */
+  assertSteps(variables: Variables, instead?: Instead, spent?: Work): Steps<void>
   /**
    * Renders the text. Placeholders without a value are empty. Values are never expanded.
    *
@@ -113,6 +115,16 @@ export function compileTemplate(
   shared: SharedSources = NO_SHARED,
   language: Language | null = null,
 ): CompiledTemplate {
+  return finish(compileSteps(kind, source, shared, language))
+}
+
+/** Like {@link compileTemplate}, in steps. */
+export function* compileSteps(
+  kind: ChannelKind,
+  source: TemplateSource,
+  shared: SharedSources = NO_SHARED,
+  language: Language | null = null,
+): Steps<CompiledTemplate> {
   const own = formatOf(kind, source.format, source.body)
   const assembly = createAssembly(shared)
   if (shared.layout !== null && shared.layout[own] === null)
@@ -123,7 +135,7 @@ export function compileTemplate(
   const bodies = alternative === null ? [body] : [body, alternative]
   const beginning = beginningOf(body)
   const sources = subject === null ? bodies : [...bodies, subject]
-  const messages = messagesIn(sources, language)
+  const messages = yield* messagesIn(sources, language)
   const ofBody = requiredOf(bodies, messages, language)
   const levels = sources.map((source) => levelsOf(source, messages))
   const needsRendering =
@@ -159,7 +171,17 @@ export function compileTemplate(
 
   const inMessages = [...messages.values()].flatMap(({ args }) => args.map(({ name }) => name))
   const links = linksIn(sources, inMessages)
-  const render: CompiledTemplate['render'] = (...how) => finish(renderSteps(...how))
+
+  function* assertSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<void> {
+    const needed = instead.subject === undefined ? ofBoth : ofBody
+    spent.pieces += needed.length
+    const missing = needed.filter(({ name, type }) => !fitsArgument(lookUp(variables, name), type))
+    if (missing.length > 0) throw missingVariables(missing, variables)
+    // Rendering is the most expensive check, and happens again at the delivery.
+    const extent = extentOf(variables)
+    if (needsRendering || levels.some((each) => mayBeTooLarge(each, extent)))
+      yield* renderSteps(variables, instead, spent)
+  }
 
   return {
     parsed: { subject, body, text: alternative, messages, isLocalized: language !== null },
@@ -173,17 +195,9 @@ export function compileTemplate(
       const names = new Set(open.filter((name) => !isLinkName(name)))
       return [...names].map((name) => ({ name, required: required.has(name) }))
     },
-    assertVariables(variables, instead = {}, spent = nothing()) {
-      const needed = instead.subject === undefined ? ofBoth : ofBody
-      spent.pieces += needed.length
-      const missing = needed.filter(({ name, type }) => !fitsArgument(lookUp(variables, name), type))
-      if (missing.length > 0) throw missingVariables(missing, variables)
-      // Rendering is the most expensive check, and happens again at the delivery.
-      const extent = extentOf(variables)
-      if (needsRendering || levels.some((each) => mayBeTooLarge(each, extent)))
-        render(variables, instead, spent)
-    },
-    render,
+    assertVariables: (...how) => finish(assertSteps(...how)),
+    assertSteps,
+    render: (...how) => finish(renderSteps(...how)),
     renderSteps,
   }
 }

@@ -6,10 +6,15 @@ const MOST_ESCAPED = 6
 /** Maximum length of a number or boolean as text. */
 const LONGEST_NUMBER = 25
 
+/** Reading this many characters of a value costs as much as a tag. */
+export const CHARACTERS_OF_A_PIECE = 64
+
 /** The output of one pass through a level of sections. */
 interface Level {
   text: number
   values: number
+  /** Values of messages. */
+  inserted: number
   /** The pass itself and its pieces. */
   pieces: number
 }
@@ -26,7 +31,7 @@ export function levelsOf(tokens: readonly Token[], messages: Messages = new Map(
 type Messages = ReadonlyMap<string, CatalogueMessage>
 
 function collect(tokens: readonly Token[], depth: number, levels: Level[], messages: Messages): void {
-  const level = levels[depth] ?? { text: 0, values: 0, pieces: 0 }
+  const level = levels[depth] ?? { text: 0, values: 0, inserted: 0, pieces: 0 }
   levels[depth] = level
   level.pieces += tokens.length + 1
   for (const token of tokens) {
@@ -39,8 +44,14 @@ function collect(tokens: readonly Token[], depth: number, levels: Level[], messa
 }
 
 function addValue(level: Level, message: CatalogueMessage | undefined): void {
-  level.values += message === undefined ? 1 : message.uses
-  level.text += message === undefined ? 0 : MOST_ESCAPED * message.length
+  if (message === undefined) {
+    level.values += 1
+    return
+  }
+  level.values += message.uses
+  level.text += MOST_ESCAPED * message.length
+  level.inserted += message.args.length
+  level.pieces += message.work
 }
 
 /** The longest text and the longest list among the values. */
@@ -67,7 +78,7 @@ export function extentOf(value: unknown): Extent {
 export interface Work {
   /** UTF-16 units written. */
   characters: number
-  /** Tags and texts, even if empty, and one for each pass through a section. */
+  /** Tags and texts, even if empty, one for each pass through a section, and the work of messages. */
   pieces: number
 }
 
@@ -78,7 +89,7 @@ export function boundOf(levels: Levels, { text, list }: Extent): Work {
   let passes = 1
   for (const level of levels) {
     characters += passes * (level.text + level.values * text * MOST_ESCAPED)
-    pieces += passes * level.pieces
+    pieces += passes * (level.pieces + level.inserted * (text / CHARACTERS_OF_A_PIECE))
     passes *= list
   }
   return { characters, pieces }

@@ -1,4 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
+import { createStepCounter, type Steps } from '../steps.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** A value that a message takes from the variables. */
@@ -15,6 +16,8 @@ export interface CatalogueMessage {
   readonly length: number
   /** How often it inserts a value, at most. */
   readonly uses: number
+  /** What one use costs at most, in tags of a text. */
+  readonly work: number
   readonly args: readonly MessageArgument[]
   /**
    * @param value looks a variable up
@@ -45,7 +48,7 @@ export const ANY_LANGUAGE: Language = {
   locale: 'en',
   dir: 'ltr',
   locales: [],
-  message: () => ({ length: 0, uses: 0, args: [], format: () => '' }),
+  message: () => ({ length: 0, uses: 0, work: 0, args: [], format: () => '' }),
 }
 
 /** `{{@key}}` is a message of a catalogue. */
@@ -53,28 +56,35 @@ export function messageKey([type, name]: Token): string | null {
   return (type === 'name' || type === '&') && name.startsWith('@') ? name.slice(1) : null
 }
 
+/** Reading a message costs as much as writing this many characters. */
+export function costOfReading(length: number): number {
+  return 1_000 + 8 * length
+}
+
 /**
  * The messages of texts, by key.
  *
  * @throws NotifierError `missing_translation` for keys that no locale has
  */
-export function messagesIn(
+export function* messagesIn(
   sources: readonly (readonly Token[])[],
   language: Language | null,
-): ReadonlyMap<string, CatalogueMessage> {
+): Steps<ReadonlyMap<string, CatalogueMessage>> {
+  const isStepFull = createStepCounter()
   const messages = new Map<string, CatalogueMessage>()
   const missing = new Set<string>()
-  const visit = (level: readonly Token[]): void => {
+  function* visit(level: readonly Token[]): Steps<void> {
     for (const token of level) {
-      visit(childrenOf(token))
+      yield* visit(childrenOf(token))
       const key = messageKey(token)
       if (key === null || messages.has(key)) continue
       const message = language?.message(key) ?? null
       if (message === null) missing.add(key)
       else messages.set(key, message)
+      if (isStepFull(costOfReading(message?.length ?? 0))) yield
     }
   }
-  for (const source of sources) visit(source)
+  for (const source of sources) yield* visit(source)
   if (missing.size > 0) throw missingTranslation([...missing], language?.locales ?? [])
   return messages
 }
@@ -98,8 +108,12 @@ export function fitsArgument(value: unknown, type: MessageArgument['type']): boo
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
+/** Maximum length of a number or date as text. */
+const MOST_DIGITS = 1_000
+
 /** A number, or a text that is one. Null: neither. */
 export function numberOf(value: unknown): number | null {
+  if (typeof value === 'string' && value.length > MOST_DIGITS) return null
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
@@ -107,6 +121,7 @@ export function numberOf(value: unknown): number | null {
 /** An ISO 8601 text, or epoch milliseconds. Null: neither. */
 export function dateOf(value: unknown): Date | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null
+  if (typeof value === 'string' && value.length > MOST_DIGITS) return null
   const date = new Date(value)
   return Number.isNaN(date.getTime()) ? null : date
 }

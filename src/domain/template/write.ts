@@ -1,6 +1,6 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
-import type { Work } from './extent.ts'
+import { CHARACTERS_OF_A_PIECE, type Work } from './extent.ts'
 import type { CatalogueMessage, Language } from './language.ts'
 import { isLinkName } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
@@ -8,7 +8,7 @@ import { childrenOf, type Token } from './parse.ts'
 /** Maximum length of a body, source and rendered, in characters. */
 export const MAX_BODY_LENGTH: number = 512 * 1024
 
-/** Maximum number of tags and texts that one text expands, because lists multiply: five for each value of a message. */
+/** Maximum number of tags and texts that one text expands, and of the work of its messages, because lists multiply. */
 export const MAX_PIECES = 50_000
 
 /** The language of a text, and the time zone of its dates. */
@@ -45,14 +45,19 @@ export function* writeText(
   const outermost: Scope = { values: variables, outer: around }
 
   function* write(level: readonly Token[], scope: Scope): Steps<void> {
-    pieces += level.length + 1
-    if (pieces > MAX_PIECES) throw tooLarge(`expands more than ${MAX_PIECES} tags`)
+    spend(level.length + 1)
     for (const token of level) {
       if (isStepFull(ITEM_CHARACTERS)) yield
       const [type, name] = token
       if (type === 'text') add(name)
       else if (type !== '!') yield* tag(token, scope)
     }
+  }
+
+  function spend(work: number): void {
+    pieces += work
+    if (pieces > MAX_PIECES)
+      throw tooLarge(`expands more than ${MAX_PIECES} tags, with the parts of its messages`)
   }
 
   /** Links are the message's own, so no value of a list hides one. */
@@ -75,9 +80,23 @@ export function* writeText(
     const found = messages.get(name.slice(1))
     if (found === undefined) return
     // Without escaping, a message may have markup, but its values are texts.
-    const escapesValues = type === '&' ? escapeValue : asItIs
-    const text = found.format((value) => valueIn(scope, value), escapesValues, timeZone)
-    yield* addValue(text, type === 'name')
+    const escapes = type === '&' ? escapeValue : asItIs
+    spend(found.work)
+    if (isStepFull(found.work * ITEM_CHARACTERS)) yield
+    let read = 0
+    const written = found.format(
+      (value) => valueIn(scope, value),
+      (value) => {
+        read += value.length
+        return escapes(value)
+      },
+      timeZone,
+    )
+    // Also values that the message reads without writing them.
+    spend(Math.floor(read / CHARACTERS_OF_A_PIECE))
+    if (isStepFull(read)) yield
+    assertLength(text.length + written.length)
+    yield* addValue(written, type === 'name')
   }
 
   function* section(token: Token, value: unknown, scope: Scope): Steps<void> {
@@ -104,9 +123,7 @@ export function* writeText(
 
   function add(part: string): void {
     text += part
-    if (text.length > MAX_BODY_LENGTH) {
-      throw tooLarge(`has more than ${MAX_BODY_LENGTH} characters`)
-    }
+    assertLength(text.length)
   }
 
   try {
@@ -116,6 +133,10 @@ export function* writeText(
     spent.pieces += pieces
     spent.characters += text.length
   }
+}
+
+function assertLength(length: number): void {
+  if (length > MAX_BODY_LENGTH) throw tooLarge(`has more than ${MAX_BODY_LENGTH} characters`)
 }
 
 const asItIs = (value: string): string => value

@@ -3,7 +3,8 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { type CatalogueInput, cataloguePut, localeName } from '../../domain/input/catalogue.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
-import type { Steps } from '../../domain/steps.ts'
+import { createStepCounter, type Steps } from '../../domain/steps.ts'
+import { costOfReading } from '../../domain/template/language.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
@@ -128,19 +129,16 @@ function insertVersion(organizationId: string, value: CatalogueValue): RecordWri
   return { kind: catalogueVersionKind, do: 'insert', id, organizationId, value }
 }
 
-/** Messages per step. */
-const STEP = 20
-
 /** @throws NotifierError `invalid_parameter` for a malformed message */
 export function* assertMessages(
   messages: CatalogueInput,
   locale: string,
-  { compile }: Formatting,
+  { check }: Formatting,
 ): Steps<void> {
-  let checked = 0
+  const isStepFull = createStepCounter()
   for (const [key, message] of Object.entries(messages)) {
     try {
-      compile(message, locale)
+      check(message, locale)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       throw new NotifierError('invalid_parameter', {
@@ -148,8 +146,7 @@ export function* assertMessages(
         details: { field: `messages.${key}` },
       })
     }
-    checked += 1
-    if (checked % STEP === 0) yield
+    if (isStepFull(costOfReading(message.length))) yield
   }
 }
 

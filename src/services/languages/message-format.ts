@@ -13,6 +13,12 @@ type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 export interface Formatting {
   /** @throws Error for a malformed message, or one with a format that does not exist */
   compile(source: string, locale: string): CatalogueMessage
+  /**
+   * Checks a message before it is stored.
+   *
+   * @throws Error for what `compile` refuses, too many parts, or a format that would be ignored
+   */
+  check(source: string, locale: string): void
   /** The best match; null: none. */
   best(locale: string, among: readonly string[]): string | null
 }
@@ -32,6 +38,7 @@ async function load(): Promise<Formatting> {
   ])
   return {
     compile: (source, locale) => compile(Format, source, locale),
+    check: (source, locale) => void compile(Format, source, locale, assertParts),
     best(locale, among) {
       const found = match([locale], among, NO_LOCALE)
       return found === NO_LOCALE ? null : found
@@ -41,6 +48,8 @@ async function load(): Promise<Formatting> {
 
 /** "Undetermined": nobody writes in it. */
 const NO_LOCALE = 'und'
+
+const TEXT = 0
 
 /** The types of elements in a message. */
 const TYPES: Readonly<Record<number, MessageArgument['type']>> = {
@@ -52,7 +61,71 @@ const TYPES: Readonly<Record<number, MessageArgument['type']>> = {
   6: 'number',
 }
 
-function compile(Format: typeof IntlMessageFormat, source: string, locale: string): CatalogueMessage {
+/** Maximum number of arguments, number signs and branches of a message. */
+const MAX_PARTS = 200
+
+/** @throws Error for too many parts, or a format that would be ignored */
+function assertParts(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
+  const parts = [...partsOf(elements)]
+  if (parts.length > MAX_PARTS)
+    throw new Error(`it has more than ${MAX_PARTS} arguments, number signs and branches`)
+  for (const part of parts) {
+    const unknown = part === BRANCH ? null : unknownFormat(Format, part)
+    if (unknown !== null) throw new Error(`the format "${unknown}" does not exist`)
+  }
+}
+
+const BRANCH = Symbol('branch')
+
+/** Everything but text, with the branches and what is in them. */
+function* partsOf(elements: readonly Element[]): Generator<Element | typeof BRANCH> {
+  for (const element of elements) {
+    if (element.type !== TEXT) yield element
+    if (!('options' in element)) continue
+    for (const { value } of Object.values(element.options)) {
+      yield BRANCH
+      yield* partsOf(value)
+    }
+  }
+}
+
+const FORMATS = { 2: 'number', 3: 'date', 4: 'time' } as const
+
+/** The name of a format that the element has, but formatting ignores. Null: none. */
+function unknownFormat(Format: typeof IntlMessageFormat, element: Element): string | null {
+  if (!(element.type in FORMATS) || !('style' in element) || element.style == null) return null
+  const { style } = element
+  if (typeof style === 'string')
+    return Object.hasOwn(Format.formats[FORMATS[element.type as keyof typeof FORMATS]], style) ? null : style
+  if (!('tokens' in style)) return null
+  const names = style.tokens.map(({ stem, options }) => [stem, ...options].join('/'))
+  return names.find((name) => hasNoEffect(Format, name)) ?? null
+}
+
+function hasNoEffect(Format: typeof IntlMessageFormat, skeleton: string): boolean {
+  const [element] = new Format(`{n, number, ::${skeleton}}`).getAst()
+  const style = element !== undefined && 'style' in element ? element.style : null
+  return typeof style === 'object' && style !== null && Object.keys(style.parsedOptions).length === 0
+}
+
+/** The cost of an element in tags of a text, measured. Others cost one. */
+const WORK: Readonly<Record<number, number>> = { 0: 0, 2: 3, 3: 4, 4: 4, 6: 4, 7: 3 }
+
+/** The cost of elements, with the most expensive branch of each. */
+function workOf(elements: readonly Element[]): number {
+  return elements.reduce((sum, element) => {
+    const branches =
+      'options' in element ? Object.values(element.options).map(({ value }) => workOf(value)) : []
+    return sum + (WORK[element.type] ?? 1) + Math.max(0, ...branches)
+  }, 0)
+}
+
+function compile(
+  Format: typeof IntlMessageFormat,
+  source: string,
+  locale: string,
+  judge?: typeof assertParts,
+): CatalogueMessage {
   let timeZone = 'UTC'
   const formatters = {
     getNumberFormat: (_: unknown, options?: object) =>
@@ -66,6 +139,7 @@ function compile(Format: typeof IntlMessageFormat, source: string, locale: strin
       kept(`p${locale}${JSON.stringify(options)}`, () => new Intl.PluralRules(locale, options)),
   }
   const format = new Format(source, locale, undefined, { ignoreTag: true, formatters })
+  judge?.(Format, format.getAst())
   const found = argumentsOf(format.getAst(), true)
   const args = merged(found)
   // A currency or unit that does not exist is found only by its use.
@@ -74,6 +148,7 @@ function compile(Format: typeof IntlMessageFormat, source: string, locale: strin
     length: source.length,
     // A number sign in a plural stands for its value.
     uses: found.length + (source.match(/#/g)?.length ?? 0),
+    work: args.length + workOf(format.getAst()),
     args,
     format(value, escapeValue, zone) {
       timeZone = zone

@@ -14,7 +14,8 @@ import type { ProviderHealth } from '../delivery/records.ts'
 import { exampleUrls } from '../links/links.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { type RenderedMessage, renderContent, shown } from '../render.ts'
+import type { Processor } from '../processor.ts'
+import { contentSteps, type RenderedMessage, shown } from '../render.ts'
 import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
 import type { Texts } from '../templates/authoring.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
@@ -46,7 +47,7 @@ type Emit = (event: NotificationEvent) => void
 export function createNotifications(
   storage: Storage,
   organizations: Organizations,
-  { compiled, code }: Pick<Texts, 'compiled' | 'code'>,
+  { compiled, code, processor }: Pick<Texts, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
   emit: Emit,
@@ -87,11 +88,12 @@ export function createNotifications(
   }
 
   /** @throws NotifierError `sensitive_content` */
-  async function render({ channel, content }: Notification): Promise<RenderedMessage> {
+  async function render({ organizationId, channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
     const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
-    return shown(kind, renderContent(kind, content, template, exampleUrls), content.parts)
+    const share = processor.share(organizationId)
+    return shown(kind, await share(contentSteps(kind, content, template, exampleUrls)), content.parts)
   }
 
   return {

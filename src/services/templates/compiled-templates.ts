@@ -1,7 +1,7 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
-import { once } from '../../domain/steps.ts'
-import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
+import { finish, type Steps } from '../../domain/steps.ts'
+import { type CompiledTemplate, compileSteps } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
@@ -36,8 +36,8 @@ export function createCompiledTemplates(
   const entries = new Map<string, CompiledTemplate>()
   let bytes = 0
 
-  function remember(template: Template): CompiledTemplate {
-    const compiled = compileTemplate(
+  function* remember(template: Template): Steps<CompiledTemplate> {
+    const compiled = yield* compileSteps(
       kinds.of(template.channel),
       template,
       template.made?.sources,
@@ -72,10 +72,14 @@ export function createCompiledTemplates(
     return pinned === undefined ? version : library.load(version, pinned)
   }
 
-  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? remember(template)
+  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? finish(remember(template))
+
+  function* steps(template: Template): Steps<CompiledTemplate> {
+    return recall(keyOf(template)) ?? (yield* remember(template))
+  }
 
   const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
-    processor.share(template.organizationId)(once(() => of(template)))
+    processor.share(template.organizationId)(steps(template))
 
   return {
     of,

@@ -3,13 +3,13 @@ import { isNotifierError, NotifierError } from '../../domain/errors/notifier-err
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import type { PreviewOptions } from '../../domain/input/preview.ts'
-import { once } from '../../domain/steps.ts'
-import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
+import { type CompiledTemplate, compileSteps } from '../../domain/template/compile.ts'
 import { EXAMPLE_LINKS } from '../../domain/template/links.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { CodeTemplate } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import { exampleUrls } from '../links/links.ts'
+import type { RunInSlices } from '../processor.ts'
 import { personOf, unknownRecipient } from '../recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../recipients/language.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
@@ -33,23 +33,24 @@ export function createPreviews(
 ): Pick<Scoped<Tenant['templates']>, 'preview' | 'previewDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
 
-  function preview(
+  async function preview(
+    share: RunInSlices,
     template: CompiledTemplate,
     kind: ChannelKind,
     variables: Readonly<Record<string, unknown>>,
     parts: unknown,
     timeZone: string | undefined,
-  ): TemplatePreview {
+  ): Promise<TemplatePreview> {
     const placeholders = template.placeholders().slice(0, MOST_PLACEHOLDERS)
     try {
-      template.assertVariables(variables, { timeZone })
+      await share(template.assertSteps(variables, { timeZone }))
     } catch (error) {
       if (!isNotifierError(error) || error.code !== 'invalid_template_variable') throw error
       const { code, message, details } = error
       throw new NotifierError(code, { message, details: { ...details, placeholders } })
     }
     const values = template.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
-    return { ...shown(kind, template.render(values, { timeZone }), parts), placeholders }
+    return { ...shown(kind, await share(template.renderSteps(values, { timeZone })), parts), placeholders }
   }
 
   /** The person whose locale and time zone count. Null: nobody is named. */
@@ -101,9 +102,11 @@ export function createPreviews(
       const reader = await readerOf(organizationId, recipient)
       const { made, ...text } = await library.complete(wanted, records, localeOf({ locale }, reader))
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
-      const compile = once(() => compileTemplate(kind, text, made?.sources, made?.language))
-      const ready = draft ? await processor.share(organizationId)(compile) : await prepared({ ...text, made })
-      return preview(ready, kind, parsed, parts, zone)
+      const share = processor.share(organizationId)
+      const ready = draft
+        ? await share(compileSteps(kind, text, made?.sources, made?.language))
+        : await prepared({ ...text, made })
+      return preview(share, ready, kind, parsed, parts, zone)
     },
     async previewDraft(organizationId, given) {
       const parsed = parseSubject(previewInputs.draft, given)
@@ -114,10 +117,10 @@ export function createPreviews(
       const parts = await judgedParts(organizationId, kind, parsed)
       const reader = await readerOf(organizationId, recipient)
       const { made, ...own } = await library.complete(draft, records, localeOf({ locale: inLocale }, reader))
-      const compile = once(() => compileTemplate(kind, own, made?.sources, made?.language))
+      const share = processor.share(organizationId)
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
-      const ready = await processor.share(organizationId)(compile)
-      return preview(ready, kind, { ...data, ...variables }, parts, zone)
+      const ready = await share(compileSteps(kind, own, made?.sources, made?.language))
+      return preview(share, ready, kind, { ...data, ...variables }, parts, zone)
     },
   }
 }

@@ -313,6 +313,14 @@ describe('catalogues', () => {
     ['de', { a: 7 }, 'messages.a'],
     ['de', { a: '' }, 'messages.a'],
     ['de', { a: 'x'.repeat(5_001) }, 'messages.a'],
+    ['de', { a: '{x}'.repeat(201) }, 'messages.a'],
+    ['de', { a: '{n, plural, =1{} other{}}'.repeat(67) }, 'messages.a'],
+    ['de', { a: '{n, plural, =1{{n, number, nonsense}} other{}}' }, 'messages.a'],
+    ['de', { a: '{n, number, ::currency/EUR nonsense/X}' }, 'messages.a'],
+    ['de', { a: '{n, date, nonsense}' }, 'messages.a'],
+    ['de', { a: '{n, time, nonsense}' }, 'messages.a'],
+    ['de', JSON.parse('{ "a": "x", "__proto__": "x" }'), 'messages'],
+    ['__proto__', { a: 'x' }, 'locale'],
     ['de', Object.fromEntries(Array.from({ length: 5_001 }, (_, index) => [`k${index}`, 'x'])), 'messages'],
     [
       'de',
@@ -325,6 +333,19 @@ describe('catalogues', () => {
       code: 'invalid_parameter',
       details: { field },
     })
+  })
+
+  it('have messages of at most 200 parts, in all formats', async () => {
+    const { notifier } = await open()
+    const formats = [
+      ...['integer', 'percent', '::currency/EUR', '::.00', '::compact-short'].map(
+        (name) => `{n, number, ${name}}`,
+      ),
+      ...['short', 'medium', 'long', 'full', '::yMMMd'].map((name) => `{n, date, ${name}}`),
+      '{n, number} {n, date} {n, time} {n, time, short} {n, selectordinal, one {#st} other {#th}}',
+    ]
+    const messages = { a: formats.join(' '), b: '{x}'.repeat(200) }
+    expect(await notifier.messages.put('de', messages)).toMatchObject({ messages })
   })
 
   it.each([
