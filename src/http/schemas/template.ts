@@ -150,6 +150,6 @@ export const templateLint: z.ZodType<TemplateLint> = z.object({
       }),
     )
     .describe('At most 200.'),
-  complete: z.boolean().describe('False: there are more findings.'),
+  complete: z.boolean().describe('False: there may be more findings.'),
   locales: z.array(z.string()).describe('The locales that were checked. Empty: the text cannot be read.'),
 })

@@ -2,10 +2,18 @@ import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { shortName } from '../../domain/listed-names.ts'
 import type { BodyFormat } from '../../domain/notification.ts'
+import type { Steps } from '../../domain/steps.ts'
 import { createFindings, type Findings, type LintedSource } from '../../domain/template/lint/findings.ts'
-import { faultsOfError, type LintExamples, lintSteps, lintText } from '../../domain/template/lint/lint.ts'
+import {
+  faultsOfError,
+  type LintExamples,
+  type Linted,
+  lintSteps,
+  lintText,
+} from '../../domain/template/lint/lint.ts'
 import { type LintFault, TEMPLATE_RULES } from '../../domain/template/lint/rules.ts'
 import type { Template } from '../../domain/template/template.ts'
+import { MAX_PIECES } from '../../domain/template/write.ts'
 import type { CodeTemplate } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import type { Writing } from '../code-templates/write.ts'
@@ -22,6 +30,8 @@ import { type UnstoredText, unstoredTemplate } from './unstored.ts'
 
 /** Maximum number of locales of a lint. */
 const MOST_LOCALES = 100
+/** Maximum work of a lint, in tags that texts expand. Beyond it, no further locale is begun. */
+const MOST_WORK = 20 * MAX_PIECES
 
 /** What lints need of templates. */
 export interface LintNeeds extends MissingFinder {
@@ -47,26 +57,25 @@ export function createLint(
 ): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
 
-  /** @returns false if the text cannot be put together */
   async function lintIn(
     locale: string,
     template: Template,
     examples: LintExamples,
     used: Set<string>,
     findings: Findings,
-  ): Promise<boolean> {
+  ): Promise<Pick<Linted, 'isReadable' | 'work'>> {
     try {
       const text = await library.complete(template, records, locale)
       const timeZone = examples.timeZone ?? text.made?.timeZone
       const share = processor.share(template.organizationId)
-      const { faults, isReadable } = await share(
+      const { faults, isReadable, work } = await share(
         lintSteps(kinds.of(text.channel), text, { ...examples, timeZone }, used),
       )
-      for (const fault of faults) findings.add(inField(fault, text), locale, sourcesOf(text, fault.field))
-      return isReadable
+      await share(addSteps(faults, text, locale, findings))
+      return { isReadable, work }
     } catch (error) {
       for (const fault of faultsOfError(error)) findings.add(inField(fault, template), locale)
-      return false
+      return { isReadable: false, work: 0 }
     }
   }
 
@@ -79,25 +88,32 @@ export function createLint(
     return [...locales].slice(0, MOST_LOCALES)
   }
 
-  /** @returns the checked locales; false: a text cannot be put together */
+  /** @returns the checked locales; whether those are all; whether each text can be put together */
   async function lintAll(
     template: Template,
     own: string,
     examples: LintExamples,
     used: Set<string>,
     findings: Findings,
-  ): Promise<{ readonly locales: readonly string[]; readonly isReadable: boolean }> {
+  ): Promise<Pick<TemplateLint, 'locales' | 'complete'> & Pick<Linted, 'isReadable'>> {
     try {
       const known = await knownLocales(template.organizationId)
       const locales = await localesOf(template, own, known)
+      const checked: string[] = []
       let isReadable = true
-      for (const locale of locales)
-        isReadable = (await lintIn(locale, template, examples, used, findings)) && isReadable
+      let left = MOST_WORK
+      for (const locale of locales) {
+        if (left <= 0) break
+        const linted = await lintIn(locale, template, examples, used, findings)
+        isReadable &&= linted.isReadable
+        left -= linted.work
+        checked.push(locale)
+      }
       addMissing(await missingOf(template, known), findings)
-      return { locales, isReadable }
+      return { locales: checked, complete: checked.length === locales.length, isReadable }
     } catch (error) {
       for (const fault of faultsOfError(error)) findings.add(inField(fault, template), own)
-      return { locales: [own], isReadable: false }
+      return { locales: [own], complete: true, isReadable: false }
     }
   }
 
@@ -109,9 +125,10 @@ export function createLint(
     const variables = valuesOf(given)
     const used = new Set<string>()
     const examples = { variables, parts, timeZone: given.timeZone }
-    const { locales, isReadable } = await lintAll(template, own, examples, used, findings)
-    if (isReadable) for (const fault of unusedFaults(variables ?? {}, used)) findings.add(fault, own)
-    return { findings: findings.list(), complete: findings.complete, locales }
+    const { locales, complete, isReadable } = await lintAll(template, own, examples, used, findings)
+    if (isReadable && complete)
+      for (const fault of unusedFaults(variables ?? {}, used)) findings.add(fault, own)
+    return { findings: findings.list(), complete: complete && findings.complete, locales }
   }
 
   async function faultsWritten(
@@ -214,6 +231,18 @@ function unread(error: unknown, locale: string): TemplateLint {
 
 function valuesOf({ variables, data }: Given): Values | undefined {
   return variables === undefined && data === undefined ? undefined : { ...data, ...variables }
+}
+
+function* addSteps(
+  faults: readonly LintFault[],
+  text: Template,
+  locale: string,
+  findings: Findings,
+): Steps<void> {
+  for (const fault of faults) {
+    findings.add(inField(fault, text), locale, sourcesOf(text, fault.field))
+    yield
+  }
 }
 
 /** The texts in which an excerpt of a field may stand. */

@@ -79,7 +79,7 @@ export interface TemplateComparison {
 export interface TemplateLint {
   /** In no order: at most 200. */
   readonly findings: readonly LintFinding[]
-  /** False: there are more findings. */
+  /** False: there may be more findings. */
   readonly complete: boolean
   /** The locales that were checked. Empty: the text cannot be read. */
   readonly locales: readonly string[]

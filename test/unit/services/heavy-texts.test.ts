@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { htmlToText } from '../../../adapters/channels/kit/mail/html-to-text.ts'
 import { composeMail } from '../../../adapters/channels/smtp/mime.ts'
 import { finish, STEP_CHARACTERS, type Steps } from '../../../src/domain/steps.ts'
-import { compileTemplate } from '../../../src/domain/template/compile.ts'
+import { compileSteps, compileTemplate } from '../../../src/domain/template/compile.ts'
+import type { Language } from '../../../src/domain/template/language.ts'
+import { type LintedTemplate, lintSteps } from '../../../src/domain/template/lint/lint.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { trackHtml } from '../../../src/domain/track-html.ts'
+import { loadFormatting } from '../../../src/services/languages/message-format.ts'
 import { ENCODERS, mailOf } from '../../support/any-mail.ts'
 import { kindOf } from '../../support/kinds.ts'
 
 const [, encoders] = ENCODERS[0] ?? expect.unreachable()
+
+const formatting = await loadFormatting()
 
 /** As long as a body may be. */
 const long = (piece: string): string => piece.repeat(Math.floor(MAX_BODY_LENGTH / piece.length))
@@ -19,9 +24,29 @@ function stepsOf(steps: Steps<unknown>): number {
   return count
 }
 
+const language = (locale: string, source: string): Language => {
+  const message = formatting.compile(source, locale)
+  return { locale, dir: 'ltr', locales: [locale], message: () => message }
+}
+const speak = (source: string, message: string) =>
+  compileTemplate(
+    kindOf('email'),
+    { subject: null, body: source, format: 'html' },
+    undefined,
+    language('en', message),
+  )
+const PLURALS = '{n, plural, =1{} other{}}'.repeat(60)
+
 const compose = (text: string) => composeMail(mailOf({ text }), encoders)
 const render = (source: string, variables = {}) =>
   compileTemplate(kindOf('email'), { subject: null, body: source, format: 'html' }).renderSteps(variables)
+const judge = (html: string, made?: LintedTemplate['made']) =>
+  lintSteps(
+    kindOf('email'),
+    { subject: null, body: html, format: 'html', text: null, made },
+    { variables: {}, parts: undefined, timeZone: undefined },
+    new Set(),
+  )
 const track = (html: string) =>
   trackHtml(html, { pixel: null, click: (href) => `https://c.example/?${href}` })
 const LINK = '<a href="#">x</a> '
@@ -32,6 +57,24 @@ describe('a text as long as may be', () => {
     ['rendered with a value that is escaped', render('{{a}}', { a: '<'.repeat(MAX_BODY_LENGTH / 4) })],
     ['rendered from many tags', render('{{a}} '.repeat(9_000), { a: 'x' })],
     ['rendered from a list', render('{{#a}}x{{.}}{{/a}}', { a: Array(12_000).fill('y') })],
+    [
+      'rendered from messages',
+      speak('{{#a}}{{@k}}{{/a}}', PLURALS).renderSteps({ a: Array(150).fill({}), n: 2 }),
+    ],
+    [
+      'of many messages, compiled',
+      compileSteps(
+        kindOf('email'),
+        {
+          subject: null,
+          body: Array.from({ length: 1_000 }, (_, at) => `{{@k${at}}}`).join(''),
+          format: null,
+        },
+        undefined,
+        language('en', PLURALS),
+      ),
+    ],
+    ['of links and images, judged', judge(long('<img src=http://x>'))],
     ['with links that are counted', track(long('<a href="https://e.example/1">x</a>'))],
     ['with links that are not', track(long(LINK))],
     ['of words, made text', htmlToText(long('a '))],
@@ -43,6 +86,36 @@ describe('a text as long as may be', () => {
     ['of long lines, composed', compose(long(`${'é x'.repeat(200)}\n`))],
   ])('%s takes many steps', (_name, steps) => {
     expect(stepsOf(steps)).toBeGreaterThanOrEqual(MAX_BODY_LENGTH / STEP_CHARACTERS / 4)
+  })
+
+  it.each([
+    ['plurals', PLURALS, { n: 2 }],
+    ['dates', '{d, date, ::d}'.repeat(60), { d: 0 }],
+    ['numbers', '{n, number}'.repeat(60), { n: 2 }],
+    ['the more expensive branch', `{s, select, a {} other {${PLURALS}}}`, { s: 'a', n: 2 }],
+    ['long values in a branch', '{n, plural, =1 {{s}} other {}}', { n: 2, s: 'x'.repeat(20_000) }],
+  ])('has a limit for %s in messages, though nothing is written', (_name, message, values) => {
+    const template = speak('{{#a}}{{@k}}{{/a}}', message)
+    const tooMany = { ...values, a: Array(300).fill({}) }
+    const refusal = expect.objectContaining({ code: 'message_too_large' })
+    expect(() => template.render(tooMany)).toThrow(refusal)
+    expect(() => template.assertVariables(tooMany)).toThrow(refusal)
+    expect(() => template.assertVariables({ ...values, a: [{}] })).not.toThrow()
+  })
+
+  it('counts as work of a lint with its messages', () => {
+    const made = (message: string) => ({
+      key: 'k',
+      sources: { layout: null, partials: new Map() },
+      language: language('en', message),
+    })
+    const worked = (message: string) => finish(judge('{{@k}}', made(message) as never)).work
+    expect(worked(PLURALS)).toBeGreaterThan(50 * worked('x'))
+  })
+
+  it('has no limit below 50,000 tags for short messages', () => {
+    const template = speak('{{#a}}{{@k}}{{/a}}', 'Hello {n}')
+    expect(() => template.render({ a: Array(9_000).fill({}), n: 'x' })).not.toThrow()
   })
 
   it('is encoded in lines of 76 characters that decode to it, wherever it is cut', () => {

@@ -231,6 +231,41 @@ describe('a lint', () => {
     expect(findings[199]).toMatchObject({ line: 200, excerpt: '<img src="199.png">' })
   })
 
+  it('counts a fault once, however often the text has it', async () => {
+    const { templates } = await open()
+    const html = `${'<img src="a.png">'.repeat(1_000)}<img src="b.png">`
+    const { findings, complete } = await templates.lintDraft({
+      channel: 'email',
+      subject: 'Hi',
+      html,
+      text: 'x',
+    })
+    expect(findings.map(({ excerpt }) => excerpt)).toEqual(['<img src="a.png">', '<img src="b.png">'])
+    expect(complete).toBe(true)
+  })
+
+  it('begins no further locale after too much work', async () => {
+    const { templates, notifier } = await open()
+    const all = ['cs', 'da', 'de', 'el', 'en', 'es', 'fi', 'fr', 'hu', 'it', 'nl', 'pl']
+    for (const locale of all) await notifier.messages.put(locale, { k: 'x' })
+    const lint = (length: number) =>
+      templates.lintDraft({
+        channel: 'email',
+        subject: 'Hi',
+        html: `${'x'.repeat(length)}{{@k}}`,
+        text: 'x',
+        variables: { unused: 'x' },
+      })
+    const small = await lint(1)
+    expect([small.complete, small.locales.length, rulesOf(small)]).toEqual([true, 12, ['unused_variable']])
+    const large = await lint(500_000)
+    expect(large.complete).toBe(false)
+    expect(large.locales[0]).toBe('en')
+    expect(large.locales.length).toBeLessThan(12)
+    // A locale that was not checked may use it.
+    expect(rulesOf(large)).not.toContain('unused_variable')
+  })
+
   it('shows excerpts of limited length', async () => {
     const { templates } = await open()
     const html = `<p>x</p>\n<img src="${'x'.repeat(1_000)}">`

@@ -20,6 +20,11 @@ export interface Findings {
   list(): readonly LintFinding[]
 }
 
+/** The same for faults that are one finding. */
+export function keyOf({ rule, field, message, excerpt }: LintFault): string {
+  return [rule, field, message, excerpt?.slice(0, MAX_EXCERPT)].join('\n')
+}
+
 export function createFindings(rules: Readonly<Record<string, LintRule>>): Findings {
   const found = new Map<string, LintFinding & { readonly locales: string[] }>()
   let complete = true
@@ -31,7 +36,7 @@ export function createFindings(rules: Readonly<Record<string, LintRule>>): Findi
     add(fault, locale, sources = []) {
       const { rule, message, field } = fault
       const excerpt = fault.excerpt?.slice(0, MAX_EXCERPT)
-      const key = [rule, field, message, excerpt].join('\n')
+      const key = keyOf(fault)
       const known = found.get(key)
       if (known !== undefined) {
         if (!known.locales.includes(locale)) known.locales.push(locale)

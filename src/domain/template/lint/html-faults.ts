@@ -16,14 +16,19 @@ const REFERENCES: Readonly<Record<string, string>> = { colon: ':', tab: '\t', ne
 /** More than a scheme needs, however it is hidden. */
 const SCHEME_LENGTH = 500
 
+/** Looking for a few attributes costs as much as this many characters. */
+const COST_OF_ATTRIBUTES = 4 * ITEM_CHARACTERS
+
 /** Finds faults in HTML. Undefined: other work may run. */
 export function* htmlFaults(html: string, field: string): Generator<LintFault | undefined> {
   const isStepFull = createStepCounter()
   for (const token of htmlTokens(html)) {
-    if (isStepFull(ITEM_CHARACTERS)) yield undefined
+    if (isStepFull(ITEM_CHARACTERS + (token.kind === 'open' ? COST_OF_ATTRIBUTES : 0))) yield undefined
     if (token.kind !== 'open') continue
-    const excerpt = `<${html.slice(token.attributesAt - token.name.length, token.attributesAt)}${token.attributes}>`
-    for (const fault of tagFaults(token)) yield { ...fault, field, excerpt }
+    for (const fault of tagFaults(token)) {
+      const name = html.slice(token.attributesAt - token.name.length, token.attributesAt)
+      yield { ...fault, field, excerpt: `<${name}${token.attributes}>` }
+    }
   }
 }
 

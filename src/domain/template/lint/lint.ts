@@ -1,13 +1,14 @@
 import type { ChannelKind, LintedText, RenderedText } from '../../channel-kind.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { isNotifierError } from '../../errors/notifier-error.ts'
-import type { Steps } from '../../steps.ts'
-import { type CompiledTemplate, compileTemplate, type ParsedTexts, toHeader } from '../compile.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../steps.ts'
+import { type CompiledTemplate, compileSteps, type ParsedTexts, toHeader } from '../compile.ts'
+import type { Work } from '../extent.ts'
 import { formatOf } from '../format.ts'
 import { EXAMPLE_LINKS } from '../links.ts'
 import type { Token } from '../parse.ts'
 import type { Template } from '../template.ts'
-import { MAX_FINDINGS } from './findings.ts'
+import { keyOf, MAX_FINDINGS } from './findings.ts'
 import { htmlFaults } from './html-faults.ts'
 import type { LintFault, TemplateRule } from './rules.ts'
 import { sourceText } from './source-text.ts'
@@ -31,7 +32,14 @@ export interface Linted {
   readonly faults: readonly LintFault[]
   /** False: it cannot be put together, so that most rules were not asked. */
   readonly isReadable: boolean
+  /** What finding them cost, in tags that a text expands. */
+  readonly work: number
 }
+
+/** Compiling a tag costs as much as expanding this many. */
+const EXPANDED_OF_COMPILED = 4
+/** Judging this many characters costs as much as expanding a tag. */
+const CHARACTERS_OF_A_TAG = 8
 
 /**
  * Finds the faults of a template in one locale.
@@ -44,8 +52,11 @@ export function* lintSteps(
   examples: LintExamples,
   used: Set<string>,
 ): Steps<Linted> {
-  const compiled = compile(kind, template)
-  if ('faults' in compiled) return { ...compiled, isReadable: false }
+  const length = template.body.length + (template.text?.length ?? 0)
+  const compiled = yield* compile(kind, template)
+  if ('faults' in compiled)
+    return { ...compiled, isReadable: false, work: Math.ceil(length / CHARACTERS_OF_A_TAG) }
+  const spent = { pieces: EXPANDED_OF_COMPILED * compiled.pieces, characters: length }
   const { variables, parts } = examples
   const { parsed } = compiled
   const faults: LintFault[] =
@@ -53,7 +64,7 @@ export function* lintSteps(
       ? []
       : [...(yield* variableFaults(textsOf(kind, parsed), parsed, variables, used))]
   const isSendable = variables !== undefined && !faults.some(({ rule }) => rule === 'missing_variable')
-  const sent = isSendable ? yield* rendered(compiled, variables, examples, faults) : null
+  const sent = isSendable ? yield* rendered(compiled, variables, examples, faults, spent) : null
   yield
   const source = yield* judged(kind, {
     ...sourcesOf(kind, template, parsed),
@@ -61,15 +72,18 @@ export function* lintSteps(
     isMeasured: sent === null,
   })
   faults.push(...source)
-  if (sent === null) return { faults, isReadable: true }
-  faults.push(...(yield* lintText(kind, sent, parts)).filter(unlike(source)))
-  return { faults, isReadable: true }
+  if (sent !== null) faults.push(...(yield* lintText(kind, sent, parts, unlike(source))))
+  const work = spent.pieces + Math.ceil(spent.characters / CHARACTERS_OF_A_TAG)
+  return { faults, isReadable: true, work }
 }
 
-function compile(kind: ChannelKind, template: LintedTemplate): CompiledTemplate | Pick<Linted, 'faults'> {
+function* compile(
+  kind: ChannelKind,
+  template: LintedTemplate,
+): Steps<CompiledTemplate | Pick<Linted, 'faults'>> {
   const { made } = template
   try {
-    return compileTemplate(kind, template, made?.sources, made?.language)
+    return yield* compileSteps(kind, template, made?.sources, made?.language)
   } catch (error) {
     return { faults: faultsOfError(error) }
   }
@@ -90,24 +104,30 @@ function* rendered(
   variables: Readonly<Record<string, unknown>>,
   { timeZone }: LintExamples,
   faults: LintFault[],
+  spent: Work,
 ): Steps<RenderedText | null> {
   const values = compiled.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
   try {
-    return yield* compiled.renderSteps(values, { timeZone })
+    return yield* compiled.renderSteps(values, { timeZone }, spent)
   } catch (error) {
     faults.push(...faultsOfError(error))
     return null
   }
 }
 
-/** Finds the faults of a text as it is sent. */
+/**
+ * Finds the faults of a text as it is sent.
+ *
+ * @param counts whether a fault is one
+ */
 export function* lintText(
   kind: ChannelKind,
   text: RenderedText,
   parts: unknown,
+  counts: (fault: LintFault) => boolean = () => true,
 ): Steps<readonly LintFault[]> {
-  const found = yield* judged(kind, { ...text, parts, isMeasured: true })
-  return [...refusals(kind, text, parts), ...found]
+  const found = yield* judged(kind, { ...text, parts, isMeasured: true }, counts)
+  return [...refusals(kind, text, parts).filter(counts), ...found]
 }
 
 /** What a send with the examples refuses. */
@@ -141,11 +161,26 @@ function sourcesOf(
   }
 }
 
-function* judged(kind: ChannelKind, text: LintedText): Steps<readonly LintFault[]> {
+/** A fault costs as much as this many characters: it is compared with others. */
+const COST_OF_FAULT = 8 * ITEM_CHARACTERS
+
+/** The different faults of a text. Stops after one more than there may be findings: so they are known to be more. */
+function* judged(
+  kind: ChannelKind,
+  text: LintedText,
+  counts: (fault: LintFault) => boolean = () => true,
+): Steps<readonly LintFault[]> {
+  const isStepFull = createStepCounter()
+  const seen = new Set<string>()
   const faults: LintFault[] = []
   for (const found of faultsIn(kind, text)) {
-    if (found === undefined) yield
-    else faults.push(found)
+    if (found === undefined || isStepFull(COST_OF_FAULT)) yield
+    if (found === undefined) continue
+    const key = keyOf(found)
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (counts(found)) faults.push(found)
+    if (faults.length > MAX_FINDINGS) break
   }
   return faults
 }
