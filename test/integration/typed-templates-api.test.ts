@@ -27,8 +27,8 @@ it('a template in code is sent over REST by its name, with the values that its s
     })
     const response = await handle(request, { remoteAddress: '127.0.0.1', encrypted: false })
     return {
-      status: response.status,
-      body: (await response.json()) as { id: string } & Record<string, unknown>,
+      status: response?.status,
+      body: (await response?.json()) as { id: string } & Record<string, unknown>,
     }
   }
   const send = (variables: object) => call('notify', { to: 'ada@example.com', template: 'order', variables })
