@@ -142,7 +142,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const processor = createProcessor(clock)
   const plans = createPlanFinder(stores, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
-  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup())
+  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const { compiled, code } = texts
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
     for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
@@ -347,7 +347,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const service: Service = {
     version: VERSION,
     sendInput,
-    previewInputs: texts.previewInputs,
+    ...texts.served,
     maxAttachmentBytes: options.attachments.maxBytes,
     channels: [...kinds.known.keys()],
     kinds: knownKinds(kinds, registry.channels),

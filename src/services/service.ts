@@ -6,6 +6,7 @@ import type { PageTextsByLanguage } from '../domain/page-texts.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Kinds } from './channels/kinds.ts'
+import type { CodeTemplates } from './code-templates/code-templates.ts'
 import type { Engine, Served } from './engine.ts'
 import type { Admission, DashboardCaller, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
@@ -22,6 +23,8 @@ export interface Service
   readonly sendInput: SendSchema
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
+  /** The templates in code. */
+  readonly code: Pick<CodeTemplates, 'names' | 'find'>
   /** Names of the known channels. */
   readonly channels: readonly string[]
   /** The known channels. */

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { CHANNEL_NAME } from '../domain/channel-kind.ts'
+import type { AnyTemplate } from '../domain/input/declared-templates.ts'
 import { canonicalLocale } from '../domain/locale.ts'
 import { SHARED_NAME } from '../domain/template/shared-text.ts'
+import type { DefinedTemplates } from '../services/code-templates/define.ts'
 import { fileError } from './file-error.ts'
 import { readFolder } from './folder.ts'
 import { type Matter, readMatter } from './front-matter.ts'
@@ -13,6 +15,11 @@ import {
   present,
   type TemplateFiles,
 } from './texts.ts'
+
+/** The texts of a folder, which are also options of `createNotifier`. A send may then name any template. */
+export interface LoadedTemplates extends TemplateFiles {
+  readonly templates: TemplateFiles['templates'] & DefinedTemplates<AnyTemplate>
+}
 
 /** A kind of text by the end of a file's name. */
 const FIELDS: Readonly<Record<string, keyof FileText>> = { html: 'html', txt: 'text', mustache: 'body' }
@@ -40,12 +47,12 @@ interface Place {
 }
 
 /**
- * Reads a folder of templates, layouts, partials and messages.
+ * Reads a folder of templates, layouts, partials and messages: for `createNotifier({ channels, ...texts })`, or a push.
  *
  * @throws NotifierError `invalid_parameter`, which names the file and the line
  */
-export async function readTemplates(folder: string): Promise<TemplateFiles> {
-  return templatesIn(await readFolder(folder))
+export async function readTemplates(folder: string): Promise<LoadedTemplates> {
+  return templatesIn(await readFolder(folder)) as LoadedTemplates
 }
 
 /** The texts of files by path. @throws as {@link readTemplates} */

@@ -6,6 +6,8 @@ import type { LintFinding, LintSeverity } from '../domain/template/lint/rules.ts
 
 /** What {@link expectTemplates} needs of a notifier. */
 export interface NotifierWithTemplates {
+  /** Knows the templates in code. Opaque. */
+  readonly engine: object
   organization(id: string): { readonly templates: LintableTemplates }
 }
 
@@ -30,8 +32,6 @@ export interface TemplateExpectations {
   readonly variables?: Readonly<Record<string, JsonFields>> | undefined
   /** Parts of messages by the name of the template: `{ alarm: { slack: { blocks } } }`. */
   readonly parts?: Readonly<Record<string, TemplateParts>> | undefined
-  /** The templates in code, from `defineTemplates`: they are checked too, with their examples. Default: none. */
-  readonly templates?: object | undefined
   /** Default: `org_default`. */
   readonly organization?: string | undefined
   /** Names of rules that may be broken, such as `several_segments`. */
@@ -47,7 +47,7 @@ export type TemplateParts = Omit<LintOptions, 'variables' | 'data' | 'timeZone' 
 const MOST_LINES = 200
 
 /**
- * Lints all templates of an organization, and fails with all findings in one error: for tests, with any runner.
+ * Lints all templates of an organization and those in code, with their examples, and fails with all findings in one error: for tests, with any runner.
  *
  * @throws AssertionError if a rule is broken, or `variables` or `parts` name a template that does not exist
  */
@@ -58,10 +58,7 @@ export async function expectTemplates(
   const { variables = {}, parts = {}, organization = DEFAULT_ORGANIZATION } = expectations
   const { templates } = notifier.organization(organization)
   const stored = await namesOf(templates)
-  const names = new Map([
-    ...stored,
-    ...Object.keys(expectations.templates ?? {}).map((name) => [name, name] as const),
-  ])
+  const names = new Map([...stored, ...namesInCode(notifier, stored).map((name) => [name, name] as const)])
   const lines = [...Object.keys(variables), ...Object.keys(parts)]
     .filter((name) => !names.has(name))
     .map((name) => `The template "${name}" does not exist. Correct its name in the expectations.`)
@@ -72,6 +69,23 @@ export async function expectTemplates(
     lines.push(...broken, ...(complete ? [] : [`${name}: more than ${findings.length} findings`]))
   }
   if (lines.length > 0) throw new AssertionError({ message: messageOf(lines, names.size) })
+}
+
+/** What the engine knows of templates in code. */
+interface WithCode {
+  readonly code: {
+    readonly names: readonly string[]
+    find(name: string): { readonly stored: boolean } | null
+  }
+}
+
+/** A text in code goes first; one that each organization writes must be stored. */
+function namesInCode(
+  { engine }: NotifierWithTemplates,
+  stored: ReadonlyMap<string, string>,
+): readonly string[] {
+  const { names, find } = (engine as WithCode).code
+  return names.filter((name) => find(name)?.stored !== true || stored.has(name))
 }
 
 /** The ids of stored templates by name. */
@@ -94,12 +108,16 @@ function fails(
 
 function lineOf(
   template: string,
-  { rule, field, locales, source, line, message, excerpt }: LintFinding,
+  { rule, field, locales, source, line, message, excerpt, cause }: LintFinding,
 ): string {
   const where = source === undefined ? field : `${field}, ${source.type} "${source.name}"`
   const at = line === undefined ? '' : `, line ${line}`
   const shown = excerpt === undefined ? '' : `\n    ${excerpt.replace(/\s+/g, ' ')}`
-  return `${template} (${locales.join(', ')}) ${where}${at}: ${rule}. ${message}${shown}`
+  const thrown =
+    cause === undefined
+      ? ''
+      : `\n    ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`
+  return `${template} (${locales.join(', ')}) ${where}${at}: ${rule}. ${message}${shown}${thrown}`
 }
 
 function messageOf(lines: readonly string[], templates: number): string {

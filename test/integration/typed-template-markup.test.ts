@@ -139,7 +139,7 @@ describe('MJML', () => {
   ])('is refused by the start with the line of a fault', async (mjml, fault) => {
     const notifier = createNotifier({ channels: {}, templates: { hi: { channel: 'email', mjml } } as never })
     const error = await notifier.start().catch((error) => error)
-    expect(error).toMatchObject({ code: 'invalid_configuration', details: { option: 'templates.hi' } })
+    expect(error).toMatchObject({ code: 'invalid_configuration', details: { option: 'templates.hi.mjml' } })
     expect(error.message).toContain(fault)
     expect(error.message).not.toContain(process.cwd())
   })

@@ -8,6 +8,7 @@ import {
   type Provider,
   type Tenant,
 } from '../../src/index.ts'
+import { readTemplates } from '../../src/template-files/index.ts'
 
 declare const smtp: Provider
 declare const twilio: Provider
@@ -126,4 +127,10 @@ it('a definition is checked', () => {
   defineTemplates({ a: { html: '' } })
   // @ts-expect-error: a subject is a text
   defineTemplates({ a: { channel: 'email', subject: () => 1, text: '' } })
+})
+
+it('templates in files may have any name', async () => {
+  const loaded = createNotifier({ channels: { email: smtp }, ...(await readTemplates('texts')) })
+  void loaded.send({ to, template: name, variables: { any: 1 } })
+  expectTypeOf(loaded).toExtend<Notifier>()
 })

@@ -19,7 +19,9 @@ export const templateLintRoutes: readonly Route[] = routesOf(
       response: templateLint,
       async handler({ params, body, organizationId, strict }, { templates, previewInputs }) {
         const options = knownFields(previewInputs.lint, body, strict)
-        return { body: await templates.lint(organizationId, params.idOrName ?? '', options) }
+        const { findings, ...rest } = await templates.lint(organizationId, params.idOrName ?? '', options)
+        // What the application's code throws is not for its tenants.
+        return { body: { ...rest, findings: findings.map(({ cause: _, ...finding }) => finding) } }
       },
     },
     {

@@ -5,7 +5,7 @@ import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
-import { inCode } from '../code-templates/code-templates.ts'
+import { type CodeTemplates, inCode } from '../code-templates/code-templates.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
 import { findTemplates } from '../templates/find-templates.ts'
 import type { BatchCategories } from './batch-categories.ts'
@@ -34,6 +34,8 @@ const MAX_READ = 100 * MAX_BODY_LENGTH
  * messages with a template are refused.
  */
 const MAX_HELD = 128 * MAX_BODY_LENGTH
+/** Messages of a batch for which templates in code may take their whole timeout. */
+const MOST_UNANSWERED = 3
 
 /** Work spent on a batch so far. */
 export interface Spent extends Work {
@@ -42,6 +44,8 @@ export interface Spent extends Work {
   /** Characters that its templates in code have written. */
   held: number
   notifications: number
+  /** Messages whose templates in code did not answer in time. */
+  unanswered: number
 }
 
 function groupedByTemplate(inputs: BatchInputs): Map<string, [number, ParsedSend][]> {
@@ -145,6 +149,20 @@ async function* templatesOf(
       yield [name, template]
     }
   }
+}
+
+/**
+ * Refuses further messages of templates in code after several that did not answer: messages are written one after another,
+ * and each would take the whole timeout.
+ *
+ * @throws NotifierError `template_error`
+ */
+export function assertAnswering(code: CodeTemplates, name: string | undefined, spent: Spent): void {
+  if (spent.unanswered < MOST_UNANSWERED || code.find(name) === null) return
+  throw new NotifierError('template_error', {
+    message: `Templates in code did not answer for ${MOST_UNANSWERED} messages of this batch, so no more are written for it. Send this notification in another batch.`,
+    details: { field: 'template', template: name },
+  })
 }
 
 /** A template, or why it cannot be used. Null: none. */

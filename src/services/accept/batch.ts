@@ -5,6 +5,7 @@ import type { NewNotification } from '../../domain/notification.ts'
 import type { Verdict } from '../../domain/preferences/precedence.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
+import { isUnanswered } from '../code-templates/answered.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { verdicts } from '../preferences/verdicts.ts'
 import { notResolvable } from '../recipients/addressed.ts'
@@ -13,6 +14,7 @@ import type { FoundPerson } from '../recipients/people.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
 import { itemError } from './batch-record.ts'
 import {
+  assertAnswering,
   type BatchInputs,
   batchTooLarge,
   byTemplate,
@@ -99,7 +101,7 @@ export async function judgeBatch(
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
   const errors = [...refused]
-  const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0 }
+  const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
   const prepared: [number, Group][] = []
   function keep(index: number, group: Group): void {
     spent.held += heldBy(group[0].content)
@@ -115,6 +117,7 @@ export async function judgeBatch(
   function judged(input: ParsedSend, template: Found): Group | Promise<Group> {
     if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
     if (isNotifierError(template)) throw template
+    assertAnswering(how.code, input.template, spent)
     const person = people(input)
     if (isNotifierError(person)) throw person
     spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
@@ -123,13 +126,19 @@ export async function judgeBatch(
       named === null ? null : categories.of(named, input.category === undefined ? template : null)
     return prepareSend(organizationId, input, person, template, category, how, spent)
   }
+  function unwritten(error: unknown): never {
+    if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
+    throw error
+  }
   await inSlices(
     byTemplate(inputs, organizationId, reads, { ...how, categories, localeFor }, spent),
     how.clock,
     ([index, input, template]) =>
       attempt(index, errors, () => {
         const group = judged(input, template)
-        return group instanceof Promise ? group.then((written) => keep(index, written)) : keep(index, group)
+        return group instanceof Promise
+          ? group.then((written) => keep(index, written), unwritten)
+          : keep(index, group)
       }),
   )
   prepared.sort(([one], [other]) => one - other)

@@ -41,10 +41,10 @@ export function textOf(
     ...(format === undefined ? {} : { format }),
   }
   if (input.template === undefined) return { ...overrides, ...literalOf(kind, input, parts) }
-  if (template === null) throw templateNotFound(input.template)
+  const entry = how.code.find(input.template)
+  if (template === null) throw entry === null ? templateNotFound(input.template) : notStored(entry)
   if (template.channel !== kind.name) throw ofOtherChannel(template, kind)
   const given = { ...input.data, ...input.variables }
-  const entry = how.code.find(input.template)
   if (entry === null) return ofStored(template, given, overrides, how, writing)
   return entry
     .values(given, input.sensitive === true)
@@ -140,6 +140,15 @@ export function templateNotFound(reference: string): NotifierError {
     status: 422,
     message: `The template "${reference}" does not exist.`,
     details: { field: 'template', template: reference },
+  })
+}
+
+/** Only one with `stored: true` is looked up. */
+function notStored({ name, channel }: CodeTemplate): NotifierError {
+  return new NotifierError('template_not_found', {
+    status: 422,
+    message: `The template "${name}" is declared with "stored: true", but this organization has no stored template of that name. Create it in this organization, with the channel "${channel}".`,
+    details: { field: 'template', template: name, channel },
   })
 }
 

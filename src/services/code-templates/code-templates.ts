@@ -1,3 +1,5 @@
+import { jsonObject } from '../../domain/input/fields.ts'
+import { parseInput } from '../../domain/input/parse.ts'
 import type { CodeText } from '../../domain/notification.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
 import { ANY_LANGUAGE } from '../../domain/template/language.ts'
@@ -13,6 +15,8 @@ import { createWrite, type Writing, type WritingParts } from './write.ts'
 
 /** The templates in code. */
 export interface CodeTemplates {
+  /** All names. */
+  readonly names: readonly string[]
   /** Null: none has this name. */
   find(name: string | undefined): CodeTemplate | null
   /** Checks all texts, before the first is sent. @throws NotifierError `invalid_configuration` */
@@ -64,7 +68,7 @@ export function createCodeTemplates(
   parts: WritingParts,
 ): CodeTemplates {
   const write = createWrite(parts)
-  const { markup } = parts
+  const { markup, clock } = parts
   const known = new Map(definitions.map((definition) => [definition.name, entryOf(definition)]))
 
   function entryOf(definition: CodeDefinition): CodeTemplate {
@@ -80,9 +84,13 @@ export function createCodeTemplates(
       example,
       of: (organizationId) => ({ ...template, organizationId }),
       values: async (given, sensitive) =>
-        variables === undefined ? given : readValues(name, variables, given, sensitive),
+        variables === undefined ? given : readValues(name, variables, given, sensitive, clock),
       write: (whole, values, how) => write(definition, whole, values, how),
     }
+  }
+
+  async function assertExample({ example, values }: CodeTemplate): Promise<void> {
+    if (example !== undefined) await values(parseInput(jsonObject, example, 'example'), false)
   }
 
   async function assertWhole(template: Template): Promise<void> {
@@ -92,16 +100,23 @@ export function createCodeTemplates(
   }
 
   return {
+    names: definitions.map(({ name }) => name),
     find: (name) => (name === undefined ? null : (known.get(name) ?? null)),
     async open() {
       for (const definition of definitions) {
         const { name, stored } = definition
+        const option = `templates.${name}`
+        await judged(`${option}.example`, () => assertExample(entryOf(definition)), {})
         if (stored === true) continue
-        await judged(`templates.${name}`, async () => {
-          const entry = entryOf(await withHtml(definition, markup))
-          await assertWhole(entry.of(''))
-          known.set(name, entry)
-        })
+        await judged(
+          option,
+          async () => {
+            const entry = entryOf(await withHtml(definition, markup))
+            await assertWhole(entry.of(''))
+            known.set(name, entry)
+          },
+          definition,
+        )
       }
     },
   }

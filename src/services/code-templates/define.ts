@@ -48,6 +48,10 @@ export interface TemplateDefinition<Schema = unknown> {
    * otherwise made from the HTML.
    */
   readonly text?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  /** In place of `html` and `text`: mustache, which is HTML if it has a closing tag and the channel has HTML. */
+  readonly body?: string | undefined
+  /** A note for whoever reads the code or file. */
+  readonly description?: string | undefined
   /** The name of a layout around mustache texts. Default: none. */
   readonly layout?: string | undefined
   /** The locale of the mustache texts, as BCP 47. Default: that of the organization. */
@@ -69,6 +73,7 @@ export interface TemplateVariantDefinition {
   readonly html?: string | undefined
   readonly mjml?: string | undefined
   readonly text?: string | undefined
+  readonly body?: string | undefined
 }
 
 /** The result of {@link defineTemplates}, for the option `templates`. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
-import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import { isNotifierError, type NotifierError } from '../../domain/errors/notifier-error.ts'
 import { localeName } from '../../domain/input/catalogue.ts'
 import { categoryId } from '../../domain/input/category.ts'
 import { channel, fewFields, text } from '../../domain/input/fields.ts'
@@ -10,12 +11,12 @@ import { MAX_VARIANTS } from '../../domain/input/variants.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
 import { isStandardSchema, type StandardSchema } from '../../domain/standard-schema.ts'
 import { MAX_SUBJECT_LENGTH } from '../../domain/template/compile.ts'
-import { assertFormat } from '../../domain/template/format.ts'
+import { assertFormat, formatOf } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import { SHARED_NAME } from '../../domain/template/shared-text.ts'
 import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
-import { assertObject, wrong } from '../option-checks.ts'
+import { assertKeys, assertObject, wrong } from '../option-checks.ts'
 import type { DefinedTemplates, TextFunction } from './define.ts'
 
 export type AnyTextFunction = TextFunction<unknown, unknown>
@@ -32,6 +33,7 @@ export interface CodeDefinition {
   readonly html?: Source | undefined
   readonly mjml?: string | undefined
   readonly text?: Source | undefined
+  readonly description?: string | undefined
   readonly layout?: string | undefined
   readonly locale?: string | undefined
   readonly locales?: Readonly<Record<string, VariantSources>> | undefined
@@ -57,6 +59,14 @@ const source = text(1, MAX_BODY_LENGTH)
 const orFunction = (mustache: z.ZodType<string, string>) =>
   z.union([mustache, z.custom<AnyTextFunction>(isFunction)], 'must be a text or a function')
 
+const variant = z.strictObject({
+  subject: subject.optional(),
+  html: source.optional(),
+  mjml: source.optional(),
+  text: source.optional(),
+  body: source.optional(),
+})
+
 const definition = z.strictObject({
   channel,
   variables: z
@@ -67,6 +77,8 @@ const definition = z.strictObject({
   html: orFunction(source).optional(),
   mjml: source.optional(),
   text: orFunction(source).optional(),
+  body: source.optional(),
+  description: text(0, 2_000).optional(),
   layout: text(1, 100).optional(),
   locale: localeName.optional(),
   locales: fewFields(
@@ -74,12 +86,7 @@ const definition = z.strictObject({
     `must have at most ${MAX_VARIANTS} locales`,
     z.record(
       z.string().refine((name) => canonicalLocale(name) !== null, 'must be a locale, such as de or fr-BE'),
-      z.strictObject({
-        subject: subject.optional(),
-        html: source.optional(),
-        mjml: source.optional(),
-        text: source.optional(),
-      }),
+      variant,
     ),
   ).optional(),
   category: categoryId.optional(),
@@ -109,16 +116,29 @@ function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
   if (!SHARED_NAME.test(name) || name.length > 100)
     throw wrong(option, 'named by lower-case words joined by hyphens')
   assertObject(option, given)
-  const parsed = within(option, () => parseInput(definition, given, name))
-  const { locales = {} } = parsed
-  within(option, () => {
-    const kind = kinds.known.get(parsed.channel)
-    if (kind === undefined) throw unknownChannel(parsed.channel, kinds)
-    assertFormat(kind, { html: parsed.html === undefined && parsed.mjml === undefined ? undefined : '' })
-    assertMustache(mustacheOf(parsed))
-    for (const [locale, variant] of Object.entries(locales))
-      assertMustache(variant, `template (locale ${locale})`)
+  assertKeys(`${option}.`, given as object, Object.keys(definition.shape))
+  const { body, ...written } = within(option, () => parseInput(definition, given, name))
+  const kind = within(option, () => {
+    const found = kinds.known.get(written.channel)
+    if (found === undefined) throw unknownChannel(written.channel, kinds)
+    return found
   })
+  const parsed = body === undefined ? withoutBodies(option, written) : withBody(option, written, body, kind)
+  const { locales = {} } = parsed
+  within(
+    option,
+    () => {
+      assertFormat(kind, { html: parsed.html === undefined && parsed.mjml === undefined ? undefined : '' })
+      assertMustache(mustacheOf(parsed))
+    },
+    given as object,
+  )
+  for (const [locale, variant] of Object.entries(locales))
+    within(
+      `${option}.locales.${locale}`,
+      () => assertMustache(variant, `template (locale ${locale})`),
+      variant,
+    )
   assertTexts(option, parsed)
   for (const [locale, variant] of Object.entries(locales)) assertVariant(option, parsed, locale, variant)
   const byLocale = Object.entries(locales).map(([locale, variant]) => [
@@ -126,6 +146,34 @@ function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
     variant,
   ])
   return { ...parsed, name, locales: Object.fromEntries(byLocale) }
+}
+
+type Given = Omit<z.output<typeof definition>, 'body'>
+
+type WithoutBodies = Omit<CodeDefinition, 'name'>
+
+/** A `body` is HTML or text by its source, and so are those of its variants. */
+function withBody(option: string, given: Given, body: string, kind: ChannelKind): WithoutBodies {
+  const named = (['html', 'mjml', 'text'] as const).find((field) => given[field] !== undefined)
+  if (named !== undefined) throw wrong(`${option}.${named}`, 'absent with "body"')
+  const field = formatOf(kind, undefined, body)
+  const { locales, ...rest } = given
+  const variants = Object.entries(locales ?? {}).map(([locale, { body: own, ...variant }]) => {
+    if (own === undefined) throw wrong(`${option}.locales.${locale}.body`, 'given, as in the template itself')
+    return [locale, { ...variant, [field]: own }] as const
+  })
+  return {
+    ...rest,
+    [field]: body,
+    ...(locales === undefined ? {} : { locales: Object.fromEntries(variants) }),
+  }
+}
+
+function withoutBodies(option: string, given: Given): WithoutBodies {
+  for (const [locale, { body }] of Object.entries(given.locales ?? {}))
+    if (body !== undefined)
+      throw wrong(`${option}.locales.${locale}.body`, 'absent, as in the template itself')
+  return given
 }
 
 /** The texts that are mustache. */
@@ -179,25 +227,41 @@ function assertVariant(
   }
 }
 
-/** @throws NotifierError `invalid_configuration` for any of the judge */
-export async function judged(option: string, judge: () => Promise<void>): Promise<void> {
+/**
+ * @param given what has the fields that errors of the judge name
+ * @throws NotifierError `invalid_configuration` for any of the judge
+ */
+export async function judged(option: string, judge: () => Promise<void>, given?: object): Promise<void> {
   try {
     await judge()
   } catch (error) {
-    throw ofOption(option, error)
+    throw ofOption(option, error, given)
   }
 }
 
-function within<Result>(option: string, judge: () => Result): Result {
+function within<Result>(option: string, judge: () => Result, given?: object): Result {
   try {
     return judge()
   } catch (error) {
-    throw ofOption(option, error)
+    throw ofOption(option, error, given)
   }
 }
 
-function ofOption(option: string, error: unknown): unknown {
-  return isNotifierError(error) && error.code !== 'missing_peer'
-    ? invalidOption(option, `The option "${option}": ${error.message}`, error)
-    : error
+function ofOption(option: string, error: unknown, given: object | undefined): unknown {
+  if (!isNotifierError(error) || error.code === 'missing_peer') return error
+  const field = given === undefined ? FIELD.exec(String(error.details?.field))?.[0] : fieldOf(error, given)
+  const place = field === undefined ? option : `${option}.${field}`
+  return invalidOption(place, `The option "${place}": ${error.message}`, error)
+}
+
+/** Of a definition, perhaps with a path. */
+const FIELD = new RegExp(`^(?:${Object.keys(definition.shape).join('|')})(?:\\..*)?$`)
+
+/** HTML may be made of MJML or a body. */
+function fieldOf({ details }: NotifierError, given: object): string | undefined {
+  const field = details?.field
+  if (typeof field !== 'string') return undefined
+  const written =
+    field === 'subject' || field === 'layout' ? [field] : [field, 'mjml', 'body', 'html', 'text']
+  return written.find((name) => Object.hasOwn(given, name))
 }

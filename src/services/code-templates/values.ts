@@ -1,7 +1,9 @@
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { isFields, toJsonObject } from '../../domain/input/json.ts'
 import { MOST_NAMES } from '../../domain/listed-names.ts'
-import type { SchemaIssue, StandardSchema } from '../../domain/standard-schema.ts'
+import type { SchemaIssue, SchemaResult, StandardSchema } from '../../domain/standard-schema.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { answered, type CodePart } from './answered.ts'
 
 /** Maximum length of a path, and of a sentence of a schema. */
 const MOST_CHARACTERS = 200
@@ -11,25 +13,41 @@ const MOST_CHARACTERS = 200
  *
  * @param sensitive true: sentences of the schema are left out, which may quote values
  * @throws NotifierError `invalid_template_variable` with the paths of the first faults, `template_error` if the schema
- *   itself fails
+ *   itself fails or does not answer
  */
 export async function readValues(
   name: string,
   schema: StandardSchema,
   given: Readonly<Record<string, unknown>>,
   sensitive: boolean,
+  clock: Clock,
 ): Promise<unknown> {
-  const result = await validated(name, schema, given)
+  const result = await validated(name, schema, given, clock)
   if (result.issues === undefined) return result.value
   throw invalidValues(name, result.issues, sensitive)
 }
 
-async function validated(name: string, schema: StandardSchema, given: unknown) {
+async function validated(
+  name: string,
+  schema: StandardSchema,
+  given: unknown,
+  clock: Clock,
+): Promise<SchemaResult<unknown>> {
+  const part = { template: name, field: 'variables', what: 'The schema of the variables' }
   try {
-    return await schema['~standard'].validate(given)
+    const result: unknown = await answered<unknown>(schema['~standard'].validate(given), part, clock)
+    if (isResult(result)) return result
   } catch (cause) {
-    throw isNotifierError(cause) ? cause : failed(name, 'The schema of the variables', cause)
+    throw isNotifierError(cause) ? cause : failed(part, cause)
   }
+  throw failed(part, new TypeError('"validate" must return an object with "value" or a list of "issues".'))
+}
+
+/** A schema in plain JavaScript may forget to return. */
+function isResult(result: unknown): result is SchemaResult<unknown> {
+  if (typeof result !== 'object' || result === null) return false
+  const { issues } = result as Partial<SchemaResult<unknown>>
+  return issues === undefined ? 'value' in result : Array.isArray(issues)
 }
 
 function invalidValues(name: string, issues: readonly SchemaIssue[], sensitive: boolean): NotifierError {
@@ -69,15 +87,15 @@ export function jsonValues(name: string, values: unknown): Readonly<Record<strin
   if ('value' in json) return json.value
   throw new NotifierError('template_error', {
     message: `What the schema of the template "${name}" makes of the variables ${json.fault}.`,
-    details: { template: name },
+    details: { template: name, field: 'variables' },
   })
 }
 
 /** The error of a function of the application, whose own error may say what is not for the caller of a REST API. */
-export function failed(name: string, what: string, cause: unknown): NotifierError {
+export function failed({ template, field, what }: CodePart, cause: unknown): NotifierError {
   return new NotifierError('template_error', {
-    message: `${what} of the template "${name}" failed: see \`cause\`.`,
-    details: { template: name },
+    message: `${what} of the template "${template}" failed. In code, its error is the \`cause\`.`,
+    details: { template, field },
     cause,
   })
 }

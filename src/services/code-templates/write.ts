@@ -5,11 +5,13 @@ import { toHeader } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { Languages } from '../languages/languages.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
 import { createStandIns, type StandIns, standInsOf } from '../links/stand-ins.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { answered, type CodePart } from './answered.ts'
 import type { TextContext } from './define.ts'
 import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
 import { failed, jsonValues } from './values.ts'
@@ -32,6 +34,7 @@ export interface WritingParts {
   readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
   readonly links: Pick<Links, 'canTrack'>
   readonly markup: Markup
+  readonly clock: Clock
 }
 
 type Field = 'subject' | 'html' | 'text'
@@ -39,7 +42,7 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite({ compiled, languages, links, markup }: WritingParts) {
+export function createWrite({ compiled, languages, links, markup, clock }: WritingParts) {
   /** The texts that are mustache. */
   function fromMustache(
     template: Template,
@@ -70,9 +73,9 @@ export function createWrite({ compiled, languages, links, markup }: WritingParts
       ? fromMustache(template, values, how, timeZone, standIns)
       : NOTHING
     const context = { variables: values, locale, timeZone, urls: standIns.urls }
-    const texts = await textsOf(definition, mustache, context, how, markup)
+    const texts = await textsOf(definition, mustache, context, how, { markup, clock })
     const used = standInsOf(Object.values(texts), standIns)
-    assertLinkable(used, {}, links)
+    if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
     return {
       ...pinned(texts, how),
       template: { id: name, name, texts: { locale } },
@@ -89,7 +92,7 @@ async function textsOf(
   { subject, body, format, text }: RenderedText,
   context: TextContext<unknown>,
   how: Writing,
-  markup: Markup,
+  parts: CallParts,
 ): Promise<Texts> {
   const { name } = definition
   const inText = format === 'html' ? text : body
@@ -97,7 +100,7 @@ async function textsOf(
     const source = definition[field]
     if (typeof source !== 'function')
       return source === undefined || otherwise === undefined ? undefined : { text: otherwise }
-    const written = await called(name, field, source, context, markup)
+    const written = await called(name, field, source, context, parts)
     if (how.spent !== undefined) how.spent.characters += written.text.length
     return written
   }
@@ -129,37 +132,43 @@ interface Written {
   readonly plain?: string | undefined
 }
 
+type CallParts = Pick<WritingParts, 'markup' | 'clock'>
+
 /** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
 async function called(
-  name: string,
+  template: string,
   field: Field,
   write: AnyTextFunction,
   context: TextContext<unknown>,
-  markup: Markup,
+  { markup, clock }: CallParts,
 ): Promise<Written> {
-  const what = `The function "${field}"`
-  let returned: unknown
+  const part = { template, field, what: `The function "${field}"` }
+  const returned = await answerOf(part, () => write(context), clock)
+  if (typeof returned === 'string') return { text: sound(part, returned) }
+  if (field === 'subject' || !isElement(returned)) throw noText(template, field, returned)
+  const element = { ...part, what: `The element of the function "${field}"` }
+  const { html, text } = await answerOf(element, () => markup.react(returned), clock)
+  return { text: sound(part, field === 'html' ? html : text), plain: sound(part, text) }
+}
+
+async function answerOf<Answer>(
+  part: CodePart,
+  call: () => Answer | Promise<Answer>,
+  clock: Clock,
+): Promise<Answer> {
   try {
-    returned = await write(context)
+    return await answered(call(), part, clock)
   } catch (cause) {
-    throw failed(name, what, cause)
-  }
-  if (typeof returned === 'string') return { text: sound(name, what, returned) }
-  if (field === 'subject' || !isElement(returned)) throw noText(name, field, returned)
-  try {
-    const { html, text } = await markup.react(returned)
-    return { text: sound(name, what, field === 'html' ? html : text), plain: sound(name, what, text) }
-  } catch (cause) {
-    throw isNotifierError(cause) ? cause : failed(name, `The element of ${what.toLowerCase()}`, cause)
+    throw isNotifierError(cause) ? cause : failed(part, cause)
   }
 }
 
 /** @throws NotifierError `message_too_large` */
-function sound(name: string, what: string, text: string): string {
+function sound({ template, field, what }: CodePart, text: string): string {
   if (text.length > MAX_BODY_LENGTH) {
     throw new NotifierError('message_too_large', {
-      message: `${what} of the template "${name}" returned more than ${MAX_BODY_LENGTH} characters.`,
-      details: { template: name },
+      message: `${what} of the template "${template}" returned more than ${MAX_BODY_LENGTH} characters.`,
+      details: { template, field },
     })
   }
   // A function may cut a text within a character.
@@ -177,6 +186,17 @@ function noText(name: string, field: Field, returned: unknown): NotifierError {
   const kind = returned === null ? 'null' : Array.isArray(returned) ? 'a list' : typeof returned
   return new NotifierError('template_error', {
     message: `The function "${field}" of the template "${name}" returned ${kind}. It must return a text${field === 'subject' ? '' : ' or an element of React'}.`,
-    details: { template: name },
+    details: { template: name, field },
+  })
+}
+
+/** The mustache texts were judged before, so a function has the link. */
+function withoutLinks(template: string, texts: Texts, standIns: StandIns): NotifierError {
+  const [field = 'html', text] =
+    Object.entries(texts).find(([, text]) => standInsOf([text], standIns).size > 0) ?? []
+  const [link] = standInsOf([text], standIns)
+  return new NotifierError('invalid_parameter', {
+    message: `The function "${field}" of the template "${template}" uses \`urls.${link}\`, which needs the option "publicUrl". It is not set.`,
+    details: { field, template, option: 'publicUrl' },
   })
 }

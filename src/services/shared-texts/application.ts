@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import { layoutInput, partialInput, type SharedSourceInput } from '../../domain/input/shared-text.ts'
-import { assertSlots } from '../../domain/template/assemble.ts'
+import { assertSlots, createAssembly } from '../../domain/template/assemble.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import { SHARED_NAME, type SharedRole } from '../../domain/template/shared-text.ts'
 import { usesIn } from '../../domain/template/uses.ts'
@@ -32,6 +33,8 @@ export function resolveApplicationTexts(given: {
     layout: resolve('layout', 'layouts', given.layouts),
     partial: resolve('partial', 'partials', given.partials),
   }
+  for (const role of ['layout', 'partial'] as const)
+    for (const text of texts[role].values()) assertWhole(`${role}s.${text.name}`, text, texts.partial)
   return {
     find: (role, name) => texts[role].get(name) ?? null,
     versions: (['layout', 'partial'] as const).flatMap((role) =>
@@ -67,6 +70,22 @@ function resolveOne(role: SharedRole, option: string, name: string, source: Shar
   } catch (error) {
     if (!isNotifierError(error)) throw error
     throw wrong(option, `valid: ${error.message}`)
+  }
+}
+
+/** Puts a text together with its partials, which are the application's, too: it stands for all organizations. */
+function assertWhole(option: string, text: PinnedText, partials: ReadonlyMap<string, PinnedText>): void {
+  if (text.uses.length === 0) return
+  for (const flavour of ['html', 'text'] as const) {
+    const source = text[flavour]
+    if (source === null) continue
+    try {
+      createAssembly({ layout: null, partials }).expand(source, flavour, flavour)
+    } catch (error) {
+      if (!isNotifierError(error)) throw error
+      const place = `${option}.${flavour}`
+      throw invalidOption(place, `The option "${place}": ${error.message}`, error)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { previewInputsOf } from '../../domain/input/preview.ts'
 import { finish } from '../../domain/steps.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -26,6 +27,8 @@ export interface Texts
     AuthoringParts,
     'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'localeOf' | 'previewInputs' | 'code'
   > {
+  /** What the service shows of them. */
+  readonly served: Pick<AuthoringParts, 'previewInputs' | 'code'>
   /** Stores the application's own texts, which accepted messages are pinned to. */
   store(): Promise<void>
 }
@@ -37,18 +40,27 @@ export function createTexts(
   settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
   links: Links,
   markup: Markup,
+  clock: Clock,
 ): Texts {
   const spoken = createLanguages(records, languages, settingsOf)
   const library = createLibrary(records, application, spoken)
   const compiled = createCompiledTemplates(records, processor, kinds, library)
+  const code = createCodeTemplates(definitions, library, kinds, {
+    compiled,
+    languages: spoken,
+    links,
+    markup,
+    clock,
+  })
+  const served = { code, previewInputs: previewInputsOf(kinds.known.values()) }
   return {
+    ...served,
+    served,
     application,
     records,
     library,
     compiled,
-    code: createCodeTemplates(definitions, library, kinds, { compiled, languages: spoken, links, markup }),
     lookUps: spoken.lookUps,
-    previewInputs: previewInputsOf(kinds.known.values()),
     localeOf: spoken.localeOf,
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]

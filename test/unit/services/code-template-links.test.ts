@@ -55,6 +55,16 @@ describe('the links of a message', () => {
   })
 
   it('are not there for a value that guesses a stand-in, and need an address', async () => {
+    const written = defineTemplates({
+      written: { channel: 'email', html: 'Hi', text: ({ urls }) => urls.unsubscribeUrl },
+    })
+    const { notifier: unwritten } = await withTemplates(written)
+    await expect(unwritten.send({ to: TO, template: 'written' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      message:
+        'The function "text" of the template "written" uses `urls.unsubscribeUrl`, which needs the option "publicUrl". It is not set.',
+      details: { field: 'text', template: 'written', option: 'publicUrl' },
+    })
     const { notifier } = await withTemplates(links)
     await expect(notifier.send({ to: TO, template: 'links' })).rejects.toMatchObject({
       code: 'invalid_parameter',

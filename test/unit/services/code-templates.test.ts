@@ -217,15 +217,28 @@ describe('a template in code', () => {
           }) as never,
           text: 'x',
         },
+        silent: {
+          channel: 'email',
+          variables: { '~standard': { version: 1, vendor: 'own', validate: () => undefined } } as never,
+          text: 'x',
+        },
       }),
     )
     const error = await notifier.send({ to: TO, template: 'broken' }).catch((error) => error)
     expect(error).toMatchObject({
       code: 'template_error',
-      details: { template: 'broken' },
+      details: { template: 'broken', field: 'text' },
       cause: { message: 'the secret of the database' },
     })
     expect(error.message).not.toContain('secret')
+    const lint = await notifier.templates.lint('broken', { variables: {} })
+    expect(lint.findings).toMatchObject([
+      { rule: 'invalid_template', field: 'text', cause: { message: 'the secret of the database' } },
+    ])
+    await expect(notifier.send({ to: TO, template: 'silent' })).rejects.toMatchObject({
+      code: 'template_error',
+      details: { template: 'silent', field: 'variables' },
+    })
     await expect(notifier.send({ to: TO, template: 'number' })).rejects.toMatchObject({
       code: 'template_error',
       message:
@@ -307,7 +320,11 @@ describe('a declaration of stored templates', () => {
     const { notifier, sent } = await withTemplates(templates)
     await expect(
       notifier.send({ to: TO, template: 'invoice', variables: { total: 1 } }),
-    ).rejects.toMatchObject({ code: 'template_not_found', status: 422 })
+    ).rejects.toMatchObject({
+      code: 'template_not_found',
+      status: 422,
+      message: expect.stringContaining('Create it in this organization, with the channel "email"'),
+    })
     await notifier.templates.create({ name: 'invoice', channel: 'email', text: '{{total}} {{by}}' })
     const { id } = await notifier.send({ to: TO, template: 'invoice', variables: { total: '7' } })
     expect((await sent(id))?.body).toBe('7 us')

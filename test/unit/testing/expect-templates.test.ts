@@ -1,5 +1,7 @@
 import { AssertionError } from 'node:assert'
 import { expect, it } from 'vitest'
+import * as z from 'zod'
+import { defineTemplates } from '../../../src/index.ts'
 import { expectTemplates, type TemplateExpectations } from '../../../src/testing/expect-templates.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -71,4 +73,31 @@ it('all pages of a long list are read, and long lists of findings are cut', asyn
   expect(message).toContain('201 findings in 201 templates:')
   expect(message.match(/^a\d+ /gm)).toHaveLength(200)
   expect(message).toContain('… and 1 more')
+})
+
+it('templates in code are checked with their examples, and their own errors are shown', async () => {
+  const templates = defineTemplates({
+    broken: {
+      channel: 'sms',
+      example: {},
+      text: () => {
+        throw new Error('no such user')
+      },
+    },
+    code: { channel: 'sms', example: { url: 'http://a.example' }, text: '{{url}}' },
+    invoice: {
+      channel: 'sms',
+      variables: z.object({ total: z.number() }),
+      example: { total: 1 },
+      stored: true,
+    },
+  })
+  const notifier = await notifierWorld().start({ channels: { sms: recordingProvider() }, templates })
+  const message = await expectTemplates(notifier).catch((error: Error) => error.message)
+  expect(message).toContain('2 findings in 2 templates:')
+  expect(message).toContain('broken (en) text: invalid_template.')
+  expect(message).toContain('Error: no such user')
+  expect(message).toContain('code (en) text: plain_http_link')
+  await notifier.templates.create({ name: 'invoice', channel: 'sms', text: '{{totl}}' })
+  await expect(expectTemplates(notifier)).rejects.toThrow('invoice (en) text, line 1: missing_variable')
 })

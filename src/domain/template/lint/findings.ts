@@ -34,7 +34,7 @@ export function createFindings(rules: Readonly<Record<string, LintRule>>): Findi
       return complete
     },
     add(fault, locale, sources = []) {
-      const { rule, message, field } = fault
+      const { rule, message, field, cause } = fault
       const excerpt = fault.excerpt?.slice(0, MAX_EXCERPT)
       const key = keyOf(fault)
       const known = found.get(key)
@@ -48,7 +48,15 @@ export function createFindings(rules: Readonly<Record<string, LintRule>>): Findi
       }
       const severity = (Object.hasOwn(rules, rule) ? rules[rule]?.severity : undefined) ?? 'warning'
       const place = excerpt === undefined ? {} : { ...placeOf(excerpt, sources), excerpt }
-      found.set(key, { rule, severity, message, field, locales: [locale], ...place })
+      found.set(key, {
+        rule,
+        severity,
+        message,
+        field,
+        locales: [locale],
+        ...place,
+        ...(cause === undefined ? {} : { cause }),
+      })
     },
     list: () => [...found.values()],
   }

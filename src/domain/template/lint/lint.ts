@@ -217,11 +217,12 @@ const RULE_OF_CODE: { readonly [Code in ErrorCode]?: TemplateRule } = {
 /** The faults behind an error of a template. @throws the error, if it is none */
 export function faultsOfError(error: unknown): readonly LintFault[] {
   if (!isNotifierError(error)) throw error
-  const { code, message, details } = error
+  const { code, message, details, cause } = error
   if (code === 'missing_translation') return missingMessages(details?.keys)
   const rule = RULE_OF_CODE[code]
   if (rule === undefined) throw error
-  return [{ rule, message, field: typeof details?.field === 'string' ? details.field : 'body' }]
+  const field = typeof details?.field === 'string' ? details.field : 'body'
+  return [{ rule, message, field, ...(code === 'template_error' && cause !== undefined ? { cause } : {}) }]
 }
 
 function missingMessages(keys: unknown): readonly LintFault[] {

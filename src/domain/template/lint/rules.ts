@@ -18,6 +18,8 @@ export interface LintFault {
   readonly field: string
   /** The text that breaks the rule. */
   readonly excerpt?: string | undefined
+  /** What code of the application threw. */
+  readonly cause?: unknown
 }
 
 /** A fault of a template, in its public form. */
@@ -37,6 +39,8 @@ export interface LintFinding {
   readonly line?: number | undefined
   /** The text that breaks the rule, at most 120 characters. */
   readonly excerpt?: string | undefined
+  /** What the schema or function of a template in code threw. Never over REST. */
+  readonly cause?: unknown
 }
 
 /** A text that a template is made of. */
