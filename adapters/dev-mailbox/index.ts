@@ -21,8 +21,8 @@ export interface DevMailboxOptions {
   /** Most bytes of all messages with their files, roughly; older ones are dropped. @default 67 108 864 (64 MiB) */
   readonly maxBytes?: number | undefined
   /**
-   * Answers requests from everywhere and under every host name: in a container, or behind a proxy. Whoever reaches the
-   * server then reads every message. @default false: this machine alone, as `localhost` or by an IP address
+   * Answers requests from everywhere and under every host name: in a container, or behind a proxy. All its clients can
+   * then read every message. @default false: this machine alone, as `localhost` or by an IP address
    */
   readonly allowRemote?: boolean | undefined
   /** Works although `NODE_ENV` is `production`, such as in a staging environment. @default false */

@@ -15,7 +15,7 @@ type PartsOf<Channels extends ChannelParts> = {
 }
 
 interface Reader {
-  /** The application's id of a person, whose locale and time zone are used. Default: nobody's. */
+  /** The application's id of a person, whose locale and time zone are used. Default: no person. */
   readonly recipient?: string | undefined
   /** The time zone of dates. Default: that of the recipient, else of the organization. */
   readonly timeZone?: string | undefined

@@ -53,7 +53,7 @@ export function createPreviews(
     return { ...shown(kind, await share(template.renderSteps(values, { timeZone })), parts), placeholders }
   }
 
-  /** The person whose locale and time zone count. Null: nobody is named. */
+  /** The person whose locale and time zone count. Null: no person is named. */
   async function readerOf(organizationId: string, id: string | undefined): Promise<ResolvedPerson | null> {
     if (id === undefined) return null
     const person = await personOf(people, organizationId, id)
