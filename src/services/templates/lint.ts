@@ -1,3 +1,4 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { shortName } from '../../domain/listed-names.ts'
@@ -79,13 +80,23 @@ export function createLint(
     }
   }
 
-  /** The locale of the template, those of its variants, and with messages those of all catalogues. */
-  async function localesOf(template: Template, own: string, known: readonly string[]): Promise<string[]> {
+  /** True: the text takes messages from catalogues, or its layout or a partial does. */
+  async function hasMessages(template: Template): Promise<boolean> {
     const { layout, uses, localized } = template
-    const shared = layout != null || uses !== undefined ? await library.find(template, records) : null
-    const catalogues = localized === true || shared?.localized === true ? known : []
-    const locales = new Set([own, ...Object.keys(template.locales ?? {}), ...catalogues])
-    return [...locales].slice(0, MOST_LOCALES)
+    if (localized === true) return true
+    return (layout != null || uses !== undefined) && (await library.find(template, records)).localized
+  }
+
+  /** What every lint begins with. */
+  async function begin(template: Template, given: Given) {
+    const { organizationId } = template
+    const kind = kinds.of(template.channel)
+    return {
+      kind,
+      findings: createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules }),
+      own: template.locale ?? (await localeOf(organizationId)),
+      parts: await judgedParts(organizationId, kind, given),
+    }
   }
 
   /** @returns the checked locales; whether those are all; whether each text can be put together */
@@ -98,7 +109,7 @@ export function createLint(
   ): Promise<Pick<TemplateLint, 'locales' | 'complete'> & Pick<Linted, 'isReadable'>> {
     try {
       const known = await knownLocales(template.organizationId)
-      const locales = await localesOf(template, own, known)
+      const locales = localesOf(template, own, (await hasMessages(template)) ? known : [])
       const checked: string[] = []
       let isReadable = true
       let left = MOST_WORK
@@ -118,10 +129,7 @@ export function createLint(
   }
 
   async function lint(template: Template, given: Given): Promise<TemplateLint> {
-    const kind = kinds.of(template.channel)
-    const findings = createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules })
-    const own = template.locale ?? (await localeOf(template.organizationId))
-    const parts = await judgedParts(template.organizationId, kind, given)
+    const { findings, own, parts } = await begin(template, given)
     const variables = valuesOf(given)
     const used = new Set<string>()
     const examples = { variables, parts, timeZone: given.timeZone }
@@ -135,10 +143,10 @@ export function createLint(
     entry: CodeTemplate,
     template: Template,
     values: Values,
+    kind: ChannelKind,
     parts: unknown,
     how: Writing,
   ): Promise<{ readonly faults: readonly LintFault[]; readonly format: BodyFormat | null }> {
-    const kind = kinds.of(entry.channel)
     try {
       const whole = await library.complete(template, records, how.locale)
       const text = renderContent(kind, await entry.write(whole, values, how), null, exampleUrls)
@@ -156,22 +164,13 @@ export function createLint(
     given: Given,
   ): Promise<TemplateLint> {
     const template = entry.of(organizationId)
-    const kind = kinds.of(template.channel)
-    const findings = createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules })
-    const own = template.locale ?? (await localeOf(organizationId))
-    const parts = await judgedParts(organizationId, kind, given)
+    const { kind, findings, own, parts } = await begin(template, given)
     const values = valuesOf(given)
     if (values === undefined) return { findings: [], complete: true, locales: [] }
-    const known = await knownLocales(organizationId)
-    const locales = [...new Set([own, ...Object.keys(template.locales ?? {}), ...known])].slice(
-      0,
-      MOST_LOCALES,
-    )
+    const locales = localesOf(template, own, await knownLocales(organizationId))
     for (const locale of locales) {
-      const { faults, format } = await faultsWritten(entry, template, values, parts, {
-        locale,
-        timeZone: given.timeZone,
-      })
+      const how = { locale, timeZone: given.timeZone }
+      const { faults, format } = await faultsWritten(entry, template, values, kind, parts, how)
       for (const fault of faults) findings.add(inField(fault, { format }), locale)
     }
     return { findings: findings.list(), complete: findings.complete, locales }
@@ -206,6 +205,12 @@ export function createLint(
       return lint(unstoredTemplate(kinds, organizationId, given), given)
     },
   }
+}
+
+/** The locale of the template, those of its variants, and those of catalogues. */
+function localesOf(template: Template, own: string, catalogues: readonly string[]): readonly string[] {
+  const locales = new Set([own, ...Object.keys(template.locales ?? {}), ...catalogues])
+  return [...locales].slice(0, MOST_LOCALES)
 }
 
 /**
