@@ -85,7 +85,7 @@ describe('one-click unsubscription', () => {
   it('works behind a parser of forms', async () => {
     await start({ before: (app) => app.use(express.urlencoded({ extended: true })) })
     const { path } = await mailed()
-    expect((await post(path)).status).toBe(200)
+    expect((await post(path, `${ONE_CLICK}\r\n`)).status).toBe(200)
     expect(await turnedOff()).toEqual(DEFAULT_OFF)
   })
 

@@ -14,6 +14,11 @@ describe('isOneClick', () => {
   it.each([
     ['a form', 'List-Unsubscribe=One-Click'],
     ['a form with a line after it', 'List-Unsubscribe=One-Click\r\n'],
+    ['a form with a line after it, encoded by a parser', 'List-Unsubscribe=One-Click%0D%0A'],
+    ['a form with a line after the field', 'List-Unsubscribe=One-Click\r\n&a=b'],
+    ['parts with a line after the value', multipart(HEAD, 'One-Click\r\n')],
+    ['parts after a line', `\r\n${multipart(HEAD, 'One-Click')}`],
+    ['parts with lines after them', `${multipart(HEAD, 'One-Click')}\r\n\r\n`],
     ['a form with more fields', 'a=b&List-Unsubscribe=One-Click'],
     ['parts', multipart(HEAD, 'One-Click')],
     ['parts with bare newlines', multipart(HEAD, 'One-Click', '\n')],
@@ -29,6 +34,7 @@ describe('isOneClick', () => {
 
   it.each([
     ['nothing', ''],
+    ['two words', 'List-Unsubscribe=One-Click%0D%0AOne-Click'],
     ['another value', 'List-Unsubscribe=Yes'],
     ['a part of another name', multipart('Content-Disposition: form-data; name="List"', 'One-Click')],
     ['a part with another content', multipart(HEAD, 'Two-Clicks')],
