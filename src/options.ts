@@ -6,7 +6,7 @@ import { isNotifierError } from './domain/errors/notifier-error.ts'
 import type { CategorySettings } from './domain/input/category.ts'
 import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-templates.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
-import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
+import { headerNameFault, needsPermission } from './domain/mail-headers.ts'
 import type { PageTextsByLanguage } from './domain/page-texts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
@@ -133,8 +133,9 @@ export interface NotifierOptions<
 /** Rules for mails of all providers. */
 export interface EmailOptions {
   /**
-   * Headers that messages may set although mail relays act on them, such as `X-PM-Tag`. Case-insensitive. Default:
-   * none, because such a header can choose another sender, recipients or templates.
+   * Headers that messages may set although mail systems may act on them, such as `X-PM-Tag` or
+   * `Disposition-Notification-To`. Case-insensitive. Default: none, because such a header can choose another sender,
+   * recipients or templates, or ask for receipts.
    */
   readonly allowedHeaders?: readonly string[] | undefined
 }
@@ -424,8 +425,11 @@ function resolveHeaders(email: EmailOptions = {}): ReadonlySet<string> {
   const { allowedHeaders = [] } = email
   if (!Array.isArray(allowedHeaders)) throw wrong('email.allowedHeaders', 'a list of names of headers')
   for (const [index, name] of allowedHeaders.entries()) {
-    if (typeof name !== 'string' || !isObeyedHeader(name) || headerNameFault(name) !== null)
-      throw wrong(`email.allowedHeaders[${index}]`, 'the name of a header that relays obey, such as X-PM-Tag')
+    if (typeof name !== 'string' || !needsPermission(name) || headerNameFault(name) !== null)
+      throw wrong(
+        `email.allowedHeaders[${index}]`,
+        'the name of a header that messages may not set without it, such as X-PM-Tag',
+      )
   }
   return new Set(allowedHeaders.map((name) => name.toLowerCase()))
 }

@@ -22,9 +22,10 @@ export interface CalendarContent {
 
 interface CommonContent {
   /**
-   * Additional headers: at most 20, each on one line of at most 900 characters. Headers of the mail format itself are
-   * refused. So are headers that relays obey (`X-SMTPAPI`, `X-SES-…`), unless the option `email.allowedHeaders` lists
-   * them.
+   * Additional headers: at most 20, each on one line of at most 900 characters. Own names begin with `X-`. Headers of
+   * the mail format itself are refused. So are those on which mail systems may act (`X-SES-…`,
+   * `Disposition-Notification-To`), unless the option `email.allowedHeaders` lists them. `In-Reply-To` and `References`
+   * consist of message ids: `<id@example.com>`.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** A calendar invitation. */

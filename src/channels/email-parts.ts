@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { fewFields, text } from '../domain/input/fields.ts'
-import { calendarFault, headerNameFault, isHeaderValue } from '../domain/mail-parts.ts'
+import { headerFault, isHeaderValue } from '../domain/mail-headers.ts'
+import { calendarFault } from '../domain/mail-parts.ts'
 import { isMailboxName, splitMailbox } from '../domain/mailbox.ts'
 import { isEmail } from './email-address.ts'
 import {
@@ -32,8 +33,8 @@ const headers: z.ZodType<Texts, Texts> = fewFields(
       if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
         addIssue({ code: 'custom', message: 'header names must be unique, ignoring case' })
       }
-      for (const name of names) {
-        const fault = headerNameFault(name)
+      for (const [name, value] of Object.entries(given)) {
+        const fault = headerFault(name, value)
         if (fault !== null) addIssue({ code: 'custom', message: fault })
       }
     }),
@@ -105,7 +106,7 @@ export const emailParts: z.ZodType<EmailContent, EmailInput> = z
     headers: headers
       .optional()
       .describe(
-        `Additional headers, at most ${MAX_HEADERS}. Headers of the mail format and of mail relays are refused.`,
+        `Additional headers, at most ${MAX_HEADERS}. Headers of the mail format, and those on which mail systems act, are refused.`,
       ),
     attachments: attachments.optional().describe('At most 10 files and 7 MiB in total, decoded.'),
     calendar: calendar.optional().describe('A calendar invitation, beside the text.'),

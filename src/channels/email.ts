@@ -1,7 +1,7 @@
 import type { ChannelKind, PartLinks } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { decodedLength } from '../domain/file-content.ts'
-import { isObeyedHeader } from '../domain/mail-parts.ts'
+import { needsPermission } from '../domain/mail-headers.ts'
 import { splitMailbox } from '../domain/mailbox.ts'
 import { assertSenderOfOrganization } from '../domain/senders.ts'
 import { escapeHtml } from '../domain/template/escape.ts'
@@ -13,7 +13,7 @@ import { emailParts } from './email-parts.ts'
 
 export type EmailKind = ChannelKind<'email', EmailInput, EmailContent, EmailParts>
 
-/** @param allowedHeaders names in lower case of relay headers that messages may set */
+/** @param allowedHeaders names in lower case of headers that messages may set although mail systems act on them */
 export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
   return {
     name: 'email',
@@ -81,12 +81,12 @@ function listed(
   return own ? headers : { ...headers, 'List-Id': `<${listId}>` }
 }
 
-/** Refuses headers that mail relays obey: they could change the sender, the recipients or the template. */
+/** Refuses headers on which mail systems act: they could change the sender, the recipients or the template. */
 function assertHeaders(headers: Readonly<Record<string, string>>, allowed: ReadonlySet<string>): void {
   for (const name of Object.keys(headers)) {
-    if (!isObeyedHeader(name) || allowed.has(name.toLowerCase())) continue
+    if (!needsPermission(name) || allowed.has(name.toLowerCase())) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"email.headers" contains "${name}", which mail relays obey. Remove it, or add it to the option "email.allowedHeaders".`,
+      message: `"email.headers" contains "${name}", on which mail systems may act. Remove it, choose a name of your own that begins with "X-", or add it to the option "email.allowedHeaders".`,
       details: { field: 'email.headers', header: name, option: 'email.allowedHeaders' },
     })
   }

@@ -2,14 +2,6 @@
  * The rules for the parts of a mail, shared by accept and composition, so that an accepted mail never fails on them.
  */
 
-/** Headers that mail or the service sets. */
-const RESERVED =
-  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
-/** Headers that mail relays and providers act on, or that claim a check of the mail. */
-const OBEYED =
-  /^(?:x-(?:smtpapi|(?:sg|sendgrid|mc|mandrill|msys|sparkpost|ses|amazon|pm|postmark|mailgun|mj|mailjet|mailin|sib|brevo|sendinblue|elastic|elasticemail|mailersend|mt|mailtrap|smtp2go|socketlabs|resend|ms-exchange|forefront|envelope|original-to|spam|google-dkim-signature|received|failed-recipients|msfbl|sender)(?:-.*)?|xs.*)|authentication-results(?:-.*)?|bimi-.*|original-recipient|arc-.*|dkim-.*|domainkey-.*|received-.*|return-receipt-to|errors-to|bounces?-to|apparently-to|delivered-to|envelope-.*)$/i
-const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/
-const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
 /** Path separators, controls, and bidirectional marks that can hide a file's extension. */
 const NOT_IN_FILENAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069/\\]/u
 /** With parameters, on one line. */
@@ -24,27 +16,6 @@ const PUNYCODE = /(?:^|\.)xn--/
 const NOT_IN_DOMAIN = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}!-,/:-@[-`{-~]/u
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
-
-/** The fault of a custom header. Null: allowed. */
-export function headerFault(name: string, value: string): string | null {
-  return headerNameFault(name) ?? (isHeaderValue(value) ? null : `"${name}" is not one line of text`)
-}
-
-/** The fault of a custom header's name. Null: allowed. */
-export function headerNameFault(name: string): string | null {
-  if (!HEADER_NAME.test(name)) return 'names must have 1 to 64 letters, digits and hyphens'
-  return RESERVED.test(name) ? `"${name}" cannot be set here` : null
-}
-
-/** True: only an option can allow this header. */
-export function isObeyedHeader(name: string): boolean {
-  return OBEYED.test(name)
-}
-
-/** One line of at most 900 characters. */
-export function isHeaderValue(value: string): boolean {
-  return typeof value === 'string' && ONE_LINE.test(value)
-}
 
 /** A plain file name, without a path. */
 export function isFilename(name: string): boolean {

@@ -3,7 +3,7 @@ import type { ParsedReceipts, ReceiptRequest } from '../../../src/ports/receipts
 import { isFresh, jsonBody, malformed, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { receiptsOf } from './events.ts'
-import { isCertificateUrl, isSigned, isSnsUrl, readSnsMessage, type SnsMessage } from './sns-message.ts'
+import { certificateUrl, isSigned, readSnsMessage, type SnsMessage, snsUrl } from './sns-message.ts'
 
 /** Verification of Amazon SES's reports. */
 export interface SesReceiptOptions {
@@ -79,12 +79,11 @@ async function prove(
   receivedAt: number,
   certificateAt: Certificates,
 ): Promise<ParsedReceipts | null> {
-  if (!isCertificateUrl(message.SigningCertURL, message.TopicArn)) {
-    return unproven('The certificate does not come from Amazon SNS.')
-  }
+  const url = certificateUrl(message.SigningCertURL, message.TopicArn)
+  if (url === null) return unproven('The certificate does not come from Amazon SNS.')
   let certificate: string
   try {
-    certificate = await certificateAt(message.SigningCertURL, receivedAt)
+    certificate = await certificateAt(url, receivedAt)
   } catch {
     return AGAIN
   }
@@ -103,10 +102,11 @@ function act(message: SnsMessage, get: Proof['get']): ParsedReceipts | Promise<P
 }
 
 async function confirm(
-  { SubscribeURL: url = '', TopicArn }: SnsMessage,
+  { SubscribeURL = '', TopicArn }: SnsMessage,
   get: Proof['get'],
 ): Promise<ParsedReceipts> {
-  if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation URL does not belong to Amazon SNS.')
+  const url = snsUrl(SubscribeURL, TopicArn)
+  if (url === null) return unproven('The confirmation URL does not belong to Amazon SNS.')
   try {
     await get(url)
     return NOTHING

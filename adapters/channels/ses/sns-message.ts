@@ -56,16 +56,21 @@ export function readSnsMessage(json: unknown): SnsMessage | null {
   return json as SnsMessage
 }
 
-/** True for an address of SNS itself, in the topic's region, over https on the default port. */
-export function isSnsUrl(text: string, topicArn: string): boolean {
+/**
+ * The canonical form of an address of SNS itself, in the topic's region, over https on the default port. Null: the
+ * address leads elsewhere. Only the canonical form is fetched, because another parser may read the text otherwise.
+ */
+export function snsUrl(text: string, topicArn: string): string | null {
   const [, partition, , region = ''] = topicArn.split(':')
   const host = `sns.${region}.${rowOf(DOMAINS, partition) ?? 'amazonaws.com'}`
-  return REGION.test(region) && URL.canParse(text) && new URL(text).href.startsWith(`https://${host}/`)
+  const url = REGION.test(region) ? URL.parse(text) : null
+  return url?.href.startsWith(`https://${host}/`) === true ? url.href : null
 }
 
-/** True if a certificate may be fetched from the address. */
-export function isCertificateUrl(text: string, topicArn: string): boolean {
-  return isSnsUrl(text, topicArn) && text.endsWith('.pem') && !/[?#]/.test(text)
+/** The canonical form of an address from which a certificate may be fetched. Null: none may. */
+export function certificateUrl(text: string, topicArn: string): string | null {
+  const href = snsUrl(text, topicArn)
+  return href?.endsWith('.pem') === true && !/[?#]/.test(href) ? href : null
 }
 
 /** Verifies the signature. False also for an unreadable certificate. */

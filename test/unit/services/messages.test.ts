@@ -219,8 +219,8 @@ describe('an object that is used for the next message before the first is stored
   })
 })
 
-describe('headers that relays obey', () => {
-  const OBEYED = [
+describe('headers on which mail systems act', () => {
+  const ACTED_ON = [
     'X-SMTPAPI',
     'x-smtpapi',
     'X-MC-MergeVars',
@@ -255,9 +255,35 @@ describe('headers that relays obey', () => {
     'Original-Recipient',
     'X-MSFBL',
     'X-Sender',
+    'Disposition-Notification-To',
+    'disposition-notification-options',
+    'Return-Receipt-To',
+    'Return-Receipt-Requested',
+    'Read-Receipt-To',
+    'X-Confirm-Reading-To',
+    'X-Return-Receipt-To',
+    'Generate-Delivery-Report',
+    'List-Post',
+    'List-Help',
+    'List-Subscribe',
+    'List-Owner',
+    'List-Archive',
+    'List-Unsubscribe',
+    'X-List-Unsubscribe',
+    'Autocrypt',
+    'Autocrypt-Setup-Message',
+    'Apparently-To',
+    'Supersedes',
+    'Obsoletes',
+    'X-Errors-To',
+    'X-Virtual-MTA',
+    'X-xsMessageId',
+    'X-Smtpcom-Tag',
+    'X-MS-Reactions',
+    'Acme-Order',
   ]
 
-  it.each(OBEYED)('%s is refused by its name', async (name) => {
+  it.each(ACTED_ON)('%s is refused by its name', async (name) => {
     const { notifier } = await start()
     const message = { ...mail, email: { headers: { [name]: 'x' } } }
     const expected = refused('email.headers', `"${name}"`)
@@ -281,13 +307,50 @@ describe('headers that relays obey', () => {
     await expect(notifier.send(other)).rejects.toMatchObject(refused('email.headers'))
   })
 
-  it.each([['X-Campaign'], ['From'], [5], ['X-PM-Tag: x']])('the option refuses %j', async (name) => {
-    const options = { email: { allowedHeaders: [name as string] } }
-    await expect(start(false, options)).rejects.toMatchObject({
-      code: 'invalid_configuration',
-      details: { option: 'email.allowedHeaders[0]' },
+  it.each([
+    ['In-Reply-To', '<a@example.com>'],
+    ['References', '<a@example.com> <b.c@[192.0.2.1]>'],
+    ['X-Entity-Ref-ID', '1'],
+    ['X-Listing', '1'],
+    ['X-Auto-Response-Suppress', 'All'],
+    ['Auto-Submitted', 'no'],
+    ['List-Id', '<news.example.com>'],
+    ['Precedence', 'bulk'],
+    ['Importance', 'high'],
+  ])('do not include %s', async (name, value) => {
+    const { notifier } = await start()
+    const headers = { [name]: value }
+    expect(await notifier.validate({ ...mail, email: { headers } })).toMatchObject({
+      rendered: { email: { headers } },
     })
   })
+
+  it.each([
+    ['In-Reply-To', ''],
+    ['In-Reply-To', 'a@example.com'],
+    ['in-reply-to', '<a>'],
+    ['In-Reply-To', '<a@example.com'],
+    ['References', '<a@example.com>,<b@example.com>'],
+    ['References', '<a@example.com> b'],
+    ['References', '<a b@example.com>'],
+    ['References', '<ä@example.com>'],
+    ['References', `<${'a'.repeat(300)}@example.com>`],
+  ])('need message ids where they name other mails: not %s: %s', async (name, value) => {
+    const { notifier } = await start()
+    const message = { ...mail, email: { headers: { [name]: value } } }
+    await expect(notifier.send(message)).rejects.toMatchObject(refused('email.headers', 'message ids'))
+  })
+
+  it.each([['X-Campaign'], ['From'], [5], ['X-PM-Tag: x'], ['References']])(
+    'the option refuses %j',
+    async (name) => {
+      const options = { email: { allowedHeaders: [name as string] } }
+      await expect(start(false, options)).rejects.toMatchObject({
+        code: 'invalid_configuration',
+        details: { option: 'email.allowedHeaders[0]' },
+      })
+    },
+  )
 })
 
 describe('the content of an attachment', () => {

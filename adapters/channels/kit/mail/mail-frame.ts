@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { EmailKind } from '../../../../src/channels/email.ts'
 import { canonicalEmail } from '../../../../src/channels/email-address.ts'
-import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-parts.ts'
+import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-headers.ts'
 import { type Mailbox, parseMailbox } from '../../../../src/domain/mailbox.ts'
 import { canonicalSender, isListedSender, MAX_SENDERS, SENDER } from '../../../../src/domain/senders.ts'
 import type { PartsRefusal, Provider } from '../../../../src/ports/provider.ts'

@@ -4,10 +4,10 @@ import type {
   EmailParts,
   MailAddress,
 } from '../../../../src/channels/email-content.ts'
+import { headerFault } from '../../../../src/domain/mail-headers.ts'
 import {
   calendarFault,
   envelopeAddress,
-  headerFault,
   isContentId,
   isFilename,
   isMediaType,

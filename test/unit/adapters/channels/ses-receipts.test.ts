@@ -163,6 +163,8 @@ describe('a message of SNS', () => {
       'https://sns.eu-central-1.amazonaws.com/?x=a.pem',
       'https://sns.eu-central-1.amazonaws.com/a.pem?x=1',
       'https://sns.eu-central-1.amazonaws.com/a.pem#x',
+      'https://sns.eu-central-1.amazonaws.com/a.pem#.pem',
+      'https://a:b@sns.eu-central-1.amazonaws.com/a.pem',
       'https://sns.eu-central-1.amazonaws.com/a.pem?',
       'https://sns.us-east-1.amazonaws.com/a.pem',
       'https://sns.eu-central-1.amazonaws.com.cn/a.pem',
@@ -196,6 +198,18 @@ describe('a message of SNS', () => {
     JSON.stringify({ ...right, SignatureVersion: '3' }),
   ])('that is %j is malformed', async (body) => {
     expect(await receiving().parse(body)).toMatchObject({ kind: 'refused', why: 'malformed' })
+  })
+
+  it.each([
+    ['HTTPS:\\\\sns.eu-central-1.amazonaws.com\\a.pem', 'a.pem'],
+    ['https://SNS.eu-central-1.amazonaws.com:443/b/../a.pem', 'a.pem'],
+    [' https://sns.eu-central-1.amazo\nnaws.com/a.pem\t', 'a.pem'],
+    ['https:sns.eu-central-1.amazonaws.com/"a.pem', '%22a.pem'],
+    ['https://@sns.eu-central-1.amazonaws.com/a.pem', 'a.pem'],
+  ])('has its certificate fetched from the address as it was judged, not from %j', async (url, path) => {
+    const { parse, asked } = receiving()
+    expect(await parse({ ...right, SigningCertURL: url })).toMatchObject({ kind: 'receipts' })
+    expect(asked).toEqual([`https://sns.eu-central-1.amazonaws.com/${path}`])
   })
 
   it("from China, a region for governments or Europe's own cloud is one too", async () => {
@@ -238,6 +252,13 @@ describe('a subscription', () => {
   it('of an allowed topic is confirmed, at SNS itself', async () => {
     const { parse, asked } = receiving()
     expect(believed(await parse(signed(confirmation())))).toEqual([])
+    expect(asked).toEqual([CERTIFICATE_URL, SUBSCRIBE_URL])
+  })
+
+  it('is confirmed at the address as it was judged', async () => {
+    const { parse, asked } = receiving()
+    const SubscribeURL = SUBSCRIBE_URL.replace('//', '\\\\')
+    expect(believed(await parse(signed(confirmation({ SubscribeURL }))))).toEqual([])
     expect(asked).toEqual([CERTIFICATE_URL, SUBSCRIBE_URL])
   })
 
