@@ -5,6 +5,7 @@ import {
   type NotificationEvent,
   type Notifier,
   type ParsedReceipts,
+  type PreferencesOf,
   type Provider,
   type Receipt,
   type ReceiptRequest,
@@ -114,6 +115,44 @@ describe('receipts over HTTP', () => {
     expect((await notifier.preferences.get({ channel, to })).categories).toEqual({ news: { email: false } })
     expect((await notifier.suppressions.list()).items).toEqual([])
     await expect(notifier.send(mail)).resolves.toMatchObject({ status: 'queued' })
+  })
+
+  it('about a copy turn the category off for the copied address only, in any order and spelling', async () => {
+    const { channel, to } = mail
+    const { notifier } = await start({
+      categories: { news: { name: 'News' } },
+      recipients: { resolve: async () => ({ 'user:42': { channels: { email: to } } }) },
+    })
+    const person = { recipient: 'user:42' }
+    const cc = Array.from({ length: 8 }, (_, at) => `Bob${at}@Bücher.example`)
+    const { id } = await notifier.send({ channel, ...person, body: 'Hi', category: 'news', email: { cc } })
+    const about = (address: string) => ({
+      dedupeKey: address,
+      notificationId: id,
+      fact: { type: 'unsubscribed', providerMessageId: `m-${id}`, address },
+      suppress: { reason: 'unsubscribe', scope: 'category' },
+    })
+    const spelled = cc.flatMap((address) => [
+      address,
+      address.toLowerCase(),
+      address.replace('Bücher', 'xn--bcher-kva'),
+    ])
+    const answers = await Promise.all([
+      report(spelled.map(about)),
+      ...spelled.map((one) => report([about(one)])),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const categoriesOf = async (who: PreferencesOf) => (await notifier.preferences.get(who)).categories
+    expect([await categoriesOf(person), await categoriesOf({ channel, to })]).toEqual([{}, {}])
+    for (const address of cc)
+      expect(await categoriesOf({ channel, to: address })).toEqual({ news: { email: false } })
+    // Providers change the case of addresses; those are reports about the recipient all the same.
+    expect((await report([about('ada@EXAMPLE.COM')])).status).toBe(200)
+    expect([await categoriesOf(person), await categoriesOf({ channel, to })]).toEqual([
+      { news: { email: false } },
+      { news: { email: false } },
+    ])
+    expect((await notifier.suppressions.list()).items).toEqual([])
   })
 
   it('suppress who bounced for good or complained, and let go who opted in again', async () => {

@@ -15,11 +15,13 @@ const categories = {
   security: { name: 'Security', required: true, listId: 'security.example.org' },
 }
 
+const recipients = { resolve: async () => ({ 'user:42': { channels: { email: ADA.to } } }) }
+
 let host: MailingHost
 afterEach(() => host.close())
 
 async function start(publicUrl: string | undefined = 'https://api.example.org'): Promise<void> {
-  host = await startMailingHost({ secret, categories, publicUrl })
+  host = await startMailingHost({ secret, categories, publicUrl, recipients })
 }
 
 async function mailed(message: Partial<SendInput> = {}): Promise<ReceivedMail> {
@@ -136,6 +138,22 @@ describe('one click', () => {
       await eventually(async () => (await host.notifier.notifications.get(id)).status === 'skipped')
     }
     await mailed({ category: 'security' })
+  })
+
+  it('of a category that was deleted leaves the other channels of the person on', async () => {
+    await start()
+    const { notifier } = host
+    const person = { recipient: 'user:42' }
+    await notifier.categories.create({ id: 'offers', name: 'Offers' })
+    await notifier.preferences.change(person, { categories: { news: { email: true, sms: true } } })
+    const { id } = await notifier.send({ channel: 'email', ...person, body: 'Hi', category: 'offers' })
+    await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
+    const token = tokenOf(host.inbox.at(-1) as ReceivedMail)
+    await notifier.categories.delete('offers')
+    expect((await post(token)).status).toBe(200)
+    for (const who of [person, ADA])
+      expect((await notifier.preferences.get(who)).channels).toEqual({ email: false })
+    expect((await notifier.preferences.get(person)).categories).toEqual({ news: { email: false, sms: true } })
   })
 
   it('of a required category changes nothing, and says so with a link to the settings', async () => {

@@ -3,6 +3,7 @@ import type { Receipt } from '../../domain/receipt.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { targetOf } from '../links/link-target.ts'
 import type { Consent } from '../preferences/consent.ts'
+import { addressHash } from '../preferences/kind.ts'
 import { optOut } from '../preferences/opting-out.ts'
 import type { ReceiptSource } from './records.ts'
 
@@ -26,10 +27,10 @@ export async function leaveList(
   const notification = notificationId === undefined ? null : await storage.notifications.get(notificationId)
   if (notification === null || notification.channel !== kind.name) return false
   if (organizationId !== undefined && notification.organizationId !== organizationId) return false
+  const target = targetOf(kind, { organizationId: notification.organizationId, notification })
+  const address = fact?.address === undefined ? target.address : addressHash(kind, fact.address)
   // A copy went to someone else than the recipient.
-  const copy = fact?.address !== undefined && fact.address !== notification.to
-  const of = copy ? { ...notification, to: fact.address ?? '', recipient: null } : notification
-  const source = { organizationId: notification.organizationId, notification: of }
-  await optOut(consent, targetOf(kind, source))
+  const recipient = address === target.address ? target.recipient : null
+  await optOut(consent, { ...target, address, recipient })
   return true
 }

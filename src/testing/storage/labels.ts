@@ -127,6 +127,49 @@ export function labelChecks(check: Check): void {
     assert.equal((await listed(storage, { organizationId: other, metadata: { order: '4711' } })).length, 1)
   })
 
+  check('a filter by labels compares whole texts, and none is a pattern', async ({ storage }) => {
+    const [plain = '', pattern = ''] = await accept(storage, [
+      labelled({
+        metadata: { order: '4711', shop: 'b' },
+        recipient: 'user:1',
+        category: 'cat_a',
+        groupId: 'grp_a',
+      }),
+      labelled({
+        metadata: { order: '4%', shop: '_' },
+        recipient: 'user:%',
+        category: 'cat_%',
+        groupId: 'grp__',
+      }),
+    ])
+    for (const text of ['%', '_', '4%', '47__', '4*', '4???', '[4]711', '4.11', '4711 ']) {
+      const expected = text === '4%' ? [pattern] : []
+      assert.deepEqual(await listed(storage, { metadata: { order: text } }), expected, text)
+      // The first pair is looked up in its index, a further one is compared.
+      const further = { metadata: { shop: expected.length === 0 ? 'b' : '_', order: text } }
+      assert.deepEqual(await listed(storage, further), expected, text)
+    }
+    assert.deepEqual(await listed(storage, { metadata: { order: '4711', shop: 'B' } }), [])
+    assert.deepEqual(await listed(storage, { metadata: { order: '4711', shop: '_' } }), [])
+    for (const filter of [
+      { recipient: 'user:%' },
+      { category: 'cat_%' },
+      { groupId: 'grp__' },
+      { metadata: { shop: '_' } },
+    ])
+      assert.deepEqual(await listed(storage, filter), [pattern], JSON.stringify(filter))
+    const all = await logged(storage, { metadata: { shop: '_', order: '4%' } })
+    assert.deepEqual(all, [`${pattern} queued`])
+    await fail(storage, 2)
+    const { retried } = await storage.notifications.retry({
+      filter: { organizationId: DEFAULT_ORGANIZATION, metadata: { order: '4%' } },
+      lanes: { email: LANE },
+      most: 100,
+    })
+    assert.equal(retried, 1)
+    assert.deepEqual(await listed(storage, { status: 'failed' }), [plain])
+  })
+
   check('lists by labels match all of them, beside other filters', async ({ storage }) => {
     const [a = '', b = '', c = ''] = await accept(storage, [
       labelled({ ...WHOLE, metadata: { order: '1', shop: 'a' } }),

@@ -185,6 +185,26 @@ describe('a message', () => {
     )
   })
 
+  it('comes from the locale of the organization if the reader has none, before that of the application', async () => {
+    const { notifier } = await open({
+      locale: 'en',
+      messages: { en: { a: 'app en a', b: 'app en b', c: 'app en c' }, de: { b: 'app de b' } },
+    })
+    await notifier.organizations.update('org_default', { locale: 'de-CH' })
+    await notifier.messages.put('de', { a: 'own de a' })
+    await notifier.messages.put('fr', { z: 'own fr z' })
+    await notifier.templates.create({ name: 'a', channel: 'sms', text: '{{@a}}, {{@b}}, {{@c}}' })
+    // A reader whose locale has catalogues of which none has the key, and one without a locale.
+    for (const locale of ['fr', undefined])
+      expect((await notifier.templates.preview('a', {}, { locale })).body).toBe(
+        'own de a, app de b, app en c',
+      )
+    const other = await notifier.organizations.create({ name: 'Other', plan: 'free' })
+    const acme = notifier.organization(other.id)
+    await acme.templates.create({ name: 'a', channel: 'sms', text: '{{@a}}' })
+    expect((await acme.templates.preview('a')).body).toBe('app en a')
+  })
+
   it('is escaped, and its values in any case', async () => {
     const { notifier } = await open({ messages: { en: { a: '<b>{x}</b> & co' } } })
     await notifier.templates.create({
