@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { templateKind } from '../../../src/services/templates/kind.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
+import { watchReads } from '../../support/record-reads.ts'
 
-async function open() {
-  const world = notifierWorld()
+/** @param storage default: one in memory */
+async function open(storage = inMemory()) {
+  const world = notifierWorld({ storage })
   const notifier = await world.start({ channels: { email: recordingProvider() } })
   await notifier.templates.create({ name: 'a', channel: 'email', subject: 'One', html: '<p>1</p>\n<p>x</p>' })
   const body = async () => (await notifier.templates.preview('a')).body
@@ -87,7 +91,52 @@ describe('a draft', () => {
   })
 })
 
+describe('a draft that is published while', () => {
+  /** Something happens after the template was read for the last time, and before the commit. */
+  async function openWith(meanwhile: (opened: Awaited<ReturnType<typeof open>>) => Promise<unknown>) {
+    const storage = inMemory()
+    let next: (() => Promise<unknown>) | null = null
+    watchReads(storage, templateKind, async (read, [ref]) => {
+      const found = await read()
+      const happens = ref?.id === undefined ? null : next
+      if (happens !== null) next = null
+      await happens?.()
+      return found
+    })
+    const opened = await open(storage)
+    await opened.templates.saveDraft('a', { subject: 'Draft' })
+    next = () => meanwhile(opened)
+    return opened
+  }
+
+  it('somebody changes the template replaces no version that it does not know', async () => {
+    const { templates } = await openWith((opened) => opened.templates.update('a', { subject: 'Fixed' }))
+    await expect(templates.publish('a')).rejects.toMatchObject({
+      code: 'version_conflict',
+      details: { version: 2 },
+    })
+    expect(await templates.get('a')).toMatchObject({ version: 2, subject: 'Fixed' })
+    expect(await templates.draft('a')).toMatchObject({ subject: 'Draft', edit: 1 })
+  })
+
+  it('somebody changes the draft goes out as it was, and the change stays a draft', async () => {
+    const { templates } = await openWith((opened) => opened.templates.saveDraft('a', { subject: 'Later' }))
+    expect(await templates.publish('a', { edit: 1 })).toMatchObject({ version: 2, subject: 'Draft' })
+    expect(await templates.draft('a')).toMatchObject({ subject: 'Later', edit: 2 })
+  })
+})
+
 describe('two versions', () => {
+  it('of large texts are compared in a bounded answer', async () => {
+    const { templates } = await open()
+    const lines = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${at}`).join('\n')
+    await templates.update('a', { html: lines('a') })
+    await templates.update('a', { html: lines('b') })
+    const compared = await templates.compare('a', 2, 3)
+    expect(compared.complete).toBe(false)
+    expect(JSON.stringify(compared).length).toBeLessThan(256 * 1024)
+  })
+
   it('are compared line by line, field by field', async () => {
     const { templates } = await open()
     await templates.update('a', {
@@ -97,17 +146,24 @@ describe('two versions', () => {
     expect(await templates.compare('a', 1, 2)).toMatchObject({
       from: 1,
       to: 2,
+      complete: true,
       fields: [
         {
           field: 'html',
-          lines: [
-            { kind: 'removed', text: '<p>1</p>' },
-            { kind: 'added', text: '<p>2</p>' },
-            { kind: 'same', text: '<p>x</p>' },
+          hunks: [
+            {
+              from: 1,
+              to: 1,
+              lines: [
+                { kind: 'removed', text: '<p>1</p>' },
+                { kind: 'added', text: '<p>2</p>' },
+                { kind: 'same', text: '<p>x</p>' },
+              ],
+            },
           ],
         },
-        { field: 'locales.de.subject', lines: [{ kind: 'added', text: 'Eins' }] },
-        { field: 'locales.de.text', lines: [{ kind: 'added', text: 'x' }] },
+        { field: 'locales.de.subject', hunks: [{ lines: [{ kind: 'added', text: 'Eins' }] }] },
+        { field: 'locales.de.text', hunks: [{ lines: [{ kind: 'added', text: 'x' }] }] },
       ],
     })
     expect(await templates.compare('a', 2, 2)).toMatchObject({ fields: [] })
