@@ -39,7 +39,7 @@ export type {
   StoredParts,
 } from './domain/channel-kind.ts'
 export { defineChannel } from './domain/channel-kind.ts'
-export type { DiffLine } from './domain/diff-lines.ts'
+export type { DiffHunk, DiffLine } from './domain/diff-lines.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './domain/endpoint-health.ts'
 export type { ErrorCode, ErrorEntry } from './domain/errors/catalogue.ts'
 export { ERRORS } from './domain/errors/catalogue.ts'

@@ -179,7 +179,7 @@ export interface Tenant<
      * @throws NotifierError as `get`
      */
     restore(idOrName: string, version: number): Promise<TemplateRecord>
-    /** The lines that differ between two versions, field by field. @throws NotifierError as `get` */
+    /** The lines that differ between two versions, field by field: at most 2,000. @throws NotifierError as `get` */
     compare(idOrName: string, from: number, to: number): Promise<TemplateComparison>
     /** The draft of a template. @throws NotifierError as `get`, also if it has none */
     draft(idOrName: string): Promise<TemplateDraftRecord>

@@ -1,11 +1,9 @@
-import { type DiffLine, diffSteps } from '../../../src/domain/diff-lines.ts'
+import { type DiffLine, diffBudget, diffSteps } from '../../../src/domain/diff-lines.ts'
 import { finish } from '../../../src/domain/steps.ts'
 import { texts } from '../../texts/index.ts'
 import { type Draft, SIDES, type Sides } from './template.ts'
 
 const said = texts.templates
-/** Lines that are shown around a difference. */
-const AROUND = 3
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const
 
 /** What differs between two texts of a template, side by side of the template, line by line. */
@@ -26,10 +24,10 @@ export function DiffView({
         <section key={field} class="diff" aria-label={said.fields[field]}>
           <h3>{said.fields[field]}</h3>
           <pre>
-            {shortened(finish(diffSteps(older[field] ?? '', newer[field] ?? ''))).map((line, at) =>
-              typeof line === 'number' ? (
+            {shownLines(older[field] ?? '', newer[field] ?? '').map((line, at) =>
+              line === null || typeof line === 'number' ? (
                 <span key={at} class="skipped">
-                  {said.unchanged(line)}
+                  {line === null ? said.moreDifferences : said.unchanged(line)}
                 </span>
               ) : (
                 <Line key={at} line={line} />
@@ -48,19 +46,17 @@ function Line({ line: { kind, text } }: { readonly line: DiffLine }) {
   return kind === 'added' ? <ins>{content}</ins> : <span>{content}</span>
 }
 
-/** Numbers stand for so many lines that are the same. */
-function shortened(lines: readonly DiffLine[]): (DiffLine | number)[] {
-  const near = new Set<number>()
-  for (const [at, { kind }] of lines.entries()) {
-    if (kind === 'same') continue
-    for (let other = at - AROUND; other <= at + AROUND; other += 1) near.add(other)
+/** Numbers stand for so many lines that are the same. Null: more differences than are shown. */
+function shownLines(older: string, newer: string): (DiffLine | number | null)[] {
+  const budget = diffBudget()
+  const shown: (DiffLine | number | null)[] = []
+  let next = 1
+  for (const { from, lines } of finish(diffSteps(older, newer, budget))) {
+    if (from > next) shown.push(from - next)
+    for (const line of lines) shown.push(line)
+    next = from + lines.filter(({ kind }) => kind !== 'added').length
   }
-  const shown: (DiffLine | number)[] = []
-  for (const [at, line] of lines.entries()) {
-    const last = shown.at(-1)
-    if (near.has(at)) shown.push(line)
-    else if (typeof last === 'number') shown[shown.length - 1] = last + 1
-    else shown.push(1)
-  }
-  return shown
+  if (!budget.complete) return [...shown, null]
+  const left = older === '' ? 0 : older.split('\n').length + 1 - next
+  return left > 0 ? [...shown, left] : shown
 }

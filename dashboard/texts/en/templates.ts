@@ -102,6 +102,7 @@ export const templates = {
   from: 'From version',
   until: 'To version',
   noDifference: 'Both have the same text.',
+  moreDifferences: 'There are more differences than can be shown here.',
   unchanged: (lines: number) => (lines === 1 ? '1 unchanged line' : `${lines} unchanged lines`),
   actions: 'Actions',
   restore: 'Restore',

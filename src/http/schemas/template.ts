@@ -80,10 +80,21 @@ export const templateComparison: z.ZodType<TemplateComparison> = z.object({
     .array(
       z.object({
         field: z.string(),
-        lines: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })),
+        hunks: z
+          .array(
+            z.object({
+              from: z.int().describe('The line of the older text at which it begins, from 1.'),
+              to: z.int().describe('The line of the newer text at which it begins, from 1.'),
+              lines: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })),
+            }),
+          )
+          .describe('Lines that differ, with up to three the same before and after.'),
       }),
     )
-    .describe('The fields that differ, such as `html` or `locales.de.subject`, with all their lines.'),
+    .describe('The fields that differ, such as `html` or `locales.de.subject`.'),
+  complete: z
+    .boolean()
+    .describe('False: there are more than 2,000 lines or 128 Ki characters of differences.'),
 })
 
 export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listOf(templateVersionRecord)

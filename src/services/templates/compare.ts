@@ -1,19 +1,20 @@
-import { type DiffLine, diffSteps } from '../../domain/diff-lines.ts'
+import { type DiffHunk, diffBudget, diffSteps } from '../../domain/diff-lines.ts'
 import { shownText } from '../../domain/message-text.ts'
 import type { Steps } from '../../domain/steps.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { TemplateComparison } from './records.ts'
 import { shownVariants } from './variants.ts'
 
-/** Compares two versions of a template, field by field. */
+/** Compares two versions of a template, field by field, within one budget. */
 export function* compareSteps(older: Template, newer: Template): Steps<TemplateComparison> {
   const [before, after] = [fieldsOf(older), fieldsOf(newer)]
-  const fields: { field: string; lines: readonly DiffLine[] }[] = []
+  const budget = diffBudget()
+  const fields: { field: string; hunks: readonly DiffHunk[] }[] = []
   for (const field of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(field) ?? '', after.get(field) ?? '']
-    if (was !== is) fields.push({ field, lines: yield* diffSteps(was, is) })
+    if (was !== is) fields.push({ field, hunks: yield* diffSteps(was, is, budget) })
   }
-  return { id: newer.id, from: older.version, to: newer.version, fields }
+  return { id: newer.id, from: older.version, to: newer.version, fields, complete: budget.complete }
 }
 
 /** The fields that have a text. */

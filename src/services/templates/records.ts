@@ -1,4 +1,4 @@
-import type { DiffLine } from '../../domain/diff-lines.ts'
+import type { DiffHunk } from '../../domain/diff-lines.ts'
 import type { Placeholder } from '../../domain/template/compile.ts'
 import type { LintFinding } from '../../domain/template/lint/rules.ts'
 import type { RenderedMessage } from '../render.ts'
@@ -71,8 +71,10 @@ export interface TemplateComparison {
   readonly id: string
   readonly from: number
   readonly to: number
-  /** The fields that differ, such as `html` or `locales.de.subject`, with all their lines in order. */
-  readonly fields: readonly { readonly field: string; readonly lines: readonly DiffLine[] }[]
+  /** The fields that differ, such as `html` or `locales.de.subject`, with the lines that do. */
+  readonly fields: readonly { readonly field: string; readonly hunks: readonly DiffHunk[] }[]
+  /** False: the differences have more than 2,000 lines or 128 Ki characters, and the rest is left out. */
+  readonly complete: boolean
 }
 
 /** The faults of a template. */
