@@ -9,6 +9,7 @@ import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-tem
 import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
+import type { MessageReceivedEvent } from './domain/received-message.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { throttled } from './domain/throttled.ts'
 import { VERSION } from './domain/version.ts'
@@ -205,14 +206,10 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     return started(linkSigner)
   }
 
-  function emitNotificationEvent(event: NotificationEvent): void {
-    observer.record({ type: 'published', event: event.event })
+  function emit(event: NotificationEvent | EndpointEvent | MessageReceivedEvent): void {
+    if (!isEndpointEvent(event) && event.event !== 'message.received')
+      observer.record({ type: 'published', event: event.event })
     tell(event)
-  }
-
-  function emit(event: NotificationEvent | EndpointEvent): void {
-    if (isEndpointEvent(event)) tell(event)
-    else emitNotificationEvent(event)
   }
 
   const registry = createProviderRegistry({ ...options, onError })
@@ -307,7 +304,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     registry,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),
-    emit: emitNotificationEvent,
+    emit,
     wake: engine.wake,
     onError,
   })
@@ -320,7 +317,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     { ...texts, processor },
     registry,
     engine.providers,
-    emitNotificationEvent,
+    emit,
     () => engine.wake(),
     deadLetters.one,
   )
@@ -359,7 +356,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       createReceipts({
         ...common,
         logger,
-        emit: emitNotificationEvent,
+        emit,
         publicUrl: options.publicUrl,
         wake: engine.wake,
         backpressure,

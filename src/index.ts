@@ -112,6 +112,7 @@ export type {
   ProcessEvent,
 } from './domain/process-event.ts'
 export type { AboutProvider, ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
+export type { MessageReceivedEvent, ReceivedMessage } from './domain/received-message.ts'
 export type { RecordKind } from './domain/record-kind.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './domain/standard-schema.ts'
@@ -153,7 +154,13 @@ export type {
   SlotCheck,
   WindowCheck,
 } from './ports/rate-limiter.ts'
-export type { ConfirmedReceipts, ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
+export type {
+  ConfirmedReceipts,
+  ParsedReceipts,
+  Receipt,
+  ReceiptRequest,
+  ReceivedText,
+} from './ports/receipts.ts'
 export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
 export type { Follow, Storage, StorageStart } from './ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType } from './facts.ts'
+import type { MessageReceivedEvent } from './received-message.ts'
 
 /** Types of events about a webhook endpoint itself, sent to endpoints that chose them. */
 export const ENDPOINT_EVENT_TYPES = ['webhook.failing', 'webhook.disabled'] as const
@@ -6,9 +7,13 @@ export const ENDPOINT_EVENT_TYPES = ['webhook.failing', 'webhook.disabled'] as c
 export type EndpointEventType = (typeof ENDPOINT_EVENT_TYPES)[number]
 
 /** All event types that a webhook endpoint can choose. */
-export type WebhookEventType = EventType | EndpointEventType
+export type WebhookEventType = EventType | MessageReceivedEvent['event'] | EndpointEventType
 
-export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [...EVENT_TYPES, ...ENDPOINT_EVENT_TYPES]
+export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [
+  ...EVENT_TYPES,
+  'message.received',
+  ...ENDPOINT_EVENT_TYPES,
+]
 
 /** Failed attempts on one event after which its endpoint counts as failing. */
 const FAILING_ATTEMPTS = 4
@@ -147,9 +152,6 @@ export function endpointEvent(
 export function isEndpointEvent(event: { readonly event: string }): event is EndpointEvent {
   return ENDPOINT_EVENT_TYPES.some((type) => type === event.event)
 }
-
-/** Prefix of the `webhook-id` of events about endpoints only. */
-export const ENDPOINT_EVENT_ID = 'evt_wh_'
 
 /** The stable `webhook-id` of an event about an endpoint. */
 export function endpointEventId({ data }: EndpointEvent): string {

@@ -103,6 +103,9 @@ function sinceWhen({ code, occurredAt }: Fact): { readonly since?: string } {
     : {}
 }
 
+/** The range of the `webhook-id`s of other events: those of events about notifications have a digit there. */
+export const OTHER_EVENT_IDS = { from: 'evt_a', until: 'evt_{' } as const
+
 /**
  * The stable `webhook-id` of an event, the same for all its deliveries (Standard Webhooks 1.0.0). Derived from the
  * sequence number, so it needs no coordination.

@@ -29,6 +29,20 @@ export interface Receipt {
     | undefined
   /** The recipient opted in again (START). */
   readonly unsuppress?: { readonly address: string } | undefined
+  /**
+   * A text that someone wrote, in place of a fact. It is announced by the event `message.received`, together with the
+   * opt-out or opt-in in `suppress` or `unsuppress`. Cut to 4,096 UTF-16 characters.
+   */
+  readonly received?: ReceivedText | undefined
+}
+
+/** A text that someone wrote to the application. */
+export interface ReceivedText {
+  /** Who wrote it, in the form of the channel's recipients. */
+  readonly from: string
+  /** The application's own number or account that it was written to. Absent: unknown. */
+  readonly to?: string | undefined
+  readonly text: string
 }
 
 /** Facts that a provider may report; others come from this service only. */
@@ -48,6 +62,8 @@ const REASONS: ReadonlySet<unknown> = new Set(SUPPRESSION_REASONS)
 const MAX_KEY = 255
 const MAX_ADDRESS = 998
 const MAX_TEXT = 2_000
+/** WhatsApp's longest text; those of SMS are shorter. */
+const MAX_RECEIVED = 4_096
 
 /**
  * Checks a receipt from a plug-in. A fact that providers may not report, or an invalid one, becomes `reported`; other
@@ -57,7 +73,7 @@ const MAX_TEXT = 2_000
  */
 export function soundReceipt(value: unknown): Receipt | null {
   if (typeof value !== 'object' || value === null) return null
-  const { dedupeKey, notificationId, fact, suppress, unsuppress } = value as Record<string, unknown>
+  const { dedupeKey, notificationId, fact, suppress, unsuppress, received } = value as Record<string, unknown>
   if (typeof dedupeKey !== 'string' || dedupeKey === '' || dedupeKey.length > MAX_KEY) return null
   const address = addressIn(suppress)
   const { reason, scope } = (suppress ?? {}) as { reason?: unknown; scope?: 'category' }
@@ -76,7 +92,18 @@ export function soundReceipt(value: unknown): Receipt | null {
         }
       : {}),
     ...(again === undefined ? {} : { unsuppress: { address: again } }),
+    ...known('received', fact === undefined ? soundReceived(received) : undefined),
   }
+}
+
+function soundReceived(value: unknown): ReceivedText | undefined {
+  const { from, to, text } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >
+  const [writer, content] = [textOf(from, MAX_ADDRESS), textOf(text, MAX_RECEIVED)]
+  if (writer === undefined || content === undefined) return undefined
+  return { from: writer, text: content, ...known('to', textOf(to, MAX_ADDRESS)) }
 }
 
 function soundFact(value: unknown): NonNullable<Receipt['fact']> {

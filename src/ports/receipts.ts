@@ -1,6 +1,6 @@
 import type { Receipt } from '../domain/receipt.ts'
 
-export type { Receipt } from '../domain/receipt.ts'
+export type { Receipt, ReceivedText } from '../domain/receipt.ts'
 
 /** A request of a provider, unchanged. */
 export interface ReceiptRequest {

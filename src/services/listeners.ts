@@ -14,6 +14,7 @@ const EVENTS: OptionNames<NotifierEvents> = {
   'notification.complained': true,
   'notification.unsubscribed': true,
   'notification.skipped': true,
+  'message.received': true,
   'attempt.started': true,
   'attempt.failed': true,
   'provider.paused': true,

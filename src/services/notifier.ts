@@ -7,6 +7,7 @@ import type { OrganizationInput } from '../domain/input/organization.ts'
 import type { AnyChannel, ChannelParts } from '../domain/input/send.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
+import type { MessageReceivedEvent } from '../domain/received-message.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './api-keys/records.ts'
 import type { Engine } from './engine.ts'
 import type { HealthReport } from './health.ts'
@@ -162,6 +163,8 @@ export type NotifierEvents = {
 } & {
   [Event in ProcessEvent as Event['event']]: (event: Event) => void
 } & {
+  /** Someone wrote to a number or account of the application. */
+  'message.received': (event: MessageReceivedEvent) => void
   /** A background error; delivery continues. */
   error: (error: Error) => void
   /** A provider is paused after a fault in this process. */

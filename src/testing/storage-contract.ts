@@ -22,6 +22,7 @@ import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
 import { ownClockChecks } from './storage/own-clock.ts'
 import { receiptChecks } from './storage/receipts.ts'
+import { receivedMessageChecks } from './storage/received-messages.ts'
 import { recordKindChecks, recordListChecks } from './storage/record-lists.ts'
 import { recordChecks, recordRaceChecks } from './storage/records.ts'
 import { retentionChecks } from './storage/retention.ts'
@@ -55,6 +56,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   deliveryChecks(check)
   receiptChecks(check)
   followingWriteChecks(check)
+  receivedMessageChecks(check)
   notificationChecks(check)
   logChecks(check)
   labelChecks(check)

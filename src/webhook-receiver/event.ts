@@ -1,5 +1,6 @@
 import type { EndpointEvent } from '../domain/endpoint-health.ts'
 import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
+import type { MessageReceivedEvent } from '../domain/received-message.ts'
 
 /** The event of `notifier.webhooks.test(id)`: the usual form, about a made-up notification. */
 export interface WebhookTestEvent {
@@ -8,10 +9,10 @@ export interface WebhookTestEvent {
 }
 
 /**
- * The body of a webhook. Events about endpoints come only if the endpoint chose them. A later version of the sender may
- * add types: ignore unknown ones.
+ * The body of a webhook. Received messages and events about endpoints come only if the endpoint chose them. A later version
+ * of the sender may add types: ignore unknown ones.
  */
-export type WebhookEvent = NotificationEvent | EndpointEvent | WebhookTestEvent
+export type WebhookEvent = NotificationEvent | MessageReceivedEvent | EndpointEvent | WebhookTestEvent
 
 /** The headers of a verified webhook. */
 export interface WebhookDelivery {

@@ -238,20 +238,30 @@ describe('an incoming message', () => {
     expect(parsed.answer).toEqual({ contentType: 'text/xml', body: '<Response/>' })
     return parsed.receipts
   }
-  const stopped = [{ dedupeKey: `${SID}|incoming`, suppress: { address: from, reason: 'stop' } }]
-  const started = [{ dedupeKey: `${SID}|incoming`, unsuppress: { address: from } }]
+  const received = (text: string, to = '+15005550006') => ({
+    dedupeKey: `${SID}|incoming`,
+    received: { from, to, text },
+  })
+  const suppress = { address: from, reason: 'stop' }
+  const unsuppress = { address: from }
 
   it.each(['STOP', 'stop', ' Stop\n', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE'])(
     'opts out: %j',
     async (body) => {
-      expect(await parse(body)).toEqual(stopped)
+      expect(await parse(body)).toEqual([{ ...received(body), suppress }])
     },
   )
   it.each(['START', 'unstop'])('opts in: %j', async (body) => {
-    expect(await parse(body)).toEqual(started)
+    expect(await parse(body)).toEqual([{ ...received(body), unsuppress }])
   })
-  it.each(['', 'Stop it', 'Please STOP', 'YES', 'HELP', 'Hello'])('changes nothing: %j', async (body) => {
-    expect(await parse(body)).toEqual([])
+  it.each(['Stop it', 'Please STOP', 'YES', 'HELP', 'Hello'])(
+    'is told and changes nothing: %j',
+    async (body) => {
+      expect(await parse(body)).toEqual([received(body)])
+    },
+  )
+  it('without a text is nothing', async () => {
+    expect(await parse('')).toEqual([])
   })
   it('of another channel, which a messaging service posts to the same address, changes nothing', async () => {
     for (const scheme of ['whatsapp:', 'rcs:', 'messenger:'])
@@ -267,7 +277,9 @@ describe('an incoming message', () => {
     onTestFinished(() => provider.close?.())
     const fields = { MessageSid: SID, SmsStatus: 'received', Body: 'STOP' }
     const read = (more: Fields) => provider.parseReceipts?.(signed({ ...fields, ...more }))
-    expect(await read({ From: `whatsapp:${from}` })).toMatchObject({ receipts: stopped })
+    expect(await read({ From: `whatsapp:${from}`, To: 'whatsapp:+14155238886' })).toMatchObject({
+      receipts: [{ ...received('STOP', '+14155238886'), suppress }],
+    })
     for (const From of [from, `rcs:${from}`]) expect(await read({ From })).toMatchObject({ receipts: [] })
     const read2 = report('read', { EventType: 'READ', To: `whatsapp:${from}` })
     expect(await provider.parseReceipts?.(signed(read2))).toMatchObject({
@@ -275,8 +287,8 @@ describe('an incoming message', () => {
     })
   })
   it('is understood as Twilio has understood it, with keywords of its own', async () => {
-    expect(await parse('ARRET', { OptOutType: 'STOP' })).toEqual(stopped)
-    expect(await parse('DEBUT', { OptOutType: 'START' })).toEqual(started)
-    expect(await parse('STOP', { OptOutType: 'HELP' })).toEqual([])
+    expect(await parse('HALT', { OptOutType: 'STOP' })).toEqual([{ ...received('HALT'), suppress }])
+    expect(await parse('DEBUT', { OptOutType: 'START' })).toEqual([{ ...received('DEBUT'), unsuppress }])
+    expect(await parse('STOP', { OptOutType: 'HELP' })).toEqual([received('STOP')])
   })
 })

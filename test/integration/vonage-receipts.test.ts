@@ -366,6 +366,10 @@ describe('an incoming message', () => {
     return parsed.receipts
   }
   const address = '+4915112345678'
+  const received = (text: string, to = '+4915100000000') => ({
+    dedupeKey: 'in-1|incoming',
+    received: { from: address, to, text },
+  })
   const formats = (text: string) => [
     { msisdn: '4915112345678', to: '4915100000000', messageId: 'in-1', text, type: 'text', keyword: 'X' },
     {
@@ -379,13 +383,17 @@ describe('an incoming message', () => {
   ]
 
   it('opts out and in by its keyword alone', async () => {
-    for (const fields of formats('Stop'))
-      expect(await parse(fields)).toEqual([
-        { dedupeKey: 'in-1|incoming', suppress: { address, reason: 'stop' } },
-      ])
+    for (const fields of formats('“Stop.”'))
+      expect(await parse(fields)).toEqual([{ ...received('“Stop.”'), suppress: { address, reason: 'stop' } }])
     for (const fields of formats('START'))
-      expect(await parse(fields)).toEqual([{ dedupeKey: 'in-1|incoming', unsuppress: { address } }])
-    for (const fields of formats('Please stop')) expect(await parse(fields)).toEqual([])
+      expect(await parse(fields)).toEqual([{ ...received('START'), unsuppress: { address } }])
+    for (const fields of formats('Please stop'))
+      expect(await parse(fields)).toEqual([received('Please stop')])
+  })
+
+  it('may be written to a short code', async () => {
+    const [fields] = formats('Hello')
+    expect(await parse({ ...fields, to: '12345' })).toEqual([received('Hello', '12345')])
   })
 
   it('from something that is no number changes nothing', async () => {

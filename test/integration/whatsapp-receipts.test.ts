@@ -146,10 +146,8 @@ describe('a report', () => {
     ])
   })
 
-  it('holds those of all entries and changes, and nothing that a recipient wrote', async () => {
-    const text = { from: '4915112345678', id: 'wamid.in', type: 'text', text: { body: 'STOP' } }
+  it('holds those of all entries and changes', async () => {
     const body = report(
-      change({ messages: [text] }),
       change({ event: 'APPROVED' }, 'message_template_status_update'),
       change({ statuses: [null, 5, {}, { id: 'x' }, status('sent')] }),
       change({ statuses: 'none' }),
@@ -161,6 +159,70 @@ describe('a report', () => {
 
   it.each(['', 'x', 'null', '[]', '{}', '{"entry":{}}'])('that is none is malformed: %s', async (text) => {
     expect(await parse(signed(text))).toMatchObject({ kind: 'refused', why: 'malformed' })
+  })
+})
+
+describe('an incoming message', () => {
+  const address = '+4915112345678'
+  const message = (content: object, from = '4915112345678') => ({ from, id: 'wamid.in', ...content })
+  const text = (body: string, from?: string) => message({ type: 'text', text: { body } }, from)
+  async function receiptsOf(messages: readonly unknown[], metadata: object = {}) {
+    const named = { phone_number_id: '106540352242922', display_phone_number: '1 555-078-3881', ...metadata }
+    const parsed = await parse(signed(report(change({ messages, metadata: named }))))
+    if (parsed.kind !== 'receipts') throw new Error(parsed.message)
+    return parsed.receipts
+  }
+  const received = (content: string) => ({
+    dedupeKey: 'wamid.in|incoming',
+    received: { from: address, to: '+15550783881', text: content },
+  })
+
+  it('opts out and in by its keyword alone', async () => {
+    const suppress = { address, reason: 'stop' }
+    expect(await receiptsOf([text('Stop.')])).toEqual([{ ...received('Stop.'), suppress }])
+    expect(await receiptsOf([text('START')])).toEqual([{ ...received('START'), unsuppress: { address } }])
+    expect(await receiptsOf([text('Please stop')])).toEqual([received('Please stop')])
+    const button = message({ type: 'button', button: { payload: 'x', text: 'STOP' } })
+    expect(await receiptsOf([button])).toEqual([{ ...received('STOP'), suppress }])
+  })
+
+  it.each([
+    { type: 'interactive', interactive: { type: 'button_reply', button_reply: { id: '1', title: 'Yes' } } },
+    { type: 'interactive', interactive: { type: 'list_reply', list_reply: { id: '1', title: 'Yes' } } },
+    { type: 'image', image: { id: '1', caption: 'Yes' } },
+    { type: 'document', document: { id: '1', filename: 'a.pdf', caption: 'Yes' } },
+  ])('has the words of what was pressed or captioned: %j', async (content) => {
+    expect(await receiptsOf([message(content)])).toEqual([received('Yes')])
+  })
+
+  it('without words or a writer is nothing', async () => {
+    const messages = [
+      message({ type: 'image', image: { id: '1' } }),
+      message({ type: 'reaction', reaction: { emoji: '👍' } }),
+      message({ type: '__proto__' }),
+      message({}),
+      text('STOP', 'nobody'),
+      { id: 'wamid.in', type: 'text', text: { body: 'STOP' } },
+      ...[null, 5, [], 'STOP'],
+    ]
+    expect(await receiptsOf(messages)).toEqual([])
+  })
+
+  it("to another number of the Meta app is another provider's", async () => {
+    for (const id of ['106540352242923', undefined])
+      expect(await receiptsOf([text('STOP')], { phone_number_id: id })).toEqual([])
+  })
+
+  it('to a further sender of the provider is its own', async () => {
+    const provider = whatsapp({
+      accessToken: 'token',
+      phoneNumberId: '1',
+      senders: { '+15550783881': '106540352242922' },
+      receipts: { secret: SECRET, verifyToken: VERIFY },
+    })
+    onTestFinished(() => provider.close?.())
+    const body = report(change({ messages: [text('STOP')] }))
+    expect(await provider.parseReceipts?.(signed(body))).toMatchObject({ receipts: [{ suppress: {} }] })
   })
 })
 

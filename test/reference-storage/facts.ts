@@ -1,11 +1,8 @@
-import {
-  type EndpointEvent,
-  endpointEventId,
-  type WebhookEventType,
-} from '../../src/domain/endpoint-health.ts'
+import type { EndpointEvent, WebhookEventType } from '../../src/domain/endpoint-health.ts'
 import { eventId, eventPayload, type NotificationEvent } from '../../src/domain/event-payload.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { Labels } from '../../src/domain/labels.ts'
+import type { MessageReceivedEvent } from '../../src/domain/received-message.ts'
 import { recordFacts } from '../../src/domain/record-facts.ts'
 import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
@@ -78,11 +75,15 @@ function publish(state: MemoryState, event: NotificationEvent, trace: string | n
   })
 }
 
-/** Publishes an event about an endpoint to the organization's other endpoints. */
-export function publishEndpointEvent(state: MemoryState, event: EndpointEvent): void {
+/** Publishes an event about no notification to the organization's endpoints, without the one it is about. */
+export function publishOther(
+  state: MemoryState,
+  event: EndpointEvent | MessageReceivedEvent,
+  eventId: string,
+): void {
   const { id, organizationId } = event.data
   const delivery = {
-    eventId: endpointEventId(event),
+    eventId,
     notificationId: null,
     payload: JSON.stringify(event),
     trace: null,

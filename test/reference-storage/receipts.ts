@@ -1,7 +1,8 @@
 import type { NotificationEvent } from '../../src/domain/event-payload.ts'
 import type { Fact } from '../../src/domain/facts.ts'
+import { receivedEvent, receivedEventId } from '../../src/domain/received-message.ts'
 import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../src/ports/storage/receipts.ts'
-import { addFacts } from './facts.ts'
+import { addFacts, publishOther } from './facts.ts'
 import { dataError, followWrites } from './records.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
 
@@ -21,7 +22,10 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
 function apply(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
   if ('consent' in receipt) {
     followWrites(state, receipt.consent)
-    return { kind: 'heeded' }
+    if (receipt.received === undefined) return { kind: 'heeded' }
+    const received = receivedEvent(receipt.received, state.now())
+    publishOther(state, received, receivedEventId(received))
+    return { kind: 'heeded', received }
   }
   const notification = correlate(state, receipt)
   if (notification === undefined) {

@@ -1,7 +1,12 @@
-import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../../src/domain/endpoint-health.ts'
+import {
+  type EndpointEvent,
+  endpointEvent,
+  endpointEventId,
+  judgeEndpoint,
+} from '../../src/domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../src/domain/event-payload.ts'
 import type { SettleAnswer, Settlement } from '../../src/ports/storage/settle.ts'
-import { addFacts, publishEndpointEvent } from './facts.ts'
+import { addFacts, publishOther } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'
 import { dataError } from './records.ts'
@@ -61,7 +66,7 @@ function judge(state: MemoryState, endpointId: string, settlement: EventSettleme
   if (verdict.disable !== null) disable(state, endpointId, verdict.disable)
   const event = endpointEvent(endpoint, verdict, state.now())
   if (event === null) return []
-  publishEndpointEvent(state, event)
+  publishOther(state, event, endpointEventId(event))
   return [event]
 }
 

@@ -3,7 +3,7 @@ import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports
 import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, malformed, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
-import { optOutOf } from '../kit/sms/opt-out.ts'
+import { incomingText } from '../kit/sms/incoming-text.ts'
 import { twilioErrorCode } from './errors.ts'
 import { isSignedByTwilio } from './signature.ts'
 
@@ -95,19 +95,20 @@ function isIncoming(read: Read): boolean {
   )
 }
 
-/** An incoming message. Only opt-outs and opt-ins count. */
+/** An incoming message of the channel. Null: of another one, or without a text. */
 function incoming(read: Read, scheme: string): Receipt | null {
   const from = read('From')
   if (from === undefined || !from.startsWith(scheme)) return null
   const address = from.slice(scheme.length)
   if (address.includes(':')) return null
-  // Set if Twilio's Advanced Opt-Out, with custom keywords, recognized the message.
-  const named = read('OptOutType')?.toLowerCase()
-  const meaning = named === undefined ? optOutOf(read('Body') ?? '') : named
-  const key = dedupeKey(read('MessageSid'), 'incoming')
-  if (meaning === 'stop') return { dedupeKey: key, suppress: { address, reason: 'stop' } }
-  if (meaning === 'start') return { dedupeKey: key, unsuppress: { address } }
-  return null
+  return incomingText({
+    id: read('MessageSid'),
+    from: address,
+    to: read('To')?.slice(scheme.length),
+    text: read('Body') ?? '',
+    // Set if Twilio's Advanced Opt-Out, with custom keywords, recognized the message.
+    meaning: read('OptOutType')?.toLowerCase(),
+  })
 }
 
 function status(read: Read, url: string): Receipt | null {

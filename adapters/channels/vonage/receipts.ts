@@ -4,7 +4,7 @@ import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports
 import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
-import { optOutOf } from '../kit/sms/opt-out.ts'
+import { incomingText } from '../kit/sms/incoming-text.ts'
 import { vonageReceiptCode } from './errors.ts'
 import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type VonageProof } from './signature.ts'
 
@@ -125,19 +125,18 @@ function codeOf(fields: Fields, state: string): string {
   return code === undefined ? state : `${state} ${code}`
 }
 
-/** An incoming message. Only opt-outs and opt-ins count. */
+/** An incoming message. Null: without a number or a text. */
 function incoming(fields: Fields): Receipt | null {
-  const address = addressOf(fields.msisdn ?? fields.from)
-  if (address === null) return null
-  const key = dedupeKey(fields.messageId ?? fields.message_uuid, 'incoming')
-  switch (optOutOf(fields.text ?? '')) {
-    case 'stop':
-      return { dedupeKey: key, suppress: { address, reason: 'stop' } }
-    case 'start':
-      return { dedupeKey: key, unsuppress: { address } }
-    case null:
-      return null
-  }
+  const from = addressOf(fields.msisdn ?? fields.from)
+  if (from === null) return null
+  const { to, text = '' } = fields
+  return incomingText({
+    id: fields.messageId ?? fields.message_uuid,
+    from,
+    // A short code stays one.
+    to: addressOf(to) ?? to,
+    text,
+  })
 }
 
 /** A Vonage number in E.164 form. Null: invalid. */

@@ -11,6 +11,7 @@ import { member, textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
+import { incomingText } from '../kit/sms/incoming-text.ts'
 import { whatsappErrorCode, whatsappWords } from './errors.ts'
 
 /** Verification of Meta's reports. */
@@ -46,10 +47,16 @@ export function confirmWhatsApp({
   }
 }
 
-/** Reads reports on messages. Incoming messages arrive at the same address and are ignored. */
-export function whatsappReceipts({
-  secret,
-}: WhatsAppProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+/**
+ * Reads reports on messages, and incoming messages.
+ *
+ * @param numbers phone number ids of the provider. Meta posts the messages to all numbers of an app to one address;
+ *   those to others are not the provider's
+ */
+export function whatsappReceipts(
+  { secret }: WhatsAppProof,
+  numbers: ReadonlySet<string>,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const given = request.headers['x-hub-signature-256'] ?? ''
     const sign = (key: string) => `sha256=${createHmac('sha256', key).update(request.body).digest('hex')}`
@@ -61,7 +68,10 @@ export function whatsappReceipts({
     const values = listIn(body, 'entry').flatMap((entry) =>
       listIn(entry, 'changes').map((change) => member(change, 'value')),
     )
-    const receipts = values.flatMap((value) => listIn(value, 'statuses').flatMap(receiptOf))
+    const receipts = values.flatMap((value) => [
+      ...listIn(value, 'statuses').flatMap(receiptOf),
+      ...incomingIn(value, numbers),
+    ])
     return { kind: 'receipts', receipts }
   }
 }
@@ -69,6 +79,37 @@ export function whatsappReceipts({
 function listIn(value: unknown, name: string): readonly unknown[] {
   const found = member(value, name)
   return Array.isArray(found) ? found : []
+}
+
+/** The texts in a change. */
+function incomingIn(value: unknown, numbers: ReadonlySet<string>): readonly Receipt[] {
+  const metadata = member(value, 'metadata')
+  if (!numbers.has(textMember(metadata, 'phone_number_id') ?? '')) return []
+  const to = numberOf(textMember(metadata, 'display_phone_number'))
+  return listIn(value, 'messages').flatMap((message) => {
+    const from = numberOf(textMember(message, 'from'))
+    if (from === undefined) return []
+    return incomingText({ id: textMember(message, 'id'), from, to, text: textOf(message) }) ?? []
+  })
+}
+
+/** A text as written, the label of a pressed button or chosen row, or the caption of a medium. */
+function textOf(message: unknown): string {
+  const content = member(message, textMember(message, 'type') ?? '')
+  const chosen = member(content, textMember(content, 'type') ?? '')
+  return (
+    textMember(content, 'body') ??
+    textMember(content, 'text') ??
+    textMember(content, 'caption') ??
+    textMember(chosen, 'title') ??
+    ''
+  )
+}
+
+/** Meta's numbers have no plus sign, and some have spaces. */
+function numberOf(number: string | undefined): string | undefined {
+  const digits = number?.replaceAll(/\D/g, '') ?? ''
+  return /^\d{7,15}$/.test(digits) ? `+${digits}` : undefined
 }
 
 function receiptOf(status: unknown): readonly Receipt[] {

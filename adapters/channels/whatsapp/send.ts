@@ -109,7 +109,7 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
     hooks: {
       refuses: ({ from }) => refusesSender(from),
       ...(receipts && {
-        parseReceipts: whatsappReceipts(receipts),
+        parseReceipts: whatsappReceipts(receipts, new Set([given.phoneNumberId, ...senders.values()])),
         confirmReceipts: confirmWhatsApp(receipts),
       }),
     },

@@ -44,6 +44,12 @@ export {
   organizationKind,
   unknownOrganization,
 } from '../../../src/domain/organization.ts'
+export {
+  type MessageReceivedEvent,
+  type ReceivedMessage,
+  receivedEvent,
+  receivedEventId,
+} from '../../../src/domain/received-message.ts'
 export { type FactState, type RecordedEvent, recordFacts } from '../../../src/domain/record-facts.ts'
 export type { RecordKind } from '../../../src/domain/record-kind.ts'
 export { createRetryPlan, type RetryPlan } from '../../../src/domain/retry-plan.ts'

@@ -4,6 +4,7 @@ import {
   type WebhookEventType,
 } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
+import { type MessageReceivedEvent, receivedEventId } from '../../../src/domain/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Runner, Transaction } from './connection.ts'
 import { makingDue } from './due-jobs.ts'
@@ -95,7 +96,7 @@ export interface PublishedEvent {
   /** The endpoint that the event concerns. It gets no delivery. */
   readonly about?: string
   readonly trace: string | null
-  readonly event: NotificationEvent | EndpointEvent
+  readonly event: NotificationEvent | EndpointEvent | MessageReceivedEvent
 }
 
 /** Identifies a delivery. */
@@ -121,6 +122,11 @@ export function publishedByEndpoint(event: EndpointEvent): PublishedEvent {
   const { id: about, organizationId } = event.data
   const eventId = endpointEventId(event)
   return { eventId, eventType: event.event, organizationId, about, trace: null, event }
+}
+
+export function publishedReceived(event: MessageReceivedEvent): PublishedEvent {
+  const { organizationId } = event.data
+  return { eventId: receivedEventId(event), eventType: event.event, organizationId, trace: null, event }
 }
 
 /** Stores the deliveries of events, with their jobs. */

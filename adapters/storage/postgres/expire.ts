@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
-import { ENDPOINT_EVENT_ID } from '../../../src/domain/endpoint-health.ts'
+import { OTHER_EVENT_IDS } from '../../../src/domain/event-payload.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type {
   ExpireAnswer,
@@ -38,7 +38,7 @@ const SELECT_OVER = `
       JOIN carillon.events AS e ON e.notification = s.notification AND e.sequence = s.sequence
       WHERE s.notification = n.id), 0) <= $2`
 
-const SELECT_ENDPOINT_EVENTS = `
+const SELECT_OTHER_EVENTS = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
   WHERE d.event_id >= $1 AND d.event_id < $2 AND d.organization = $3 AND d.created_at <= $4
     AND d.state <> 'pending' LIMIT $5`
@@ -106,10 +106,10 @@ async function expireNotifications(
   const ids = rows.map(({ id }) => id)
   // Other transactions mostly work on unfinished notifications, which are not locked here.
   const { over, deliveries } = await removeOver(tx, await selectOver(tx, ids, latest), latest)
-  const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, organizationId, most, latest) : 0
+  const others = after === undefined ? await removeOtherEvents(tx, organizationId, most, latest) : 0
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-  const removed = { notifications: over, deliveries: deliveries + ofEndpoints }
+  const removed = { notifications: over, deliveries: deliveries + others }
   return { removed, unmatched: [], next }
 }
 
@@ -134,15 +134,15 @@ export async function removeOver(
 }
 
 /** Runs at the start of a pass. */
-async function removeEndpointEvents(
+async function removeOtherEvents(
   tx: Transaction,
   organizationId: string,
   most: number,
   latest: number,
 ): Promise<number> {
-  const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
-  const values = [ENDPOINT_EVENT_ID, until, organizationId, latest, most]
-  return removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_ENDPOINT_EVENTS, values))
+  const { from, until } = OTHER_EVENT_IDS
+  const values = [from, until, organizationId, latest, most]
+  return removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, values))
 }
 
 async function expireRest(

@@ -32,6 +32,7 @@ export interface Ledger {
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
   /** Adds writes of a consent, in order with those that follow from facts. */
   follow(writes: readonly FollowingWrite[]): void
+  publish(event: PublishedEvent): void
   write(): Promise<void>
 }
 
@@ -114,6 +115,9 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     add,
     follow(writes) {
       following.push(...writes)
+    },
+    publish(event) {
+      unpublished.push(event)
     },
     async write() {
       await writeFacts()

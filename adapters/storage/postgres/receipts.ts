@@ -1,6 +1,8 @@
 import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
+import { receivedEvent } from '../../../src/domain/received-message.ts'
 import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { publishedReceived } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
@@ -57,7 +59,9 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   for (const { hash, receipt } of all) {
     if ('consent' in receipt) {
       ledger.follow(receipt.consent)
-      answers.set(receipt, { kind: 'heeded' })
+      const received = receipt.received && receivedEvent(receipt.received, tx.now)
+      if (received !== undefined) ledger.publish(publishedReceived(received))
+      answers.set(receipt, { kind: 'heeded', ...(received && { received }) })
       continue
     }
     const standing = correlate(receipt)

@@ -1,9 +1,6 @@
-import {
-  type EndpointEvent,
-  endpointEventId,
-  type WebhookEventType,
-} from '../../../src/domain/endpoint-health.ts'
+import type { EndpointEvent, WebhookEventType } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
+import type { MessageReceivedEvent } from '../../../src/domain/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
@@ -70,8 +67,8 @@ export interface Deliveries {
   holdWaiting(endpoint: string): void
   /** Disables an endpoint and holds its jobs. Later claims hold the rest. */
   disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
-  /** Publishes an endpoint's event to the organization's other subscribed endpoints. */
-  publishEndpointEvent(event: EndpointEvent, now: number): void
+  /** Publishes an event about no notification to the organization's endpoints that chose it, without the one it is about. */
+  publishOther(event: EndpointEvent | MessageReceivedEvent, eventId: string, now: number): void
 }
 
 export function createDeliveries(connection: Connection): Deliveries {
@@ -154,13 +151,13 @@ export function createDeliveries(connection: Connection): Deliveries {
         },
       }
     },
-    publishEndpointEvent(event, now) {
+    publishOther(event, eventId, now) {
       const { id, organizationId } = event.data
       const others = endpointsOf(organizationId).filter(
         (other) => other.id !== id && other.events.has(event.event),
       )
       const payload = JSON.stringify(event)
-      const about = { eventId: endpointEventId(event), eventType: event.event, payload, trace: null }
+      const about = { eventId, eventType: event.event, payload, trace: null }
       store({ ...about, organizationId }, others, now)
     },
     recordAttempt(delivery, attempt, now) {

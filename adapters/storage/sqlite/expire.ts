@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
-import { ENDPOINT_EVENT_ID } from '../../../src/domain/endpoint-health.ts'
+import { OTHER_EVENT_IDS } from '../../../src/domain/event-payload.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type {
   ExpireAnswer,
@@ -20,7 +20,7 @@ const LOOK = `
   WHERE n.organization = ? AND n.created_at <= ? AND (n.created_at, n.seq) > (?, ?)
   ORDER BY n.created_at, n.seq LIMIT ?`
 
-const SELECT_ENDPOINT_EVENTS = `
+const SELECT_OTHER_EVENTS = `
   SELECT id FROM carillon_deliveries AS d
   WHERE event_id >= ? AND event_id < ? AND organization = ? AND created_at <= ?
     AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1) LIMIT ?`
@@ -58,7 +58,7 @@ interface UnmatchedRow {
 
 export function createExpire(connection: Connection): (request: ExpireRequest) => ExpireAnswer {
   const look = connection.statement<OldRow>(LOOK)
-  const selectEndpointEvents = connection.statement<{ id: number }>(SELECT_ENDPOINT_EVENTS)
+  const selectOtherEvents = connection.statement<{ id: number }>(SELECT_OTHER_EVENTS)
   const remove = createRemove(connection)
   const deleteIdempotency = connection.statement(DELETE_IDEMPOTENCY)
   const deleteUnmatched = connection.statement<UnmatchedRow>(DELETE_UNMATCHED)
@@ -66,9 +66,9 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
   /** Runs at the start of a pass. */
-  function removeEndpointEvents(organizationId: string, most: number, latest: number): number {
-    const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
-    const found = selectEndpointEvents().all(ENDPOINT_EVENT_ID, until, organizationId, latest, most)
+  function removeOtherEvents(organizationId: string, most: number, latest: number): number {
+    const { from, until } = OTHER_EVENT_IDS
+    const found = selectOtherEvents().all(from, until, organizationId, latest, most)
     remove.deliveries(found.map(({ id }) => id))
     return found.length
   }
@@ -81,8 +81,8 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
     const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
     const rows = look().all(latest, organizationId, latest, afterTime, afterSeq, most)
     const over = rows.filter((row) => row.over === 1)
-    const ofEndpoints = after === undefined ? removeEndpointEvents(organizationId, most, latest) : 0
-    const deliveries = remove.notifications(over) + ofEndpoints
+    const others = after === undefined ? removeOtherEvents(organizationId, most, latest) : 0
+    const deliveries = remove.notifications(over) + others
     const last = rows.at(-1)
     const next = rows.length < most || last === undefined ? null : encodeCursor([last.createdAt, last.seq])
     return { removed: { notifications: over.length, deliveries }, unmatched: [], next }

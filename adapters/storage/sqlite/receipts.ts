@@ -1,4 +1,5 @@
 import type { Fact } from '../../../src/domain/facts.ts'
+import { receivedEvent, receivedEventId } from '../../../src/domain/received-message.ts'
 import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
@@ -90,7 +91,10 @@ export function createRecordReceipts(
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
     if ('consent' in receipt) {
       records.follow(receipt.consent)
-      return { kind: 'heeded' }
+      if (receipt.received === undefined) return { kind: 'heeded' }
+      const received = receivedEvent(receipt.received, now)
+      deliveries.publishOther(received, receivedEventId(received), now)
+      return { kind: 'heeded', received }
     }
     const { fact } = receipt
     const row = correlate(receipt)

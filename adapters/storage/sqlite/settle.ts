@@ -1,4 +1,9 @@
-import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../../../src/domain/endpoint-health.ts'
+import {
+  type EndpointEvent,
+  endpointEvent,
+  endpointEventId,
+  judgeEndpoint,
+} from '../../../src/domain/endpoint-health.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
@@ -136,7 +141,7 @@ export function createSettle(
     }
     if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
-    if (event !== null) deliveries.publishEndpointEvent(event, now)
+    if (event !== null) deliveries.publishOther(event, endpointEventId(event), now)
     return event
   }
 

@@ -1,9 +1,10 @@
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
+import type { MessageReceivedEvent, ReceivedMessage } from '../../domain/received-message.ts'
 import type { FollowingWrite } from './records.ts'
 
-/** A provider's report about a message it accepted, or a recipient's consent. */
+/** A provider's report about a message it accepted, or about what a recipient wants or wrote. */
 export type ReceiptRecord = MessageReport | ConsentReport
 
 interface Reported {
@@ -22,9 +23,11 @@ export interface MessageReport extends Reported {
   readonly fact: Fact
 }
 
-/** A recipient's opt-out or opt-in, which names no message. Its key is recorded even if it changes nothing. */
+/** A recipient's opt-out, opt-in or text, which names no message. Its key is recorded even if it changes nothing. */
 export interface ConsentReport extends Reported {
   readonly consent: readonly FollowingWrite[]
+  /** Published in the same commit as `receivedEvent`, under `receivedEventId`, to the endpoints that chose it. */
+  readonly received?: ReceivedMessage | undefined
 }
 
 export type ReceiptAnswer =
@@ -33,8 +36,8 @@ export type ReceiptAnswer =
       readonly notificationId: string
       readonly events: readonly NotificationEvent[]
     }
-  /** A consent was applied. */
-  | { readonly kind: 'heeded' }
+  /** A consent was applied. `received`: the published event of a text. */
+  | { readonly kind: 'heeded'; readonly received?: MessageReceivedEvent }
   | { readonly kind: 'duplicate' }
   /** Kept, and matched when the hand-over is settled. */
   | { readonly kind: 'unmatched' }

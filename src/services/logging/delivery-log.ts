@@ -2,11 +2,17 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessEvent } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
+import type { MessageReceivedEvent } from '../../domain/received-message.ts'
 import { throttledEach } from '../../domain/throttled.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 
 /** An event for listeners in this process. */
-export type HeardEvent = NotificationEvent | ProcessEvent | ProviderEvent | EndpointEvent
+export type HeardEvent =
+  | NotificationEvent
+  | ProcessEvent
+  | ProviderEvent
+  | EndpointEvent
+  | MessageReceivedEvent
 
 interface Line {
   readonly message: string

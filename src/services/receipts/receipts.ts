@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import PQueue from 'p-queue'
 import { coalesce } from '../../coalesce/coalesce.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
@@ -6,6 +7,7 @@ import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { DEFAULT_ORGANIZATION, organizationKind } from '../../domain/organization.ts'
 import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
+import type { MessageReceivedEvent, ReceivedMessage } from '../../domain/received-message.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ParsedReceipts, ReceiptRequest } from '../../ports/receipts.ts'
@@ -28,7 +30,7 @@ export interface ReceiptParts {
   /** Public mount address of the API. Undefined: from the Host header. */
   readonly publicUrl: string | undefined
   readonly registry: Pick<ProviderRegistry, 'withInstance'>
-  emit(event: NotificationEvent): void
+  emit(event: NotificationEvent | MessageReceivedEvent): void
   /** Called when stored work may be due. */
   wake(): void
   readonly backpressure: Backpressure
@@ -40,6 +42,8 @@ const AT_ONCE = 32
 const MOST_WAITING = 1_000
 /** Value of Retry-After. */
 const LATER_MS = 30_000
+/** 144 bits identify a text. */
+const ID_BYTES = 18
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
 /** Takes reports of providers: verifies, stores, then answers. */
@@ -72,26 +76,36 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     wake()
   }
 
-  /** Stores a consent, which names no message. A repetition changes nothing, because later ones may exist. */
-  async function storeConsent(
+  /**
+   * Stores a consent or a text, which name no message. A repetition changes nothing, because later ones may exist, and
+   * is not announced.
+   */
+  async function storeIncoming(
     { name: provider, kind }: ConfiguredProvider,
     source: ReceiptSource,
     receipt: Receipt,
   ) {
-    const consent = consentOf(receipt, kind, source, provider)
-    if (consent === null) return
+    // A shared instance belongs to the default organization; the others learn of an opt-out from the provider's refusals.
+    const organizationId = source.organizationId ?? DEFAULT_ORGANIZATION
+    const consent = consentOf(receipt, kind, organizationId, provider)
+    const received = receivedIn(receipt, { channel: kind.name, provider, organizationId })
+    if (consent === null && received === undefined) return
     const answer = await record({
       provider,
       organizationId: source.organizationId ?? null,
       dedupeKey: receipt.dedupeKey,
-      consent,
+      consent: consent ?? [],
+      received,
     })
     if (answer.kind === 'failed') throw answer.error
+    if (answer.kind !== 'heeded' || answer.received === undefined) return
+    emit(answer.received)
+    wake()
   }
 
   async function store(provider: ConfiguredProvider, source: ReceiptSource, receipt: Receipt): Promise<void> {
     const { fact, suppress } = receipt
-    if (fact === undefined) return storeConsent(provider, source, receipt)
+    if (fact === undefined) return storeIncoming(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
     // The wish first: if the process ends in between, the provider repeats the report.
     if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, consent)))
@@ -190,8 +204,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 function consentOf(
   { suppress, unsuppress }: Receipt,
   kind: ChannelKind,
-  // A shared instance belongs to the default organization; the others learn of it from the provider's refusals.
-  { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
+  organizationId: string,
   provider: string,
 ): ConsentReport['consent'] | null {
   if (suppress?.address !== undefined) {
@@ -200,6 +213,19 @@ function consentOf(
   }
   if (unsuppress === undefined) return null
   return optingIn(kind, organizationId, unsuppress.address)
+}
+
+function receivedIn(
+  { dedupeKey, received, suppress, unsuppress }: Receipt,
+  of: Pick<ReceivedMessage, 'channel' | 'provider' | 'organizationId'>,
+): ReceivedMessage | undefined {
+  if (received === undefined) return undefined
+  const { from, to = null, text } = received
+  const { organizationId, channel, provider } = of
+  const key = hash('sha256', [organizationId, channel, provider, dedupeKey].join('\n'), 'buffer')
+  const id = `in_${key.subarray(0, ID_BYTES).toString('base64url')}`
+  const consent = suppress?.reason === 'stop' ? 'stop' : unsuppress === undefined ? null : 'start'
+  return { id, organizationId, channel, provider, from, to, text, consent }
 }
 
 function named({ channel, name }: ConfiguredProvider): {

@@ -182,4 +182,10 @@ eachIsFound({
       report(receipts.map((one) => ('consent' in one ? { ...one, consent: [] } : one))),
     ),
   ],
+  'a received text is not published': [
+    'a received text is published once',
+    reporting((report, receipts) =>
+      report(receipts.map((one) => ('consent' in one ? { ...one, received: undefined } : one))),
+    ),
+  ],
 })

@@ -79,7 +79,7 @@ export function addFacts(state: State, row: NotificationRow, facts: Facts, recei
 /** Stores a delivery for each endpoint of the organization that chose the event; not for the one it is about. */
 export function publish(
   state: State,
-  event: kit.NotificationEvent | kit.EndpointEvent,
+  event: kit.NotificationEvent | kit.EndpointEvent | kit.MessageReceivedEvent,
   eventId: string,
   notification: NotificationRow | null,
 ): void {

@@ -190,7 +190,10 @@ export function recordReceipt(state: State, receipt: kit.ReceiptRecord): kit.Rec
   if ('consent' in receipt) {
     follow(state, receipt.consent)
     state.receipts.set(key, { at, unmatched: null })
-    return { kind: 'heeded' }
+    if (receipt.received === undefined) return { kind: 'heeded' }
+    const received = kit.receivedEvent(receipt.received, at)
+    publish(state, received, kit.receivedEventId(received), null)
+    return { kind: 'heeded', received }
   }
   const row = correlate(state, receipt)
   const events = row === undefined ? [] : addFacts(state, row, [], [receipt.fact])
