@@ -370,6 +370,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...scoped.limits,
+      admitBody: alwaysLimits.admitBody,
+      countRefusedBody: alwaysLimits.countRefusedBody,
       // A link in a mail works under maintenance, too.
       admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),

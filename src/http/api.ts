@@ -5,7 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
-import { type Counted, type Service, serviceOf } from '../services/service.ts'
+import { type BodyOwner, type Counted, type Service, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { type Authenticate, authenticateKey, type Caller } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
@@ -264,7 +264,8 @@ export function createHttpApi(
     const limits = bodyLimits(resolved, route, service)
     const given = await readObject(request, route, limits, confirmKey)
     if (organizationId !== '') assertSameOrganization(given, organizationId)
-    const bytes = await readBytes(request, client, permitted, limits)
+    const owner = caller === null ? { address: client.address ?? 'unknown' } : { organizationId }
+    const bytes = await readBytes(request, owner, permitted, limits)
     if (route.body === undefined) await confirmKey?.()
     if (request.aborted) return null
     const strict = resolved.strictBody
@@ -287,16 +288,16 @@ export function createHttpApi(
 
   async function readBytes(
     request: HttpRequest,
-    client: Client,
+    owner: BodyOwner,
     { route, params }: RouteMatch,
     limits: BodyLimits,
-  ) {
+  ): Promise<Uint8Array> {
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head never counts as open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
     if (!request.bodyComplete) await route.beforeBody?.(params, service)
     const read = route.raw === true ? readRaw : readForm
-    return openBodies.read(request, client.address ?? 'unknown', limits, (bounds) => read(request, bounds))
+    return openBodies.read(request, owner, limits, (bounds) => read(request, bounds))
   }
 
   return {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
+import { UNLIMITED } from '../../src/domain/plans.ts'
 import type { Provider } from '../../src/index.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { call } from '../support/http-client.ts'
@@ -18,7 +19,10 @@ const reporter: Provider = {
 }
 
 /** Opens a post, sends some of its body, and gives the beginning of the answer; `closed` where none came. */
-function post(path: string, { length, from }: { length?: number; from?: string } = {}) {
+function post(
+  path: string,
+  { length, from, headers = '' }: { length?: number; from?: string; headers?: string | undefined } = {},
+) {
   const socket = connect(host.port, '127.0.0.1')
   sockets.push(socket)
   socket.on('error', () => {})
@@ -29,7 +33,7 @@ function post(path: string, { length, from }: { length?: number; from?: string }
   const size = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
   const forwarded = from === undefined ? '' : `X-Forwarded-For: ${from}\r\nX-Forwarded-Proto: https\r\n`
   socket.write(
-    `POST ${path} HTTP/1.1\r\nHost: x\r\n${forwarded}${size}\r\n\r\n${length ? 'x' : '1\r\nx\r\n'}`,
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}${forwarded}${size}\r\n\r\n${length ? 'x' : '1\r\nx\r\n'}`,
   )
   return { socket, answer }
 }
@@ -76,23 +80,118 @@ it('idle bodies of a few addresses keep out no body that comes in two packets', 
   expect(await inTwo('/unsubscribe?t=x')).toContain('HTTP/1.1 404 ')
 })
 
-it('where unfinished bodies hold too many bytes, the oldest ends and the newest is read', async () => {
-  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
-  const most = 1_048_576
-  const open = []
-  for (let place = 0; place < 64; place += 1) {
-    const body = post('/receipts/email/reporter', { length: most, from: `203.0.113.${place >> 3}` })
-    // With the one byte that is there, one less than the whole.
-    await new Promise((resolve) => body.socket.write(Buffer.alloc(most - 2, 'x'), resolve))
-    open.push(body)
+/** Holds bytes in unfinished bodies: from each address as many bodies as it may have, of equal size. */
+async function drip(
+  addresses: number,
+  bodies: number,
+  size: number,
+  path = '/receipts/email/reporter',
+  headers = '',
+): Promise<{ answers: Promise<string>[] }> {
+  const answers: Promise<string>[] = []
+  for (let address = 0; address < addresses; address += 1) {
+    for (let body = 0; body < bodies; body += 1) {
+      const { socket, answer } = post(path, { length: size + 1, from: attacker(address), headers })
+      answers.push(answer)
+      await new Promise((resolve) => socket.write(Buffer.alloc(size - 1, 'x'), resolve))
+    }
   }
-  // 64 bytes are left.
-  const late = post('/receipts/email/reporter', { length: 100, from: '198.51.100.1' })
-  late.socket.write('x'.repeat(98))
-  expect(await open[0]?.answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r/i)
-  expect(await soon(open[1]?.answer)).toBe('')
-  late.socket.write('x')
-  expect(await late.answer).toContain('HTTP/1.1 200 ')
+  return { answers }
+}
+
+const attacker = (number: number): string => `203.0.113.${number}`
+
+/** The status of each answer that has come. */
+async function statuses(answers: readonly Promise<string>[]): Promise<string[]> {
+  const all = await Promise.all(answers.map((answer) => Promise.race([answer, Promise.resolve('')])))
+  return all.flatMap((answer) => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? [])
+}
+
+it.each([
+  ['seven addresses', 7, 16, 1_048_575],
+  ['a hundred addresses', 100, 2, 400_000],
+])('%s without a key end neither an upload with one nor a report of a provider', async (_, ...attack) => {
+  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  const headers = await host.key()
+  const upload = post('/v1/attachments?filename=a.bin', {
+    length: 1_000_000,
+    from: '198.51.100.1',
+    headers: `Authorization: ${headers.authorization}\r\nContent-Type: application/octet-stream\r\n`,
+  })
+  upload.socket.write(Buffer.alloc(500_000, 'x'))
+  const { answers } = await drip(...attack)
+  // More has been sent than may be held.
+  await expect.poll(() => statuses(answers)).toContain('503')
+  for (let times = 0; times < 3; times += 1) {
+    // Larger than any body of the attackers.
+    const report = post('/receipts/email/reporter', { length: 1_000_000, from: '198.51.100.2' })
+    for (let part = 0; part < 10; part += 1) {
+      await new Promise((resolve) => report.socket.write(Buffer.alloc(99_999, 'x'), resolve))
+    }
+    expect(await soon(report.answer)).toBe('')
+    report.socket.write('x'.repeat(9))
+    expect(await report.answer).toContain('HTTP/1.1 200 ')
+  }
+  upload.socket.write(Buffer.alloc(499_999, 'x'))
+  expect(await upload.answer).toContain('HTTP/1.1 201 ')
+  expect(new Set(await statuses(answers))).toEqual(new Set(['503']))
+})
+
+it('refusals count against the address that caused them, until it may send only whole bodies', async () => {
+  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  await drip(1, 16, 1)
+  const path = '/receipts/email/reporter'
+  const refusal = async (from: string) => (await post(path, { length: 2, from }).answer).split('\r\n\r\n')
+  let answers = 0
+  let last: string[] = []
+  do {
+    last = await refusal(attacker(0))
+    answers += 1
+  } while (!last[1]?.includes('"limit":60') && answers < 200)
+  expect([answers, last[0]]).toEqual([
+    expect.any(Number),
+    expect.stringMatching(/ 429 [\s\S]*x-ratelimit-limit: 60\r/i),
+  ])
+  for (const socket of sockets.splice(0)) socket.destroy()
+  expect((await refusal(attacker(0)))[0]).toContain(' 429 ')
+  const whole = {
+    method: 'POST',
+    path,
+    body: 'x',
+    headers: { 'x-forwarded-for': attacker(0), 'x-forwarded-proto': 'https' },
+  }
+  expect((await call(host.port, whole)).status).toBe(200)
+  expect(await inTwo(path)).toContain('HTTP/1.1 200 ')
+})
+
+it('an organization that holds most in unfinished uploads loses them first, and is restricted for it', async () => {
+  host = await startHost({
+    http: { trustedProxies: ['loopback'] },
+    plans: { free: { ...UNLIMITED, requests: { limit: 100, windowMs: 60_000 } } },
+    overuse: { factor: 0.01, windowMs: 60_000, restrictMs: 60_000 },
+  })
+  const { organizations } = host.notifier
+  const [mallory, acme] = await Promise.all(
+    ['org_mallory', 'org_acme'].map(async (id) => {
+      await organizations.create({ id, name: id })
+      const { secret } = await host.notifier
+        .organization(id)
+        .apiKeys.create({ name: 'x', permission: 'Write' })
+      return `Authorization: Bearer ${secret}\r\nContent-Type: application/octet-stream\r\n`
+    }),
+  )
+  const path = '/v1/attachments?filename=a.bin'
+  const upload = post(path, { length: 1_000_000, from: attacker(0), headers: acme })
+  upload.socket.write(Buffer.alloc(500_000, 'x'))
+  const { answers } = await drip(12, 1, 7_000_000, path, mallory)
+  await expect
+    .poll(async () => (await statuses(answers)).filter((status) => status === '503').length)
+    .toBeGreaterThanOrEqual(2)
+  const restrictionOf = async (id: string) => (await host.notifier.organization(id).limits.get()).restriction
+  await expect.poll(() => restrictionOf('org_mallory')).not.toBeNull()
+  expect(await restrictionOf('org_acme')).toBeNull()
+  upload.socket.write(Buffer.alloc(499_999, 'x'))
+  expect(await upload.answer).toContain('HTTP/1.1 201 ')
 })
 
 /** The answer, or nothing when none comes soon. */

@@ -65,6 +65,8 @@ export function createLimits(
         restriction: restrictedMs === 0 ? null : { until: new Date(now + restrictedMs).toISOString() },
       }
     },
+    admitBody: requests.admitBody,
+    countRefusedBody: requests.countRefusedBody,
     async admit(who, resource) {
       if ('operatorKeyId' in who) return requests.admitOperator()
       if ('session' in who) return requests.admitSession(who)

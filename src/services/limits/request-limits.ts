@@ -8,6 +8,7 @@ import type {
   RateLimiter,
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
+import type { BodyOwner } from '../service.ts'
 import { createHeldSlots, SLOT_MS } from './held-slots.ts'
 import { limitError } from './limit-error.ts'
 import { networkOf } from './network.ts'
@@ -24,6 +25,8 @@ import {
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
+  admitBody(address: string): Promise<void>
+  countRefusedBody(owner: BodyOwner): Promise<void>
   admitSession(caller: DashboardCaller): Promise<Admission>
   /** Counts nothing. */
   admitOperator(): Admission
@@ -58,6 +61,9 @@ const DASHBOARD_SLOTS = 10
 
 /** Sign-ins per minute from one address, which an office may share: too few for guessing. */
 const SIGN_INS_PER_ADDRESS = 60
+
+/** Refused bodies per minute from one address: from then on it must send bodies whole. */
+const REFUSED_BODIES_PER_ADDRESS = 60
 
 /** Sustained overuse: when to restrict an organization, and for how long. */
 export interface OverusePolicy {
@@ -150,10 +156,21 @@ export function createRequestLimits(
     async admitAddress(address, resource) {
       if (resource === 'receipts') return uncounted()
       const [name, limit] = ADDRESS_LIMITS[resource] ?? (['address', PER_ADDRESS] as const)
-      const key = `${name}.${networkOf(address).replaceAll(':', '-')}:requests`
-      const overflow = `${name}.others:requests:${MINUTE}`
-      const check = { ...windowCheck(key, limit, MINUTE), overflow }
-      return admit([{ resource: name, limit, check }], done)
+      return admit([{ resource: name, limit, check: addressCheck(name, address, limit) }], done)
+    },
+    async admitBody(address) {
+      const decision = await limiter.peek([refusedBodies(address)])
+      if (decision.allowed) return
+      const [state] = decision.states as [LimitState]
+      throw refusal(decision, [stateOf('open_bodies', REFUSED_BODIES_PER_ADDRESS, state, clock)])
+    },
+    async countRefusedBody(owner) {
+      if ('address' in owner) {
+        await limiter.consume([refusedBodies(owner.address)])
+        return
+      }
+      const { plan } = await plans.of(owner.organizationId)
+      if (plan.requests !== null) await refused(owner.organizationId, 'requests', plan.requests.limit)
     },
     async admitSession({ session, group }) {
       const check = windowCheck(`session.${session}:requests`, PER_SESSION, MINUTE)
@@ -171,6 +188,16 @@ const ADDRESS_LIMITS: Partial<Record<LimitedResource, readonly [name: string, li
   public: ['public', PUBLIC_PER_ADDRESS],
   links: ['links', LINKS_PER_ADDRESS],
   'sign-in': ['sign-in', SIGN_INS_PER_ADDRESS],
+}
+
+/** Strangers choose the address. */
+function addressCheck(name: string, address: string, limit: number): WindowCheck {
+  const key = `${name}.${networkOf(address).replaceAll(':', '-')}:requests`
+  return { ...windowCheck(key, limit, MINUTE), overflow: `${name}.others:requests:${MINUTE}` }
+}
+
+function refusedBodies(address: string): WindowCheck {
+  return addressCheck('open_bodies', address, REFUSED_BODIES_PER_ADDRESS)
 }
 
 interface NamedCheck {
