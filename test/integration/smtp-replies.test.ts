@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { scriptedProvider } from '../support/scripted-provider.ts'
 import type { SmtpMoment } from '../support/scripted-smtp.ts'
 
@@ -23,6 +24,8 @@ type Row = readonly [
 const UNKNOWN = ['rejected', 'invalid_recipient', 'recipient'] as const
 
 const QUOTA = ['retry', 'provider_quota_exceeded', 'account'] as const
+/** The sending host is on a block list: another provider may do better. */
+const LISTED = ['rejected', 'spam_detected', 'provider'] as const
 /** Not suppressed. */
 const BLOCKED = ['rejected', 'blocked_recipient', 'recipient'] as const
 
@@ -67,8 +70,6 @@ const ROWS: readonly Row[] = [
   ['rcpt', '550 Administrative prohibition', ...BLOCKED],
   ['rcpt', '550 Rejected by policy: address rejected', ...BLOCKED],
   ['rcpt', '550 Recipient address rejected: Access denied', ...BLOCKED],
-  ['rcpt', '550 Your account has been disabled', ...BLOCKED],
-  ['rcpt', '550 Your IP address is unknown to us', ...BLOCKED],
   ['rcpt', '550 Invalid IP address', ...BLOCKED],
   ['rcpt', '550 The user rejected your message', ...BLOCKED],
   ['rcpt', '550 User only accepts mail from known senders', ...BLOCKED],
@@ -132,7 +133,7 @@ const ROWS: readonly Row[] = [
   ['mail', '450 Try again', 'retry', 'provider_unavailable', 'provider'],
   ['data', '451 Local error in processing', 'retry', 'provider_unavailable', 'provider'],
   ['rcpt', '450 Mailbox busy', 'retry', 'provider_unavailable', 'recipient'],
-  ['rcpt', '550 5.4.4 Unable to route', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 5.4.4 Unable to route', 'rejected', 'recipient_unreachable', 'recipient'],
   [
     'rcpt',
     '550 5.4.1 Recipient address rejected: Access denied',
@@ -159,9 +160,11 @@ const ROWS: readonly Row[] = [
   // x.7.0, x.7.1
   ['content', '554 5.7.1 Message rejected as spam', 'rejected', 'spam_detected', 'message'],
   ['content', '550 5.7.1 Blocked by policy', 'rejected', 'spam_detected', 'message'],
-  ['rcpt', '550 5.7.1 Client host is blacklisted', 'rejected', 'spam_detected', 'message'],
-  ['rcpt', '554 5.7.0 Poor reputation', 'rejected', 'spam_detected', 'message'],
-  ['rcpt', '554 Service unavailable; blocked using zen.spamhaus.org', 'rejected', 'spam_detected', 'message'],
+  ['rcpt', '550 5.7.1 Client host is blacklisted', ...LISTED],
+  ['rcpt', '554 5.7.0 Poor reputation', ...LISTED],
+  ['rcpt', '554 Service unavailable; blocked using zen.spamhaus.org', ...LISTED],
+  ['rcpt', '550 Your IP address is unknown to us', ...LISTED],
+  ['mail', '550 5.7.1 Rejected as spam', ...LISTED],
   ['rcpt', '550 5.7.1 Recipient does not accept mail from you', 'rejected', 'blocked_recipient', 'recipient'],
   ['rcpt', '550 5.7.0 Refused', 'rejected', 'blocked_recipient', 'recipient'],
   ['rcpt', '554 Refused', 'rejected', 'blocked_recipient', 'recipient'],
@@ -236,10 +239,60 @@ const ROWS: readonly Row[] = [
   ['greeting', '421 Service not available', 'retry', 'provider_unavailable', 'provider'],
   ['greeting', '421 Too many connections from your address', 'retry', 'provider_rate_limited', 'account'],
   // unknown
-  ['rcpt', '550 5.7.606 Access denied, banned sending address', 'rejected', 'provider_error', 'message'],
+  ['rcpt', '550 5.7.10 Whatever', 'rejected', 'provider_error', 'message'],
   ['rcpt', '599 5.9.9 Whatever', 'rejected', 'provider_error', 'message'],
-  ['content', '550 5.4.6 Routing loop detected', 'rejected', 'provider_error', 'message'],
   ['content', '550 Message refused', 'rejected', 'provider_error', 'message'],
+  // what outweighs a code that denies the mailbox
+  [
+    'rcpt',
+    '550 5.1.1 <ada@example.com> 203.0.113.9 has sent to too many recipients this hour',
+    'retry',
+    'provider_rate_limited',
+    'account',
+  ],
+  ['rcpt', '550 5.1.1 Rejected by policy', ...BLOCKED],
+  ['content', '550 5.1.1 Blocked: see https://www.spamhaus.org/query/ip/203.0.113.9', ...LISTED],
+  ['rcpt', '550 5.1.1 DNS failure', 'rejected', 'recipient_unreachable', 'recipient'],
+  // faults of the sender, the account or the provider
+  [
+    'mail',
+    '550 5.7.60 Client does not have permissions to send as this sender',
+    'rejected',
+    'invalid_sender',
+    'account',
+  ],
+  [
+    'content',
+    '554 5.2.252 SendAsDenied; not allowed to send as this address',
+    'rejected',
+    'invalid_sender',
+    'account',
+  ],
+  ['mail', '550 5.7.606 Access denied, banned sending IP [203.0.113.9]', ...LISTED],
+  ['rcpt', '550 5.7.649 Refused', ...LISTED],
+  ['content', '550 5.4.6 Unusual sending activity', 'retry', 'provider_rate_limited', 'account'],
+  ['content', '550 5.4.6 Routing loop detected', 'rejected', 'recipient_unreachable', 'recipient'],
+  ['content', '550 5.7.501 Access denied, spam abuse detected', 'rejected', 'provider_suspended', 'account'],
+  ['mail', '550 5.7.708 Refused', 'rejected', 'provider_suspended', 'account'],
+  ['rcpt', '550 Your account has been disabled', 'rejected', 'provider_suspended', 'account'],
+  ['content', '554 Relay access denied', 'rejected', 'provider_auth_failed', 'account'],
+  ['rcpt', '454 4.7.1 Relay access denied', 'retry', 'provider_auth_failed', 'account'],
+  [
+    'content',
+    '554 Message rejected: Email address is not verified. The following identities failed the check in region EU-CENTRAL-1: no-reply@example.org',
+    'rejected',
+    'invalid_sender',
+    'account',
+  ],
+  [
+    'content',
+    '554 Message rejected: Email address is not verified. The following identities failed the check in region EU-CENTRAL-1: ada@example.com',
+    ...BLOCKED,
+  ],
+  // what is the recipient's after the content, too
+  ['content', '550 No such user', ...UNKNOWN],
+  ['content', '550 5.1.351 Remote server returned unknown recipient or mailbox unavailable', ...UNKNOWN],
+  ['content', '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found', ...UNKNOWN],
   // no enhanced codes, but addresses of hosts
   ['rcpt', '550 Refused, see 5.7.9.1', ...BLOCKED],
   ['rcpt', '550 Host 10.5.7.9 unknown', ...BLOCKED],
@@ -278,6 +331,18 @@ describe('a reply of the mail server', () => {
       expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toBe(retryAfterMs)
     })
   }
+
+  it.each([
+    ['550 5.1.1 User unknown', 'recipient_unreachable'],
+    ['550 5.1.1 <bob@example.com>: User unknown', 'recipient_unreachable'],
+    ['550 5.1.1 <ada@example.com> or <bob@example.com>: User unknown', 'recipient_unreachable'],
+    ['550 5.1.1 <Ada@Example.com>: User unknown', 'invalid_recipient'],
+  ])('to the content of a mail with copies suppresses whom it names: %s', async (reply, code) => {
+    const email = { cc: [{ name: '', address: 'bob@example.com' }] }
+    smtpProvider.server.play({ content: reply })
+    const outcome = await smtpProvider.provider.send(mailMessage({ email }), sendContext())
+    expect(outcome).toMatchObject({ kind: 'rejected', code, scope: 'recipient' })
+  })
 
   it('keeps both codes unchanged', async () => {
     expect(await smtpProvider.outcomeOf({ rcpt: '550 5.1.1 User unknown' })).toMatchObject({

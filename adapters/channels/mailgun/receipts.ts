@@ -13,7 +13,7 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
@@ -136,9 +136,9 @@ function failed(event: unknown): Meaning {
   const code = textMember(status, 'code') ?? ''
   const own = rowOf(OWN, rowOf(REASONS, textMember(event, 'reason')) ?? code)
   if (own !== undefined) return own
-  const reply = [code, textMember(status, 'enhanced-code'), textMember(status, 'message')].join(' ')
-  const cause = codeOfReply(reply)
-  return { type: 'bounced', code: cause, suppress: cause === 'invalid_recipient' ? 'hard_bounce' : undefined }
+  return bounced(
+    codeOfReply([code, textMember(status, 'enhanced-code'), textMember(status, 'message')].join(' ')),
+  )
 }
 
 function byMachine(event: unknown): boolean {

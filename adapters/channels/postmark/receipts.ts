@@ -3,8 +3,9 @@ import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports
 import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
+import { codeOfReply } from '../kit/smtp/refusal.ts'
 
 /**
  * Secret of Postmark's webhooks, at least 8 characters: the password of HTTP basic authentication, or the value of a
@@ -86,7 +87,7 @@ function meaningOf(type: string, event: unknown): Meaning {
     case 'Delivery':
       return { type: 'delivered' }
     case 'Bounce':
-      return rowOf(BOUNCES, textMember(event, 'Type')) ?? { type: 'reported' }
+      return bounce(event)
     case 'SpamComplaint':
       return { type: 'complained', suppress: 'complaint' }
     case 'Open':
@@ -100,10 +101,17 @@ function meaningOf(type: string, event: unknown): Meaning {
   }
 }
 
+function bounce(event: unknown): Meaning {
+  const type = textMember(event, 'Type')
+  // Postmark's types are guesses from the receiver's reply, which its details quote.
+  return type === 'HardBounce'
+    ? bounced(codeOfReply(textMember(event, 'Details') ?? '', 'invalid_recipient'))
+    : (rowOf(BOUNCES, type) ?? { type: 'reported' })
+}
+
 /** Postmark's bounce types: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
 const BOUNCES: Readonly<Record<string, Meaning>> = {
-  HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
-  BadEmailAddress: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  BadEmailAddress: bounced('invalid_recipient'),
   // May come after a delivery, and before a HardBounce.
   SoftBounce: { type: 'undelivered', code: 'recipient_unreachable' },
   Transient: { type: 'deferred' },
@@ -132,7 +140,7 @@ function wishOf(event: unknown, dedupeKey: string, reason: Meaning['suppress']):
 
 /** The bounce or complaint behind a suppression has its own webhook, which may not be registered. */
 const SUPPRESSIONS: Readonly<Record<string, Meaning>> = {
-  HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  HardBounce: bounced('invalid_recipient'),
   SpamComplaint: { type: 'complained', suppress: 'complaint' },
   ManualSuppression: { type: 'unsubscribed', suppress: 'unsubscribe' },
 }

@@ -12,8 +12,9 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
+import { codeOfReply } from '../kit/smtp/refusal.ts'
 
 /** Tag of mails with copies. */
 export const COPIED = 'carillon_copies'
@@ -148,8 +149,15 @@ function bounce(details: unknown): Meaning {
     return { type: 'undelivered', code: 'mailbox_full' }
   }
   return type === undefined || type === 'Permanent'
-    ? { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+    ? bounced(codeOfReply(replyOf(details), 'invalid_recipient'))
     : { type: 'undelivered', code: 'recipient_unreachable' }
+}
+
+/** The receiver's reply, or Resend's own sentence, which has no code. */
+function replyOf(details: unknown): string {
+  const given = member(details, 'diagnosticCode')
+  const [first]: readonly unknown[] = Array.isArray(given) ? given : [given]
+  return typeof first === 'string' ? first : (textMember(details, 'message') ?? '')
 }
 
 function codeOf(type: string, data: unknown): string {

@@ -12,10 +12,10 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
-import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
+import { parseReply } from '../kit/smtp/reply.ts'
 
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
@@ -128,20 +128,19 @@ function meaningOf(event: string, details: unknown): Meaning {
 
 function bounce(details: unknown): Meaning {
   const reason = textMember(details, 'reason') ?? ''
-  const reply = parseReply(`${textMember(details, 'status') ?? ''} ${reason}`)
+  // The reason begins with the receiver's code, or is SendGrid's own text.
+  const reply = parseReply(reason).basic === 0 ? `${textMember(details, 'status') ?? ''} ${reason}` : reason
   // SendGrid does not suppress the address, so neither do we, whatever the status.
-  if (textMember(details, 'type') === 'blocked') return { type: 'undelivered', code: blocked(reply, reason) }
-  // A full mailbox is no reason for a suppression (RFC 3463, X.2.2).
-  if (reply.detail === '2.2') return { type: 'bounced', code: 'mailbox_full' }
-  if (reply.class === 4) return { type: 'bounced', code: 'recipient_unreachable' }
-  return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+  return textMember(details, 'type') === 'blocked'
+    ? { type: 'undelivered', code: blocked(reply) }
+    : bounced(codeOfReply(reply, 'invalid_recipient'))
 }
 
-/** The reason of a block, from the receiver's enhanced status or its text. */
-function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
-  const code = detail === null ? 'provider_error' : codeOfReply(text)
-  if (code !== 'provider_error') return code
-  return /spam|reputation/i.test(reason) ? 'spam_detected' : 'blocked_recipient'
+/** The reason of a block, from the receiver's reply or SendGrid's text. */
+function blocked(reply: string): ErrorCode {
+  const code = codeOfReply(reply, 'blocked_recipient')
+  if (code !== 'provider_error' && code !== 'blocked_recipient') return code
+  return /spam|reputation/i.test(reply) ? 'spam_detected' : 'blocked_recipient'
 }
 
 function dropped(reason: string, type: string | undefined): Meaning {

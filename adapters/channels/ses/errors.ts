@@ -9,6 +9,7 @@ import {
   type Verdict,
 } from '../kit/http/provider-answer.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
+import { addressesIn } from '../kit/smtp/reply.ts'
 
 /** The addresses of a mail, which a refusal may name. */
 export type SesParties = Pick<MailContent, 'to' | 'from' | 'replyTo'>
@@ -120,13 +121,8 @@ function badRequest(message: string, parties: SesParties | undefined): Verdict {
     : ['rejected', 'provider_error', 'message']
 }
 
-function addressesIn(text: string): readonly string[] {
-  const found = text.match(/[^\s<>()[\],;:"'`]+@[^\s<>()[\],;:"'`]+/g) ?? []
-  return found.map((address) => address.replace(/\.+$/, ''))
-}
-
 /** True: the address is the recipient's, and not also the sender's. */
 function isRecipients(address: string, { to, from, replyTo }: SesParties): boolean {
-  const same = (other: string) => other.toLowerCase() === address.toLowerCase()
+  const same = (other: string) => other.toLowerCase() === address
   return same(to) && !same(from.address) && !replyTo.some((mailbox) => same(mailbox.address))
 }

@@ -2,7 +2,8 @@ import type { Receipt } from '../../../src/ports/receipts.ts'
 import { jsonOf, member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import { addressOf, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
+import { codeOfReply } from '../kit/smtp/refusal.ts'
 import type { SnsMessage } from './sns-message.ts'
 
 /** Member with an event's details, where it differs from the event's lower-case name. */
@@ -20,34 +21,39 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
   const providerMessageId = textMember(mail, 'messageId')
   if (type === undefined || providerMessageId === undefined) return []
   const details = member(event, rowOf(DETAILS, type) ?? type.toLowerCase())
-  const { suppress, ...meaning } = meaningOf(type, details)
-  const fact = {
-    ...meaning,
-    providerMessageId,
-    providerCode: codeOf(type, details),
-    message: messageOf(details)?.slice(0, 500),
-    occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
-  }
   const notificationId = ourIdOf(mail)
-  const reported = copiesIn(mail, details)
-  if (reported.length > 0) {
-    return reported.map((address, index) => ({
-      dedupeKey: index === 0 ? dedupeKey(MessageId) : dedupeKey(MessageId, address),
+  // Each recipient in a report has its own reply.
+  const receipt = (about: string | undefined, key: string, address?: string): Receipt => {
+    const { suppress, ...meaning } = meaningOf(type, details, about)
+    return {
+      dedupeKey: key,
       notificationId,
-      fact: { ...fact, address },
+      fact: {
+        ...meaning,
+        ...(address === undefined ? {} : { address }),
+        providerMessageId,
+        providerCode: codeOf(type, details),
+        message: messageOf(details, about)?.slice(0, 500),
+        occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
+      },
       suppress: hintOf(suppress),
-    }))
+    }
   }
+  const copies = copiesIn(mail, details)
+  if (copies.length > 0) {
+    return copies.map((address, index) =>
+      receipt(address, index === 0 ? dedupeKey(MessageId) : dedupeKey(MessageId, address), address),
+    )
+  }
+  const [first, ...others] = recipientsOf(details)
   return [
-    { dedupeKey: dedupeKey(MessageId), notificationId, fact, suppress: hintOf(suppress) },
-    ...(suppress === undefined
-      ? []
-      : recipientsOf(details)
-          .slice(1)
-          .map((address) => ({
-            dedupeKey: dedupeKey(MessageId, address),
-            suppress: { address, reason: suppress },
-          }))),
+    receipt(first, dedupeKey(MessageId)),
+    ...others.flatMap((address): readonly Receipt[] => {
+      const { suppress: reason } = meaningOf(type, details, address)
+      return reason === undefined
+        ? []
+        : [{ dedupeKey: dedupeKey(MessageId, address), suppress: { address, reason } }]
+    }),
   ]
 }
 
@@ -58,7 +64,7 @@ function ourIdOf(mail: unknown): string | undefined {
   return typeof first === 'string' ? first : undefined
 }
 
-function meaningOf(type: string, details: unknown): Meaning {
+function meaningOf(type: string, details: unknown, address: string | undefined): Meaning {
   switch (type) {
     case 'Send':
       return { type: 'sent' }
@@ -67,7 +73,7 @@ function meaningOf(type: string, details: unknown): Meaning {
     case 'DeliveryDelay':
       return { type: 'deferred' }
     case 'Bounce':
-      return bounce(textMember(details, 'bounceType'), textMember(details, 'bounceSubType') ?? '')
+      return bounce(details, address)
     case 'Complaint':
       return complaint(details)
     case 'Reject':
@@ -91,14 +97,28 @@ const TRANSIENT: Readonly<Record<string, Meaning>> = {
   AttachmentRejected: { type: 'undelivered', code: 'content_rejected' },
 }
 
-function bounce(type: string | undefined, subType: string): Meaning {
-  if (type === 'Permanent') {
-    // Opted out through an SES contact list, or on a suppression list: SES did not try.
-    return /suppress|^UnsubscribedRecipient$/i.test(subType)
-      ? { type: 'undelivered', code: 'blocked_by_provider' }
-      : { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+function bounce(details: unknown, address: string | undefined): Meaning {
+  const subType = textMember(details, 'bounceSubType') ?? ''
+  if (textMember(details, 'bounceType') !== 'Permanent') {
+    return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
   }
-  return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
+  // Opted out through an SES contact list, or on a suppression list: SES did not try.
+  if (/suppress|^UnsubscribedRecipient$/i.test(subType)) {
+    return { type: 'undelivered', code: 'blocked_by_provider' }
+  }
+  // SES also calls refusals permanent that are about the sender or a limit. The receiver's reply says so.
+  return bounced(codeOfReply(replyAbout(details, address) ?? '', 'invalid_recipient'))
+}
+
+/** The receiver's reply about one recipient. */
+function replyAbout(details: unknown, address: string | undefined): string | undefined {
+  const listed = member(details, 'bouncedRecipients')
+  const own: unknown = (Array.isArray(listed) ? listed : []).find(
+    (one: unknown) =>
+      address === undefined ||
+      [textMember(one, 'emailAddress')].flatMap((given) => [given, addressOf(given)]).includes(address),
+  )
+  return textMember(own, 'diagnosticCode') ?? textMember(own, 'status')
 }
 
 /** Feedback about mails moved out of the spam folder, or by machines (RFC 5965 7.3, RFC 6591). */
@@ -143,10 +163,9 @@ function codeOf(type: string, details: unknown): string {
   return [type, ...parts.flatMap((name) => textMember(details, name) ?? [])].join(' ')
 }
 
-function messageOf(details: unknown): string | undefined {
-  const bounced = member(details, 'bouncedRecipients')
+function messageOf(details: unknown, address: string | undefined): string | undefined {
   return (
-    textMember(Array.isArray(bounced) ? bounced[0] : undefined, 'diagnosticCode') ??
+    replyAbout(details, address) ??
     textMember(details, 'smtpResponse') ??
     textMember(details, 'reason') ??
     textMember(details, 'errorMessage')

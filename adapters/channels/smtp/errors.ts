@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { answerTo, isAboutLogin, refusalOf } from '../kit/smtp/refusal.ts'
-import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
+import { addressesIn, parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 
 /** The fields of a mail client's error (nodemailer 7 to 10). */
 export interface SmtpError {
@@ -34,18 +34,48 @@ export function toSmtpError(error: unknown): SmtpError {
 export interface SmtpPhase {
   /** True: the content began to flow, so the server may have the message. */
   readonly contentSent: boolean
+  /** The addresses of the mail. Default: unknown, as in a check. */
+  readonly mail?: SmtpEnvelope | undefined
+}
+
+/** The addresses of a mail on its way. */
+export interface SmtpEnvelope {
+  readonly from: string
+  readonly to: string
+  readonly copies: readonly string[]
 }
 
 /**
  * Converts an error of the SMTP conversation to an outcome (RFC 5321, RFC 3463).
  *
- * A reply of the server decides: its enhanced code, then its basic code and the command. Without a reply the content
- * decides: before it began to flow nothing can have happened, afterwards the outcome is ambiguous.
+ * A reply of the server decides: its text, its enhanced code, then its basic code and the command. Without a reply the
+ * content decides: before it began to flow nothing can have happened, afterwards the outcome is ambiguous.
  */
 export function classifySmtpError(error: SmtpError, phase: SmtpPhase): Outcome {
   const reply = parseReply(error.response ?? '')
-  if (reply.class !== 0) return refusalOf(reply, verbOf(error))
+  if (reply.class !== 0) return ofMail(refusalOf(reply, verbOf(error)), reply, verbOf(error), phase.mail)
   return phase.contentSent ? unknownEnd(error, reply) : beforeContent(error, reply)
+}
+
+/** A reply to DATA or the content may concern any address of the mail. */
+function ofMail(
+  outcome: Outcome,
+  { text }: SmtpReply,
+  command: string,
+  mail: SmtpEnvelope | undefined,
+): Outcome {
+  if (outcome.kind !== 'rejected' || mail === undefined) return outcome
+  const { from, to, copies } = mail
+  const named = addressesIn(text)
+  const names = (address: string): boolean => named.includes(address.toLowerCase())
+  // In the sandbox of Amazon SES, recipients must be verified too, which must not hold up all other mails.
+  if (outcome.code === 'invalid_sender' && /not verified/i.test(text) && names(to) && !names(from)) {
+    return { ...outcome, code: 'blocked_recipient', scope: 'recipient' }
+  }
+  const isAnyones = command !== 'RCPT TO' && copies.length > 0 && (!names(to) || copies.some(names))
+  return outcome.code === 'invalid_recipient' && isAnyones
+    ? { ...outcome, code: 'recipient_unreachable' }
+    : outcome
 }
 
 function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {

@@ -62,7 +62,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
       }
       if (!(await slots.begin(context.signal))) return notBegun()
       const end = await deliver(mail, context).finally(slots.end)
-      return redact(end.kind === 'sent' ? accepted(end) : classifySmtpError(end.error, end))
+      return redact(end.kind === 'sent' ? accepted(end) : classifySmtpError(end.error, { ...end, mail }))
     },
 
     async open() {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
 import type { Fact } from '../../../../src/domain/facts.ts'
 import { splitMailbox } from '../../../../src/domain/mailbox.ts'
 import type { Receipt } from '../../../../src/domain/receipt.ts'
@@ -9,6 +10,13 @@ export type Meaning = Pick<Fact, 'type' | 'code' | 'machine'> & {
   readonly suppress?: SuppressionReason | undefined
   /** `category`: the unsubscription concerns one list of mails only. */
   readonly scope?: 'category' | undefined
+}
+
+/** A bounce. Only an address that does not exist is suppressed. */
+export function bounced(code: ErrorCode): Meaning {
+  return code === 'invalid_recipient'
+    ? { type: 'bounced', code, suppress: 'hard_bounce' }
+    : { type: 'bounced', code }
 }
 
 /** The address in a report, which may have a display name. Undefined: none. */

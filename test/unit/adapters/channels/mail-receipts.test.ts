@@ -19,6 +19,8 @@ interface TestedProvider {
   readonly channel: Provider
   /** A request that proves to come from the provider, with an event made of these fields. */
   sign(event: Readonly<Record<string, unknown>>): ReceiptRequest
+  /** An event that calls the bounce of ada@example.com permanent, with the receiver's reply. */
+  bounce(reply: string): Readonly<Record<string, unknown>>
   /** What makes an event known. */
   readonly events: readonly Readonly<Record<string, unknown>>[]
 }
@@ -48,6 +50,7 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
         ).toString('base64'),
       })
     },
+    bounce: (reason) => ({ event: 'bounce', type: 'bounce', sg_message_id: 'a.b', status: '5.1.1', reason }),
     events: ['bounce', 'dropped', 'delivered', 'open'].map((event) => ({ event, sg_message_id: 'a.b' })),
   },
   postmark: {
@@ -57,6 +60,12 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
       receipts: { header: 'x-secret', secret: 'correct horse' },
     }),
     sign: (event) => receiptRequest(event, { 'x-secret': 'correct horse' }),
+    bounce: (reply) => ({
+      RecordType: 'Bounce',
+      Type: 'HardBounce',
+      MessageID: 'a',
+      Details: `smtp;${reply}`,
+    }),
     events: [
       ...['Bounce', 'Delivery', 'SpamComplaint', 'SubscriptionChange'].map((RecordType) => ({
         RecordType,
@@ -76,6 +85,16 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
         'svix-signature': signed['webhook-signature'],
       })
     },
+    bounce: (reply) => ({
+      type: 'email.bounced',
+      email_id: 'a',
+      bounce: {
+        type: 'Permanent',
+        subType: 'General',
+        message: 'Bad addresses hurt the reputation of the sender.',
+        diagnosticCode: [`smtp; ${reply}`],
+      },
+    }),
     events: ['email.bounced', 'email.delivered', 'email.complained'].map((type) => ({ type, email_id: 'a' })),
   },
   mailgun: {
@@ -90,6 +109,12 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
         'event-data': { message: { headers: { 'message-id': 'a' } }, ...event },
       })
     },
+    bounce: (message) => ({
+      event: 'failed',
+      severity: 'permanent',
+      reason: 'bounce',
+      'delivery-status': { code: 550, message },
+    }),
     events: ['failed', 'delivered', 'rejected', 'opened'].map((event) => ({ event })),
   },
   ses: {
@@ -119,6 +144,16 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
         SigningCertURL: 'https://sns.eu-central-1.amazonaws.com/a.pem',
       })
     },
+    bounce: (reply) => ({
+      eventType: 'Bounce',
+      bounce: {
+        bounceType: 'Permanent',
+        bounceSubType: 'General',
+        bouncedRecipients: [
+          { emailAddress: 'ada@example.com', status: '5.1.1', diagnosticCode: `smtp; ${reply}` },
+        ],
+      },
+    }),
     events: [
       ...['Bounce', 'Complaint', 'Delivery', 'Reject'].map((eventType) => ({ eventType })),
       {
@@ -164,7 +199,7 @@ const NAMES = [
 const anything = fc.jsonValue({ maxDepth: 3 })
 const fields = fc.dictionary(fc.constantFrom(...NAMES), anything, { maxKeys: 8 })
 
-describe.each(Object.entries(PROVIDERS))('a report of %s', (_, { channel, sign: prove, events }) => {
+describe.each(Object.entries(PROVIDERS))('a report of %s', (_, { channel, sign: prove, events, bounce }) => {
   const parse = (request: ReceiptRequest) => {
     if (channel.parseReceipts === undefined) throw new Error('no reports are received')
     return channel.parseReceipts(request)
@@ -191,6 +226,27 @@ describe.each(Object.entries(PROVIDERS))('a report of %s', (_, { channel, sign: 
       }),
       { numRuns: 200 },
     )
+  })
+
+  it.each([
+    ['550 5.1.1 <ada@example.com> 203.0.113.9 has sent to too many recipients this hour', false],
+    ['550 5.1.1 Rejected by policy', false],
+    ['550 5.7.1 Service unavailable; client [203.0.113.9] blocked using zen.spamhaus.org', false],
+    ['550 5.7.606 Access denied, banned sending IP [203.0.113.9]', false],
+    ['554 5.7.1 <ada@example.com>: Relay access denied', false],
+    ['550 5.4.310 DNS domain example.com does not exist', false],
+    ['550-5.7.26 This mail has been blocked because the sender is unauthenticated.', false],
+    ['552 5.2.2 <ada@example.com>: user is over quota', false],
+    ['554 4.4.7 Message expired: unable to deliver in 840 minutes', false],
+    ['550 5.1.1 <limit@policy.example>: user unknown', true],
+    ['550 5.1.351 Remote server returned unknown recipient or mailbox unavailable', true],
+    ['550 No such user', true],
+  ])('that calls a bounce permanent suppresses only who does not exist: %s', async (reply, suppresses) => {
+    const parsed = await parse(prove(bounce(reply)))
+    if (parsed.kind !== 'receipts') throw new Error(parsed.message)
+    expect(parsed.receipts).toMatchObject([{ fact: { type: 'bounced', message: expect.anything() } }])
+    expect(parsed.receipts[0]?.suppress?.reason).toBe(suppresses ? 'hard_bounce' : undefined)
+    expect(parsed.receipts[0]?.fact?.code === 'invalid_recipient').toBe(suppresses)
   })
 
   it('that is not proven is refused, whatever is in it', async () => {

@@ -49,6 +49,18 @@ describe('a report of Amazon SES about a mail with copies', () => {
     expect(new Set(found.map(({ dedupeKey }) => dedupeKey)).size).toBe(found.length)
   })
 
+  it('judges each address by its own reply', () => {
+    const bouncedRecipients = [
+      { emailAddress: 'bob@example.com', diagnosticCode: 'smtp; 550 5.1.1 Rate limit exceeded' },
+      { emailAddress: 'carl@example.com', diagnosticCode: 'smtp; 550 5.1.1 User unknown' },
+    ]
+    const found = receipts({ eventType: 'Bounce', bounce: { ...bounce, bouncedRecipients } })
+    expect(found.map(({ fact, suppress }) => [fact?.address, fact?.message, suppress?.reason])).toEqual([
+      ['bob@example.com', 'smtp; 550 5.1.1 Rate limit exceeded', undefined],
+      ['carl@example.com', 'smtp; 550 5.1.1 User unknown', 'hard_bounce'],
+    ])
+  })
+
   it('concerns the recipient where there are no copies, whatever address it names', () => {
     const event = { eventType: 'Bounce', bounce: { ...bounce, bouncedRecipients: at('forward@example.net') } }
     const [receipt, ...others] = receipts({ ...event, mail: { ...mail, destination: ['ada@example.com'] } })
