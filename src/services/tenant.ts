@@ -61,6 +61,11 @@ export interface Tenant<
   Templates extends DeclaredTemplates = AnyTemplate,
 > {
   /**
+   * For the compiler alone, and never set. As the first member it makes TypeScript 5 compare the members of two tenants,
+   * which fit, where it would otherwise compare their type arguments, which do not.
+   */
+  readonly '~parts'?: { readonly [Name in keyof Channels]?: unknown } | undefined
+  /**
    * Accepts one notification. Resolves when it is stored; delivery follows.
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,

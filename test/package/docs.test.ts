@@ -37,6 +37,45 @@ declare module '@react-email/components' {
 }
 `
 
+/** Two channels, many organizations, templates in code. */
+const PROGRAM = `
+import { createNotifier, defineTemplates, type MultiTenantNotifier, type Notifier } from 'carillon'
+import { notifierRouter } from 'carillon/express'
+import { smtp } from 'carillon/smtp'
+import { sqlite } from 'carillon/sqlite'
+import { twilio } from 'carillon/twilio'
+import express from 'express'
+import { z } from 'zod'
+
+const variables = z.object({ name: z.string() })
+const templates = defineTemplates({
+  welcome: { channel: 'email', subject: 'Hi {{name}}', html: '<p>{{name}}</p>', variables },
+})
+const email = smtp({ host: 'localhost', from: 'shop@example.com' })
+const sms = twilio({ accountSid: 'AC1', authToken: 'token', from: '+15005550006' })
+const storage = sqlite({ file: ':memory:' })
+const notifier = createNotifier({ storage, organizations: 'required', channels: { email, sms }, templates })
+
+function createTenant(any: MultiTenantNotifier): Promise<{ readonly id: string }> {
+  return any.organizations.create({ name: 'Acme' })
+}
+
+export async function welcome(): Promise<void> {
+  const acme = notifier.organization((await createTenant(notifier)).id)
+  await acme.send({ to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } })
+  await acme.send({ channel: 'sms', to: '+15005550006', body: 'Hi' })
+  // @ts-expect-error: the type of a variable
+  await acme.send({ to: 'ada@example.com', template: 'welcome', variables: { name: 1 } })
+  // @ts-expect-error: a channel that is not configured
+  await acme.send({ channel: 'slack', to: '#general', body: 'Hi' })
+  // @ts-expect-error: no organization
+  await notifier.send({ channel: 'sms', to: '+15005550006', body: 'Hi' })
+  express().use('/notifications', notifierRouter(notifier))
+}
+
+export const one: Notifier = createNotifier({ channels: { email } })
+`
+
 let consumer: Consumer
 
 beforeAll(async () => {
@@ -86,35 +125,51 @@ test.each(files)('every relative link of %s leads to a file and a heading', asyn
   }
 })
 
-test('every TypeScript block of the documentation compiles against the built package', async () => {
-  const blocksIn = async (language: string) => {
-    const blocks = (await Promise.all(files.map((file) => codeBlocks(file, language)))).flat()
-    return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
-  }
-  const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
-  expect(plain.length).toBeGreaterThan(8)
-  expect(elements.length).toBeGreaterThan(1)
-  const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
-  const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }]
-  for (const { name, code } of sources) await consumer.write(name, code)
-  const compilerOptions = {
-    target: 'es2023',
-    module: 'nodenext',
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    verbatimModuleSyntax: true,
-    skipLibCheck: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    jsx: 'preserve',
-    types: ['node'],
-  }
-  await consumer.write(
-    'tsconfig.json',
-    JSON.stringify({ compilerOptions, files: sources.map(({ name }) => name) }),
-  )
-  expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
+/** The oldest supported version, the newest of TypeScript 5, the one of this repository, and the newest. */
+const compilers = ['typescript5.7', 'typescript5.9', 'typescript', 'typescript7']
+
+const compilerOptions = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  jsx: 'preserve',
+  types: ['node'],
+}
+
+describe.each(compilers)('with %s', (compiler) => {
+  const compile = () => consumer.node(fromRoot(`node_modules/${compiler}/bin/tsc`), '-p', '.')
+
+  test('every TypeScript block of the documentation compiles against the built package', async () => {
+    const blocksIn = async (language: string) => {
+      const blocks = (await Promise.all(files.map((file) => codeBlocks(file, language)))).flat()
+      return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
+    }
+    const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
+    expect(plain.length).toBeGreaterThan(8)
+    expect(elements.length).toBeGreaterThan(1)
+    const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
+    const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }]
+    for (const { name, code } of sources) await consumer.write(name, code)
+    const config = {
+      // Types of some clients in the blocks are faulty themselves.
+      compilerOptions: { ...compilerOptions, skipLibCheck: true },
+      files: sources.map(({ name }) => name),
+    }
+    await consumer.write('tsconfig.json', JSON.stringify(config))
+    expect(await compile()).toBe('')
+  })
+
+  test('a program for many organizations compiles, its mistakes do not, and the declarations have no error', async () => {
+    await consumer.write('program.ts', PROGRAM)
+    const config = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files: ['program.ts'] }
+    await consumer.write('tsconfig.json', JSON.stringify(config))
+    expect(await compile()).toBe('')
+  })
 })
 
 test('the examples of testing an application pass', async () => {

@@ -1,12 +1,15 @@
 /** A value that a statement binds. */
 export type SqliteValue = null | number | bigint | string | Uint8Array
 
-/** A prepared statement. Parameters are anonymous: `?`. */
+/**
+ * A prepared statement. Parameters are anonymous: `?`. The values are of {@link SqliteValue}; `unknown`, because
+ * TypeScript 5 refuses the types of better-sqlite3 for anything narrower.
+ */
 export interface SqliteStatement {
   /** Returns all rows, with a property per column. */
-  all(...values: SqliteValue[]): unknown[]
+  all(...values: unknown[]): unknown[]
   /** Runs a statement that writes. */
-  run(...values: SqliteValue[]): {
+  run(...values: unknown[]): {
     readonly changes: number | bigint
     readonly lastInsertRowid: number | bigint
   }

@@ -17,7 +17,7 @@ type Calls<Methods> = {
     : never
 }
 type Groups = {
-  readonly [Name in keyof Notifier as Notifier[Name] extends (...given: never) => unknown
+  readonly [Name in Exclude<keyof Notifier, '~parts'> as Notifier[Name] extends (...given: never) => unknown
     ? never
     : Name]: Calls<Notifier[Name]>
 }
