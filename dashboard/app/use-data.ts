@@ -15,7 +15,7 @@ export interface Data<Value> {
 /** Reads something and keeps it fresh. `everyMs` 0: it is read once. */
 export function useData<Value>(
   path: string,
-  { query = {}, everyMs = 5_000 }: { query?: Query; everyMs?: number } = {},
+  { query = {}, everyMs = 10_000 }: { query?: Query; everyMs?: number } = {},
 ): Data<Value> {
   const key = JSON.stringify([path, query, namedOrganization.value])
   const value: Signal<Value | null> = useSignal(null)

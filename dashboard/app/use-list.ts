@@ -39,7 +39,7 @@ export interface ListOptions<Item> {
 /** A list of the REST API, newest first, read page by page and kept fresh. */
 export function useList<Item>(
   path: string,
-  { query = {}, everyMs = 5_000, paused = false, keyOf = idOf }: ListOptions<Item> = {},
+  { query = {}, everyMs = 10_000, paused = false, keyOf = idOf }: ListOptions<Item> = {},
 ): ListState<Item> {
   const key = JSON.stringify([path, query, namedOrganization.value])
   const items = useSignal<readonly Item[] | null>(null)

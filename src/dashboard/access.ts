@@ -28,7 +28,10 @@ const access = z.object({
   organizations: z.union([z.literal('all'), z.array(z.string())]),
 })
 
-/** Authenticates people by the application's session, or by a session that an API key began. */
+/**
+ * Authenticates people by the application's session, or by a session that an API key began. Those who see one
+ * organization use up its limits, as its keys do.
+ */
 export function authenticateSession(
   { sessions }: Pick<Service, 'sessions'>,
   authorize: Authorize<never> | undefined,
@@ -38,13 +41,11 @@ export function authenticateSession(
     if (host !== null) return host
     const { key } = await firstSession(sessions, sessionTokens(request, client))
     assertAllowedAddress(key, client)
-    const organizations = 'organizationId' in key ? [key.organizationId] : 'all'
-    const counted = {
-      session: key.id,
-      group: organizations === 'all' ? key.id : (organizations[0] ?? key.id),
-    }
-    const { name, permission, grants } = key
-    return { id: key.id, name, permission, grants, organizations, counted }
+    const { id, name, permission, grants } = key
+    const rights = { id, name, permission, grants }
+    if (!('organizationId' in key)) return { ...rights, organizations: 'all', counted: { session: id } }
+    const { organizationId } = key
+    return { ...rights, organizations: [organizationId], counted: { organizationId } }
   }
 }
 
@@ -68,7 +69,10 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
   }
   const { actor, ...rights } = parsed.data
   if (rights.organizations.length === 0) return null
-  return { id: actor, ...rights, counted: { session: `host.${actor}`, group: `host.${actor}` } }
+  const [first, ...others] = rights.organizations
+  // Otherwise each person of an organization would add to its limit.
+  const isOfOne = rights.organizations !== 'all' && first !== undefined && others.length === 0
+  return { id: actor, ...rights, counted: isOfOne ? { organizationId: first } : { session: `host.${actor}` } }
 }
 
 /** Mounts within mounts send several cookies. */

@@ -1,10 +1,12 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
+import { UNLIMITED } from '../../src/domain/plans.ts'
+import { serviceOf } from '../../src/services/service.ts'
 import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -182,28 +184,78 @@ describe('a session of the dashboard', () => {
     })
   })
 
-  it('shares a bounded number of requests at a time with the other sessions of its organization', async () => {
-    const apiKey = await host.key('Write')
-    const cookies = [await enter(host, { apiKey }), await enter(host, { apiKey })]
-    const control = new AbortController()
-    const drips = Array.from({ length: 12 }, (_, index) =>
-      fetch(`${host.url}api/v1/template-previews`, {
-        method: 'POST',
-        headers: { ...SAME_ORIGIN, cookie: cookies[index % 2] ?? '' },
-        // A body that never ends.
-        body: new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }),
-        duplex: 'half',
-        signal: control.signal,
-      } as RequestInit).then(
-        ({ status }) => status,
-        () => 0,
-      ),
-    )
-    expect(await Promise.race(drips)).toBe(429)
-    expect((await get('session', cookies[0])).status).toBe(200)
-    control.abort()
-    expect((await Promise.all(drips)).filter((status) => status === 429)).toHaveLength(2)
-    await expect.poll(async () => (await get('api/v1/templates', cookies[0])).status).toBe(200)
+  describe('of an organization with a plan', () => {
+    const FREE = { requests: { limit: 20, windowMs: 60_000 }, concurrentRequests: 5 }
+    let limited: DashboardHost
+    beforeAll(async () => {
+      limited = await startDashboard({
+        notifier: { plans: { free: { ...UNLIMITED, ...FREE } } },
+        options: {
+          authorize: ({ headers }: IncomingMessage) =>
+            headers['x-person'] === undefined
+              ? null
+              : { actor: 'ada', permission: 'Read Only', organizations: ['org_window'] },
+        },
+      })
+    })
+    afterAll(() => limited.close())
+    const organizationWithKey = async (organization: string): Promise<string> => {
+      await limited.notifier.organizations.create({ id: organization, name: organization })
+      return limited.key('Write', { organization })
+    }
+    const statusesOf = async (count: number, headers: Record<string, string>): Promise<number[]> => {
+      const all = []
+      for (let index = 0; index < count; index += 1) {
+        all.push((await fetch(`${limited.url}api/v1/webhooks`, { headers })).status)
+      }
+      return all
+    }
+
+    it('uses up the limit of the organization, however many sessions its keys begin', async () => {
+      const apiKey = await organizationWithKey('org_window')
+      const second = await limited.key('Read Only', { organization: 'org_window' })
+      const cookies = [
+        await enter(limited, { apiKey }),
+        await enter(limited, { apiKey }),
+        await enter(limited, { apiKey: second }),
+      ]
+      const passed = []
+      for (const cookie of cookies) passed.push(...(await statusesOf(10, { cookie })))
+      // The limit, and its burst of 20 %.
+      expect(passed.filter((status) => status === 200)).toHaveLength(24)
+      const admit = () =>
+        serviceOf(limited.notifier).limits.admit({ organizationId: 'org_window' }, 'requests')
+      await expect(admit()).rejects.toMatchObject({ code: 'rate_limit_exceeded', details: { limit: 20 } })
+      const { limits } = await limited.notifier.organization('org_window').limits.get()
+      expect(limits.requests).toMatchObject({ limit: 20, used: 20 })
+      expect(await statusesOf(1, { 'x-person': 'ada' })).toEqual([429])
+      // Another organization is not concerned.
+      const other = await enter(limited, { apiKey: await organizationWithKey('org_other') })
+      expect(await statusesOf(1, { cookie: other })).toEqual([200])
+    })
+
+    it('shares the slots of the organization', async () => {
+      const apiKey = await organizationWithKey('org_slots')
+      const cookies = [await enter(limited, { apiKey }), await enter(limited, { apiKey })]
+      const control = new AbortController()
+      const drips = Array.from({ length: 6 }, (_, index) =>
+        fetch(`${limited.url}api/v1/template-previews`, {
+          method: 'POST',
+          headers: { ...SAME_ORIGIN, cookie: cookies[index % 2] ?? '' },
+          // A body that never ends.
+          body: new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }),
+          duplex: 'half',
+          signal: control.signal,
+        } as RequestInit).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      expect(await Promise.race(drips)).toBe(429)
+      control.abort()
+      expect((await Promise.all(drips)).filter((status) => status === 429)).toHaveLength(1)
+      await expect.poll(async () => statusesOf(1, { cookie: cookies[0] ?? '' })).toEqual([200])
+    })
   })
 
   it('holds to the addresses of its key', async () => {

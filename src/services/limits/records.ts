@@ -63,10 +63,8 @@ export interface LimitUsage {
   readonly windowSeconds: number | null
 }
 
-/** A person at the dashboard. Uses up no limit of the organization. */
+/** A person at the dashboard who sees several organizations. Uses up no limit of theirs. */
 export interface DashboardCaller {
-  /** Id of the key, or the person: all sessions of one share a limit. */
+  /** Id of the operator key, or the person: all sessions of one share a limit. */
   readonly session: string
-  /** The organization of the key, or the person: those who share it run a bounded number of requests at a time. */
-  readonly group: string
 }

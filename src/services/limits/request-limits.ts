@@ -53,11 +53,11 @@ const PUBLIC_PER_ADDRESS = 600
 /** Requests per minute from one address for links in messages: a mail provider fetches the images of all its users. */
 const LINKS_PER_ADDRESS = 6_000
 
-/** Requests per minute of all dashboard sessions of one key or person: open pages refresh every few seconds. */
+/** Requests per minute of all dashboard sessions of one operator key or person: open pages refresh every few seconds. */
 const PER_SESSION = 1_200
 
-/** Requests of the dashboard under way at a time, of one organization. */
-const DASHBOARD_SLOTS = 10
+/** Requests of these sessions under way at a time. */
+const SESSION_SLOTS = 10
 
 /** Sign-ins per minute from one address, which an office may share: too few for guessing. */
 const SIGN_INS_PER_ADDRESS = 60
@@ -172,10 +172,13 @@ export function createRequestLimits(
       const { plan } = await plans.of(owner.organizationId)
       if (plan.requests !== null) await refused(owner.organizationId, 'requests', plan.requests.limit)
     },
-    async admitSession({ session, group }) {
+    async admitSession({ session }) {
       const check = windowCheck(`session.${session}:requests`, PER_SESSION, MINUTE)
       return admit(
-        [{ resource: 'session', limit: PER_SESSION, check }, slotsOf(`${group}:dashboard`, DASHBOARD_SLOTS)],
+        [
+          { resource: 'session', limit: PER_SESSION, check },
+          slotsOf(`session.${session}:dashboard`, SESSION_SLOTS),
+        ],
         done,
       )
     },
