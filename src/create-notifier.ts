@@ -142,7 +142,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const signer = webhookSigner()
   const processor = createProcessor(clock)
   const plans = createPlanFinder(stores, options.plans, clock)
-  const links = createLinks(options.publicUrl, openSigner)
+  const links = createLinks(options.publicUrl, openSigner, options.bounds)
   const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const { compiled, code } = texts
   const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
@@ -286,6 +286,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     registry,
     clock,
     links,
+    bounds: options.bounds,
     newId: ids.notification,
     newGroupId: () => ids.random('grp'),
     people,

@@ -27,6 +27,7 @@ export { createNotifier } from './create-notifier.ts'
 export type { MemoryRateLimiterOptions } from './defaults/rate-limiter/memory-rate-limiter.ts'
 export { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.ts'
 export type { Grant, Permission } from './domain/api-key.ts'
+export type { BoundsOptions } from './domain/bounds.ts'
 export type {
   BodySource,
   ChannelKind,

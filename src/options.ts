@@ -2,6 +2,14 @@ import { builtInKinds } from './channels/built-in.ts'
 import { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.ts'
 import { silentLogger } from './defaults/silent-logger.ts'
 import { systemClock } from './defaults/system-clock.ts'
+import {
+  BOUND_NAMES,
+  type Bounds,
+  type BoundsOptions,
+  counted,
+  DEFAULT_BOUNDS,
+  HIGHEST_BOUNDS,
+} from './domain/bounds.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import type { CategorySettings } from './domain/input/category.ts'
 import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-templates.ts'
@@ -115,6 +123,7 @@ export interface NotifierOptions<
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
   readonly pages?: PageOptions | undefined
+  readonly bounds?: BoundsOptions | undefined
   /**
    * Public address under which the REST API is mounted: `https://api.example.com/notifications`. Needed for links in
    * messages and for the receipts of some providers, which sign the address. Default: receipts use the Host header.
@@ -199,6 +208,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly recipients: ResolvedRecipients | null
   readonly attachments: ResolvedAttachments
   readonly pageTexts: PageTextsByLanguage
+  readonly bounds: Bounds
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** With redaction. */
@@ -272,6 +282,7 @@ export function resolveOptions<Tx>(
     'delivery',
     'queue',
     'clock',
+    'bounds',
     ...AUTHORING_OPTIONS,
   ])
   const { webhooks = {}, delivery = {}, queue, organizations = 'optional' } = options
@@ -294,6 +305,7 @@ export function resolveOptions<Tx>(
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'refund', 'pause', 'renew', 'release', 'close'])
   const builtIn = builtInKinds({ allowedHeaders: resolveHeaders(options.email), maxSmsSegments, smsNumbers })
+  const bounds = resolveBounds(options.bounds)
   const sources = resolveChannels(options.channels, builtIn)
   const configured = [...sources].map(([name, { kind }]) => [name, kind] as const)
   const kinds = createKinds(new Map([...builtIn, ...configured]))
@@ -343,7 +355,8 @@ export function resolveOptions<Tx>(
     queue: queue ?? null,
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
-    ...resolveAuthoring(options, kinds),
+    bounds,
+    ...resolveAuthoring(options, kinds, bounds),
   }
 }
 
@@ -417,6 +430,19 @@ function resolveRetention(retention: RetentionOptions = {}): number | null {
   if (days === false || days === Number.POSITIVE_INFINITY) return null
   if (!Number.isFinite(days) || days < 1) throw wrong('retention.days', 'a number of at least 1, or false')
   return days
+}
+
+function resolveBounds(given: BoundsOptions = {}): Bounds {
+  assertObject('bounds', given)
+  assertKeys('bounds.', given, BOUND_NAMES)
+  const bounds = BOUND_NAMES.map((name) => {
+    const value = given[name] ?? DEFAULT_BOUNDS[name]
+    const most = HIGHEST_BOUNDS[name]
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      throw wrong(`bounds.${name}`, `a whole number from 1 to ${counted(most)}`)
+    return [name, value] as const
+  })
+  return Object.fromEntries(bounds) as unknown as Bounds
 }
 
 function resolveHeaders(email: EmailOptions = {}): ReadonlySet<string> {

@@ -32,22 +32,22 @@ const REFERENCES: Readonly<Record<string, string>> = {
   apos: "'",
 }
 
-/** Tracked links per mail; further ones stay unchanged. */
-export const MAX_TRACKED_LINKS = 1_000
 /** Reading and signing a link costs as much as this many characters of text. */
 const LINK_CHARACTERS = 1_024
 
 export interface TrackedHtml {
   readonly html: string
-  /** False: the mail has more links than {@link MAX_TRACKED_LINKS}. */
+  /** False: the mail has more links than may be tracked. */
   readonly complete: boolean
 }
 
 /**
  * Adds tracking to HTML, deterministically. Changes only the `href` of links to web pages, and adds one picture at the
  * end of the body.
+ *
+ * @param most maximum number of links; further ones stay unchanged
  */
-export function* trackHtml(html: string, { pixel, click }: TrackedLinks): Steps<TrackedHtml> {
+export function* trackHtml(html: string, { pixel, click }: TrackedLinks, most: number): Steps<TrackedHtml> {
   const isStepFull = createStepCounter()
   const addressOf = addresses(click)
   let result = ''
@@ -57,18 +57,18 @@ export function* trackHtml(html: string, { pixel, click }: TrackedLinks): Steps<
   for (const token of htmlTokens(html)) {
     if (isStepFull(ITEM_CHARACTERS)) yield
     bodyEnd = bodyEndAt(token) ?? bodyEnd
-    if (links > MAX_TRACKED_LINKS || !isLink(token)) continue
+    if (links > most || !isLink(token)) continue
     if (isStepFull(LINK_CHARACTERS)) yield
     const link = linkIn(token, addressOf)
     if (link === null) continue
     links += 1
-    if (links > MAX_TRACKED_LINKS) continue
+    if (links > most) continue
     result += `${html.slice(done, link.from)}href="${escaped(link.address)}"`
     done = link.to
   }
   const end = pixel === null ? html.length : Math.max(done, bodyEnd)
   const counted = result + html.slice(done, end) + imageOf(pixel) + html.slice(end)
-  return { html: counted, complete: links <= MAX_TRACKED_LINKS }
+  return { html: counted, complete: links <= most }
 }
 
 function imageOf(pixel: string | null): string {

@@ -6,7 +6,6 @@ import type { ChannelKind, PartLinks, RenderedText } from '../domain/channel-kin
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
 import { type Category, DEFAULT_CATEGORY } from '../domain/preferences/category.ts'
-import { finish, type Steps } from '../domain/steps.ts'
 import { type CompiledTemplate, toHeader } from '../domain/template/compile.ts'
 import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
@@ -43,17 +42,6 @@ export function renderContent(
   urls: Urls,
   spent?: Work,
 ): RenderedText {
-  return finish(contentSteps(kind, content, template, urls, spent))
-}
-
-/** Like {@link renderContent}, in steps. */
-export function* contentSteps(
-  kind: ChannelKind,
-  content: NotificationContent,
-  template: CompiledTemplate | null,
-  urls: Urls,
-  spent?: Work,
-): Steps<RenderedText> {
   if ('body' in content) {
     const { text, standIn } = content
     const format = formatOf(kind, content.format, content.body)
@@ -68,7 +56,7 @@ export function* contentSteps(
   if (template === null) throw new NotifierError('template_error')
   const { variables } = content
   const values = template.links.size === 0 ? variables : { ...variables, ...urls() }
-  return yield* template.renderSteps(values, content, spent)
+  return template.render(values, content, spent)
 }
 
 /** True: the recipient would see nothing, according to the kind. */

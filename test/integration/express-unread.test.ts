@@ -11,7 +11,7 @@ let host: Host
 let headers: { authorization: string }
 
 beforeAll(async () => {
-  host = await startHost()
+  host = await startHost({ bounds: { textBytes: 2_000_000, templateBytes: 4_000_000 } })
   await host.notifier.organizations.create({ id: FREE, name: 'Free' })
   const { templates } = host.notifier.organization(FREE)
   for (const name of ['large', 'larger']) {

@@ -1,3 +1,4 @@
+import { DEFAULT_BOUNDS } from '../../src/domain/bounds.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { resolveApplicationLanguages } from '../../src/services/languages/application.ts'
 import { createLanguages } from '../../src/services/languages/languages.ts'
@@ -13,7 +14,7 @@ import { KINDS } from './kinds.ts'
 /** Compiled templates of the built-in channels, without layouts and partials of an application. */
 export function compiledOver({ records }: Pick<Storage, 'records'>, processor: Processor): CompiledTemplates {
   const settings = { locale: null, timeZone: null }
-  const languages = createLanguages(records, resolveApplicationLanguages({}), () => settings)
-  const library = createLibrary(records, resolveApplicationTexts({}), languages)
-  return createCompiledTemplates(records, processor, KINDS, library)
+  const languages = createLanguages(records, resolveApplicationLanguages({}, DEFAULT_BOUNDS), () => settings)
+  const library = createLibrary(records, resolveApplicationTexts({}, DEFAULT_BOUNDS), languages)
+  return createCompiledTemplates(records, processor, KINDS, library, DEFAULT_BOUNDS)
 }

@@ -1,4 +1,5 @@
 import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
+import { DEFAULT_BOUNDS } from '../../src/domain/bounds.ts'
 import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Provider } from '../../src/ports/provider.ts'
@@ -23,7 +24,7 @@ export function engineParts(
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
     registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, onError() {} }),
-    links: createLinks(undefined, () => createLinkSigner([])),
+    links: createLinks(undefined, () => createLinkSigner([]), DEFAULT_BOUNDS),
     consent: noPreferences(clock),
     tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),

@@ -43,6 +43,7 @@ export interface HostOptions {
   pages?: NotifierOptions['pages']
   recipients?: NotifierOptions['recipients']
   attachments?: NotifierOptions['attachments']
+  bounds?: NotifierOptions['bounds']
   /** Default: one that records and accepts. */
   channel?: Provider
   /** Default: the real time, which can be shifted. */
@@ -92,6 +93,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     pages: options.pages,
     recipients: options.recipients,
     attachments: options.attachments,
+    bounds: options.bounds,
     channels: { email: options.channel ?? recorder(sent) },
   })
   await notifier.start()

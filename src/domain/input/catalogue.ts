@@ -1,17 +1,11 @@
 import * as z from 'zod'
+import { assertWithin, type Bounds, bytesOf, HIGHEST_BOUNDS } from '../bounds.ts'
 import { canonicalLocale, isTimeZone } from '../locale.ts'
 import { MESSAGE_KEY } from '../template/language.ts'
 import { fewFields, text } from './fields.ts'
 
 /** Messages by key, in ICU MessageFormat: `{ 'welcome.title': 'Welcome, {name}' }`. */
 export type CatalogueInput = Readonly<Record<string, string>>
-
-/** Maximum number of messages in a catalogue. */
-const MAX_MESSAGES = 5_000
-/** Maximum length of a message. */
-const MAX_MESSAGE = 5_000
-/** Maximum number of characters of a catalogue. */
-const MAX_CATALOGUE = 512 * 1024
 
 /** A BCP 47 name. Output: its canonical form. */
 export const localeName: z.ZodType<string, string> = z.string().transform((name, { addIssue }) => {
@@ -31,15 +25,21 @@ const key = z.string().max(200).regex(MESSAGE_KEY, 'must be names joined by dots
 
 /** The messages of a catalogue. */
 export const catalogueMessages: z.ZodType<CatalogueInput, CatalogueInput> = fewFields(
-  MAX_MESSAGES,
-  `must have at most ${MAX_MESSAGES} messages`,
-  z.record(key, text(1, MAX_MESSAGE)),
-).refine(
-  (messages) =>
-    Object.entries(messages).reduce((sum, [name, { length }]) => sum + name.length + length, 0) <=
-    MAX_CATALOGUE,
-  `must have at most ${MAX_CATALOGUE} characters`,
-) as z.ZodType<CatalogueInput, CatalogueInput>
+  HIGHEST_BOUNDS.catalogueMessages,
+  `must have at most ${HIGHEST_BOUNDS.catalogueMessages} messages`,
+  z.record(key, text(1, HIGHEST_BOUNDS.messageCharacters)),
+)
+
+/**
+ * @param field in errors
+ * @throws NotifierError `invalid_parameter` for too many messages or bytes; messages are judged one by one
+ */
+export function assertCatalogueBounds(messages: CatalogueInput, field: string, bounds: Bounds): void {
+  const entries = Object.entries(messages)
+  assertWithin(field, entries.length, 'catalogueMessages', 'messages', bounds)
+  const size = entries.reduce((sum, [name, message]) => sum + name.length + bytesOf(message), 0)
+  assertWithin(field, size, 'catalogueBytes', 'bytes with its keys', bounds)
+}
 
 /** A whole catalogue of a locale. */
 export interface CataloguePut {

@@ -1,7 +1,9 @@
+import { HIGHEST_BOUNDS } from '../bounds.ts'
+
 /** Limits of an object from a caller: depth, number of values, and UTF-16 units of keys and texts. */
 const MAX_DEPTH = 16
 const MAX_VALUES = 10_000
-const MAX_UNITS = 1_048_576
+const MAX_UNITS = HIGHEST_BOUNDS.variablesBytes
 const TOO_LARGE = `must hold at most ${MAX_UNITS} characters of keys and texts`
 /** Maximum length of a path in a message. */
 const MAX_SHOWN = 100

@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { HIGHEST_BOUNDS } from '../bounds.ts'
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
-import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
 import { categoryId } from './category.ts'
 import type {
@@ -184,11 +184,11 @@ const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH)
     .optional()
     .describe('The subject of a mail, or the title of a push message. Replaces that of the template.'),
-  html: text(1, MAX_BODY_LENGTH)
+  html: text(1, HIGHEST_BOUNDS.textBytes)
     .optional()
     .describe('The HTML of a mail. `text` is its alternative; without it, one is made from the HTML.'),
-  text: text(1, MAX_BODY_LENGTH).optional().describe('Plain text; with `html` its alternative.'),
-  body: text(1, MAX_BODY_LENGTH)
+  text: text(1, HIGHEST_BOUNDS.textBytes).optional().describe('Plain text; with `html` its alternative.'),
+  body: text(1, HIGHEST_BOUNDS.textBytes)
     .optional()
     .describe(
       'Instead of `html` and `text`; detected as HTML in a mail. One of the three is required without a template, unless parts replace the text.',

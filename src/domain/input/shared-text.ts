@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { HIGHEST_BOUNDS } from '../bounds.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
-import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { text } from './fields.ts'
 
 /** The sources of a layout or partial: at least one. */
@@ -34,7 +34,7 @@ const name = z
   .describe('Unique name, for example `brand`. It never changes.')
 
 const description = text(0, 2000).nullish().describe('Free text.')
-const source = text(1, MAX_BODY_LENGTH).nullish()
+const source = text(1, HIGHEST_BOUNDS.sharedTextBytes).nullish()
 const version = z
   .int()
   .min(1)

@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { HIGHEST_BOUNDS } from '../bounds.ts'
 import type { GivenText } from '../message-text.ts'
 import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { SHARED_NAME } from '../template/shared-text.ts'
-import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { localeName } from './catalogue.ts'
 import { categoryId } from './category.ts'
 import { channel, text } from './fields.ts'
@@ -62,15 +62,15 @@ const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH)
     .nullish()
     .describe('The subject of a mail, or the title of a push message. May contain {{variable}}.'),
-  html: text(1, MAX_BODY_LENGTH)
+  html: text(1, HIGHEST_BOUNDS.textBytes)
     .nullish()
     .describe(
       'The HTML of a mail, with {{variable}} placeholders. `text` is its alternative; without it, one is made from the HTML.',
     ),
-  text: text(1, MAX_BODY_LENGTH)
+  text: text(1, HIGHEST_BOUNDS.textBytes)
     .nullish()
     .describe('Plain text with {{variable}} placeholders; with `html` its alternative.'),
-  body: text(1, MAX_BODY_LENGTH)
+  body: text(1, HIGHEST_BOUNDS.textBytes)
     .nullish()
     .describe('Instead of `html` and `text`; detected as HTML in a mail. One of the three is required.'),
   format: z

@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { HIGHEST_BOUNDS } from '../bounds.ts'
 import { canonicalLocale } from '../locale.ts'
 import type { GivenText } from '../message-text.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
-import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { fewFields, text } from './fields.ts'
 import { assertOneText } from './text-fields.ts'
 
@@ -15,12 +15,7 @@ export interface VariantInput extends GivenText {
 /** Texts by locale. In an update null removes a locale, and others stay. */
 export type VariantsInput = Readonly<Record<string, VariantInput | null>>
 
-/** Maximum number of locales of a template. */
-export const MAX_VARIANTS = 50
-/** Maximum number of characters of the texts in all of them. */
-export const MAX_VARIANTS_LENGTH: number = 2 * MAX_BODY_LENGTH
-
-const source = text(1, MAX_BODY_LENGTH).nullish()
+const source = text(1, HIGHEST_BOUNDS.textBytes).nullish()
 
 const variant = z
   .strictObject({
@@ -42,8 +37,8 @@ const variant = z
 
 /** The schema of {@link VariantsInput}. */
 export const variantsInput: z.ZodType<VariantsInput, VariantsInput> = fewFields(
-  MAX_VARIANTS,
-  `must have at most ${MAX_VARIANTS} locales`,
+  HIGHEST_BOUNDS.locales,
+  `must have at most ${HIGHEST_BOUNDS.locales} locales`,
   z.record(
     z.string().refine((name) => canonicalLocale(name) !== null, 'must be a locale, such as de or fr-BE'),
     variant.nullable(),

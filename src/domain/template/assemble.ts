@@ -1,14 +1,14 @@
+import { type Bounds, counted } from '../bounds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { MAX_DEPTH } from './judge.ts'
 import { childrenOf, parseSource, type Token } from './parse.ts'
 import { MAX_PARTIALS, type SharedSource, type SharedSources, SLOT } from './shared-text.ts'
-import { MAX_BODY_LENGTH, MAX_PIECES } from './write.ts'
 
 /** Which source of a layout or partial a text takes. */
 export type Flavour = keyof SharedSource
 
-/** Maximum number of characters that are parsed for one template: a partial counts once for each indentation. */
-const MAX_PARSED = 4 * MAX_BODY_LENGTH
+/** How many texts of the longest length are parsed for one template: a partial counts once for each indentation. */
+const MOST_PARSED = 4
 
 /** Puts the texts of a template together. */
 export interface Assembly {
@@ -25,14 +25,18 @@ export interface Assembly {
 /** The parsed text of a partial, and what it costs. */
 interface Expanded {
   readonly tokens: readonly Token[]
-  /** Tags and texts with those of its partials. */
-  readonly pieces: number
+  /** Tags with those of its partials. */
+  readonly tags: number
   /** Nested sections and partials. */
   readonly depth: number
 }
 
 /** Partials are shared, not copied: those that name others exponentially are refused by their count alone. */
-export function createAssembly({ layout, partials }: SharedSources): Assembly {
+export function createAssembly(
+  { layout, partials }: SharedSources,
+  bounds: Pick<Bounds, 'tags' | 'textBytes'>,
+): Assembly {
+  const mostCharacters = MOST_PARSED * bounds.textBytes
   const known = new Map<string, Expanded>()
   /** The partials around the current one. */
   const open: string[] = []
@@ -41,27 +45,38 @@ export function createAssembly({ layout, partials }: SharedSources): Assembly {
 
   function parse(source: string, field: string, owner: string): Token[] {
     characters += source.length
-    if (characters > MAX_PARSED) {
-      throw invalidTemplate(`has more than ${MAX_PARSED} characters with its layout and partials`)
+    if (characters > mostCharacters) {
+      throw invalidTemplate(
+        `has more than ${counted(mostCharacters)} characters with its layout and partials`,
+      )
     }
-    return parseSource(source, { field, owner })
+    return parseSource(source, { field, owner }, bounds.tags)
   }
 
   /** Gives each partial its tokens. */
   function fill(level: readonly Token[], flavour: Flavour, around: number): Expanded {
-    let pieces = level.length + 1
+    let tags = 0
     let depth = 0
     tokens += level.length
     for (const token of level) {
+      const [type] = token
+      if (type !== 'text') tags += type === '#' || type === '^' ? 2 : 1
       const inside = insideOf(token, flavour, around + 1)
       if (inside === null) continue
-      pieces += inside.pieces
+      tags += inside.tags
       depth = Math.max(depth, inside.depth + 1)
     }
-    if (pieces > MAX_PIECES) throw invalidTemplate(`expands more than ${MAX_PIECES} tags with its partials`)
+    assertTags(tags)
     if (around + depth > MAX_DEPTH)
       throw invalidTemplate(`nests sections and partials deeper than ${MAX_DEPTH}`)
-    return { tokens: level, pieces, depth }
+    return { tokens: level, tags, depth }
+  }
+
+  function assertTags(tags: number): void {
+    if (tags > bounds.tags)
+      throw invalidTemplate(
+        `has more than ${counted(bounds.tags)} tags with its layout and partials, which is the option "bounds.tags" of the service`,
+      )
   }
 
   function insideOf(token: Token, flavour: Flavour, around: number): Expanded | null {
@@ -109,9 +124,8 @@ export function createAssembly({ layout, partials }: SharedSources): Assembly {
       const frame = layout?.[flavour] ?? null
       if (frame === null) return content.tokens
       const level = parse(frame, flavour, 'layout')
-      const { pieces } = fill(level, flavour, 0)
-      if (pieces + content.pieces > MAX_PIECES)
-        throw invalidTemplate(`expands more than ${MAX_PIECES} tags with its layout and partials`)
+      const { tags } = fill(level, flavour, 0)
+      assertTags(tags + content.tags)
       return level.map((token) => (isSlot(token) ? slotWith(token, content.tokens) : token))
     },
   }

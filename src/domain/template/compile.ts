@@ -1,11 +1,12 @@
+import { type Bounds, counted, DEFAULT_BOUNDS } from '../bounds.ts'
 import type { ChannelKind, RenderedText } from '../channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES } from '../listed-names.ts'
 import type { BodyFormat } from '../notification.ts'
 import { finish, type Steps } from '../steps.ts'
-import { createAssembly, withoutFlavour } from './assemble.ts'
+import { createAssembly, invalidTemplate, withoutFlavour } from './assemble.ts'
 import { beginningOf } from './escape.ts'
-import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
+import { boundOf, extentOf, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
 import {
   type CatalogueMessage,
@@ -19,7 +20,7 @@ import {
 import { isLinkName, type LinkName, linksIn } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
 import type { SharedSources } from './shared-text.ts'
-import { lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
+import { type Budget, lookUp, writeText } from './write.ts'
 
 /** Maximum length of a subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
@@ -88,16 +89,12 @@ export interface CompiledTemplate {
    *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead, spent?: Work): void
-  /** Like {@link assertVariables}, in steps. */
-  assertSteps(variables: Variables, instead?: Instead, spent?: Work): Steps<void>
   /**
    * Renders the text. Placeholders without a value are empty. Values are never expanded.
    *
    * @param spent receives the cost, also of a refused text
    */
   render(variables: Variables, instead?: Instead, spent?: Work): RenderedText
-  /** Like {@link render}, in steps. */
-  renderSteps(variables: Variables, instead?: Instead, spent?: Work): Steps<RenderedText>
 }
 
 /**
@@ -106,6 +103,7 @@ export interface CompiledTemplate {
  *
  * @param shared default: neither layout nor partials
  * @param language default: none, so that it has no messages
+ * @param bounds of the text, and of what it may render
  * @throws NotifierError `invalid_parameter` for a malformed source; `invalid_template` for a missing partial, a cycle,
  *   or too much text; `missing_translation` for messages that no locale has
  */
@@ -114,19 +112,21 @@ export function compileTemplate(
   source: TemplateSource,
   shared: SharedSources = NO_SHARED,
   language: Language | null = null,
+  bounds: Bounds = DEFAULT_BOUNDS,
 ): CompiledTemplate {
-  return finish(compileSteps(kind, source, shared, language))
+  return finish(compileSteps(kind, source, shared, language, bounds))
 }
 
-/** Like {@link compileTemplate}, in steps. */
+/** Like {@link compileTemplate}, with a step for each message: a text may name all of a catalogue. */
 export function* compileSteps(
   kind: ChannelKind,
   source: TemplateSource,
   shared: SharedSources = NO_SHARED,
   language: Language | null = null,
+  bounds: Bounds = DEFAULT_BOUNDS,
 ): Steps<CompiledTemplate> {
   const own = formatOf(kind, source.format, source.body)
-  const assembly = createAssembly(shared)
+  const assembly = createAssembly(shared, bounds)
   if (shared.layout !== null && shared.layout[own] === null)
     throw withoutFlavour('layout', own, { field: 'layout' })
   const body = assembly.layOut(source.body, 'body', own)
@@ -136,35 +136,49 @@ export function* compileSteps(
   const beginning = beginningOf(body)
   const sources = subject === null ? bodies : [...bodies, subject]
   const messages = yield* messagesIn(sources, language)
+  assertFewFormats(messages)
   const ofBody = requiredOf(bodies, messages, language)
   const levels = sources.map((source) => levelsOf(source, messages))
   const needsRendering =
     [...messages.values()].some(({ args }) => args.length > 0) && isUncertain(sources, messages)
   const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
+  if (pieces > bounds.expandedTags)
+    throw invalidTemplate(
+      `has more than ${counted(bounds.expandedTags)} tags and texts with the parts of its messages, which is the option "bounds.expandedTags" of the service`,
+    )
   const ofBoth =
     subject === null || kind.subject === undefined ? ofBody : requiredOf(sources, messages, language)
 
-  function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
+  function render(variables: Variables, instead: Instead = {}, spent = nothing()): RenderedText {
+    const budget = { bounds, spent: nothing() }
+    try {
+      return written(variables, instead, budget)
+    } finally {
+      spent.pieces += budget.spent.pieces
+      spent.characters += budget.spent.characters
+    }
+  }
+
+  function written(variables: Variables, instead: Instead, budget: Budget): RenderedText {
     const format = formatOf(kind, instead.format ?? own, source.body)
     const speaking = language === null ? null : { language, messages, timeZone: instead.timeZone ?? 'UTC' }
-    const written =
-      instead.subject ??
-      (subject === null ? null : yield* writeText(subject, variables, asItIs, spent, speaking))
+    const title =
+      instead.subject ?? (subject === null ? null : writeText(subject, variables, asItIs, budget, speaking))
     const landing = { format, beginning }
     const escapeValue = (value: string): string => kind.escape?.(value, landing) ?? value
     return {
-      subject: written === null ? null : toHeader(written),
+      subject: title === null ? null : toHeader(title),
       // If an HTML template is sent as text, its text alternative is used.
-      body: yield* writeText(
+      body: writeText(
         format === 'html' ? body : (alternative ?? body),
         variables,
         escapeValue,
-        spent,
+        budget,
         speaking,
       ),
       format,
       ...(format === 'html' && alternative !== null
-        ? { text: yield* writeText(alternative, variables, asItIs, spent, speaking) }
+        ? { text: writeText(alternative, variables, asItIs, budget, speaking) }
         : {}),
     }
   }
@@ -172,15 +186,20 @@ export function* compileSteps(
   const inMessages = [...messages.values()].flatMap(({ args }) => args.map(({ name }) => name))
   const links = linksIn(sources, inMessages)
 
-  function* assertSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<void> {
+  function assertVariables(variables: Variables, instead: Instead = {}, spent = nothing()): void {
     const needed = instead.subject === undefined ? ofBoth : ofBody
     spent.pieces += needed.length
     const missing = needed.filter(({ name, type }) => !fitsArgument(lookUp(variables, name), type))
     if (missing.length > 0) throw missingVariables(missing, variables)
     // Rendering is the most expensive check, and happens again at the delivery.
     const extent = extentOf(variables)
-    if (needsRendering || levels.some((each) => mayBeTooLarge(each, extent)))
-      yield* renderSteps(variables, instead, spent)
+    const worst = levels.map((each) => boundOf(each, extent))
+    if (
+      needsRendering ||
+      worst.some(({ bytes }) => bytes > bounds.textBytes) ||
+      worst.reduce((sum, each) => sum + each.pieces, 0) > bounds.expandedTags
+    )
+      render(variables, instead, spent)
   }
 
   return {
@@ -195,10 +214,8 @@ export function* compileSteps(
       const names = new Set(open.filter((name) => !isLinkName(name)))
       return [...names].map((name) => ({ name, required: required.has(name) }))
     },
-    assertVariables: (...how) => finish(assertSteps(...how)),
-    assertSteps,
-    render: (...how) => finish(renderSteps(...how)),
-    renderSteps,
+    assertVariables,
+    render,
   }
 }
 
@@ -243,7 +260,10 @@ function requiredOf(
   language: Language | null,
 ): readonly Required[] {
   const required = new Map<string, Required>()
+  const seen = new Set<string>()
   for (const token of sources.flatMap((source) => [...outside(source)])) {
+    if (seen.has(token[1])) continue
+    if (token[0] === 'name' || token[0] === '&') seen.add(token[1])
     for (const each of neededBy(token, messages, language)) {
       if (isLinkName(each.name)) continue
       if (each.type !== 'text' || !required.has(each.name)) required.set(each.name, each)
@@ -253,6 +273,17 @@ function requiredOf(
 }
 
 type Messages = ReadonlyMap<string, CatalogueMessage>
+
+/** Maximum number of different formats of numbers and dates: the first use of each takes up to 0.1 ms. */
+const MOST_FORMATS = 100
+
+function assertFewFormats(messages: Messages): void {
+  const formats = new Set([...messages.values()].flatMap((message) => message.formats))
+  if (formats.size > MOST_FORMATS)
+    throw invalidTemplate(
+      `has messages with more than ${MOST_FORMATS} different formats of numbers and dates`,
+    )
+}
 
 function neededBy(token: Token, messages: Messages, language: Language | null): readonly Required[] {
   const [type, name] = token
@@ -304,9 +335,4 @@ const asItIs = (value: string): string => value
 
 function nothing(): Work {
   return { pieces: 0, characters: 0 }
-}
-
-function mayBeTooLarge(levels: Levels, extent: Extent): boolean {
-  const { characters, pieces } = boundOf(levels, extent)
-  return characters > MAX_BODY_LENGTH || pieces > MAX_PIECES
 }

@@ -1,8 +1,11 @@
+import { bytesOf } from '../bounds.ts'
 import type { CatalogueMessage } from './language.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Maximum growth of an escaped character: `&quot;`, `\u0000`. */
 const MOST_ESCAPED = 6
+/** Maximum number of bytes of a UTF-16 unit. */
+const BYTES_OF_A_CHARACTER = 3
 /** Maximum length of a number or boolean as text. */
 const LONGEST_NUMBER = 25
 
@@ -11,6 +14,7 @@ export const CHARACTERS_OF_A_PIECE = 64
 
 /** The output of one pass through a level of sections. */
 interface Level {
+  /** Bytes. */
   text: number
   values: number
   /** Values of messages. */
@@ -36,7 +40,7 @@ function collect(tokens: readonly Token[], depth: number, levels: Level[], messa
   level.pieces += tokens.length + 1
   for (const token of tokens) {
     const [type, name] = token
-    if (type === 'text') level.text += name.length
+    if (type === 'text') level.text += bytesOf(name)
     if (type === 'name' || type === '&') addValue(level, messages.get(name.slice(1)))
     if (type === '#') collect(childrenOf(token), depth + 1, levels, messages)
     if (type === '^' || type === '>') collect(childrenOf(token), depth, levels, messages)
@@ -49,19 +53,19 @@ function addValue(level: Level, message: CatalogueMessage | undefined): void {
     return
   }
   level.values += message.uses
-  level.text += MOST_ESCAPED * message.length
+  level.text += MOST_ESCAPED * BYTES_OF_A_CHARACTER * message.length
   level.inserted += message.args.length
   level.pieces += message.work
 }
 
-/** The longest text and the longest list among the values. */
+/** The longest text, in bytes, and the longest list among the values. */
 export interface Extent {
   readonly text: number
   readonly list: number
 }
 
 export function extentOf(value: unknown): Extent {
-  if (typeof value === 'string') return { text: value.length, list: 1 }
+  if (typeof value === 'string') return { text: bytesOf(value), list: 1 }
   let text = LONGEST_NUMBER
   let list = Array.isArray(value) ? value.length : 1
   if (typeof value === 'object' && value !== null) {
@@ -83,14 +87,17 @@ export interface Work {
 }
 
 /** An upper bound for texts with values of an extent. The real size may be far smaller. */
-export function boundOf(levels: Levels, { text, list }: Extent): Work {
-  let characters = 0
+export function boundOf(
+  levels: Levels,
+  { text, list }: Extent,
+): { readonly bytes: number; readonly pieces: number } {
+  let bytes = 0
   let pieces = 0
   let passes = 1
   for (const level of levels) {
-    characters += passes * (level.text + level.values * text * MOST_ESCAPED)
+    bytes += passes * (level.text + level.values * text * MOST_ESCAPED)
     pieces += passes * (level.pieces + level.inserted * (text / CHARACTERS_OF_A_PIECE))
     passes *= list
   }
-  return { characters, pieces }
+  return { bytes, pieces }
 }

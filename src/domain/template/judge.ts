@@ -1,3 +1,4 @@
+import type { Bounds } from '../bounds.ts'
 import { shortName } from '../listed-names.ts'
 import { MESSAGE_KEY } from './language.ts'
 import { nest, type Place, scan, type Token, wrongText } from './parse.ts'
@@ -30,19 +31,20 @@ const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
  */
 export function assertTemplateText(
   written: { readonly [Name in (typeof FIELDS)[number]]?: string | null | undefined },
+  { tags }: Pick<Bounds, 'tags'>,
   owner = 'template',
 ): void {
   for (const field of FIELDS) {
     const source = written[field]
-    if (source != null) judge(source, { field, owner })
+    if (source != null) judge(source, { field, owner }, tags)
   }
 }
 
 const FIELDS = ['body', 'html', 'text', 'subject'] as const
 
 /** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
-function judge(source: string, place: Place): void {
-  const tokens = scan(source, place)
+function judge(source: string, place: Place, most: number): void {
+  const tokens = scan(source, place, most)
   const open: string[] = []
   const partials = new Set<string>()
   for (const token of tokens) {

@@ -1,5 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import { createStepCounter, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** A value that a message takes from the variables. */
@@ -18,6 +18,8 @@ export interface CatalogueMessage {
   readonly uses: number
   /** What one use costs at most, in tags of a text. */
   readonly work: number
+  /** The different formats of its numbers and dates: each is expensive at its first use. */
+  readonly formats: readonly string[]
   readonly args: readonly MessageArgument[]
   /**
    * @param value looks a variable up
@@ -48,7 +50,7 @@ export const ANY_LANGUAGE: Language = {
   locale: 'en',
   dir: 'ltr',
   locales: [],
-  message: () => ({ length: 0, uses: 0, work: 0, args: [], format: () => '' }),
+  message: () => ({ length: 0, uses: 0, work: 0, formats: [], args: [], format: () => '' }),
 }
 
 /** `{{@key}}` is a message of a catalogue. */
@@ -56,13 +58,8 @@ export function messageKey([type, name]: Token): string | null {
   return (type === 'name' || type === '&') && name.startsWith('@') ? name.slice(1) : null
 }
 
-/** Reading a message costs as much as writing this many characters. */
-export function costOfReading(length: number): number {
-  return 1_000 + 8 * length
-}
-
 /**
- * The messages of texts, by key.
+ * The messages of texts, by key, with a step for each.
  *
  * @throws NotifierError `missing_translation` for keys that no locale has
  */
@@ -70,7 +67,6 @@ export function* messagesIn(
   sources: readonly (readonly Token[])[],
   language: Language | null,
 ): Steps<ReadonlyMap<string, CatalogueMessage>> {
-  const isStepFull = createStepCounter()
   const messages = new Map<string, CatalogueMessage>()
   const missing = new Set<string>()
   function* visit(level: readonly Token[]): Steps<void> {
@@ -81,7 +77,7 @@ export function* messagesIn(
       const message = language?.message(key) ?? null
       if (message === null) missing.add(key)
       else messages.set(key, message)
-      if (isStepFull(costOfReading(message?.length ?? 0))) yield
+      yield
     }
   }
   for (const source of sources) yield* visit(source)

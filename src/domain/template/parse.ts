@@ -1,3 +1,4 @@
+import { counted } from '../bounds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { shortName } from '../listed-names.ts'
 
@@ -29,24 +30,23 @@ const TYPES: Readonly<Record<string, string>> = {
   '=': '=',
   '!': '!',
 }
-/** Maximum number of tags: each costs as much as a hundred characters. */
-const MAX_TAGS = 10_000
-
 /**
  * Parses a source by mustache's rules, in linear time.
  *
+ * @param most maximum number of tags
  * @throws NotifierError `invalid_parameter` for a malformed source
  */
-export function parseSource(source: string, place: Place): Token[] {
-  return nest(scan(source, place), place)
+export function parseSource(source: string, place: Place, most?: number): Token[] {
+  return nest(scan(source, place, most), place)
 }
 
 /**
  * Splits a source into texts and tags, in order. A line with only sections, comments and white space produces no text.
  *
+ * @param most maximum number of tags: each costs as much as a hundred characters
  * @throws NotifierError `invalid_parameter` for an unclosed tag, changed delimiters, or too many tags
  */
-export function scan(source: string, place: Place): Token[] {
+export function scan(source: string, place: Place, most: number = Number.POSITIVE_INFINITY): Token[] {
   const notSpace = /\S/g
   const tokens: Token[] = []
   /** The texts of the current line. */
@@ -103,10 +103,10 @@ export function scan(source: string, place: Place): Token[] {
   /** @returns the end of the tag */
   function addTag(start: number): number {
     tags += 1
-    if (tags > MAX_TAGS) {
+    if (tags > most) {
       throw wrongText(
         place,
-        `has more than ${MAX_TAGS} tags. Repeat text with a section, or write several templates`,
+        `has more than ${counted(most)} tags, which is the option "bounds.tags" of the service. Repeat text with a section, or write several templates`,
       )
     }
     const at = skipSpace(start + 2)

@@ -1,15 +1,9 @@
+import { type Bounds, counted } from '../bounds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
-import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
 import { CHARACTERS_OF_A_PIECE, type Work } from './extent.ts'
 import type { CatalogueMessage, Language } from './language.ts'
 import { isLinkName } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
-
-/** Maximum length of a body, source and rendered, in characters. */
-export const MAX_BODY_LENGTH: number = 512 * 1024
-
-/** Maximum number of tags and texts that one text expands, and of the work of its messages, because lists multiply. */
-export const MAX_PIECES = 50_000
 
 /** The language of a text, and the time zone of its dates. */
 export interface Speaking {
@@ -24,40 +18,45 @@ interface Scope {
   readonly outer: Scope | null
 }
 
+/** What the texts of a message may still cost, and have cost. */
+export interface Budget {
+  readonly bounds: Pick<Bounds, 'textBytes' | 'expandedTags'>
+  readonly spent: Work
+}
+
 /**
  * Renders a parsed text as mustache does, with own properties only and without calling functions. Writes text, numbers
  * and booleans, and never expands values.
  *
- * @param spent receives the cost, also of a refused text
+ * @param budget shared by the texts of a message; receives the cost, also of a refused text
  * @throws NotifierError `message_too_large`
  */
-export function* writeText(
+export function writeText(
   tokens: readonly Token[],
   variables: unknown,
   escapeValue: (value: string) => string,
-  spent: Work,
+  { bounds, spent }: Budget,
   speaking: Speaking | null = null,
-): Steps<string> {
-  const isStepFull = createStepCounter()
-  let pieces = 0
+): string {
   let text = ''
   const around = speaking === null ? null : { values: speaking.language, outer: null }
   const outermost: Scope = { values: variables, outer: around }
 
-  function* write(level: readonly Token[], scope: Scope): Steps<void> {
+  function write(level: readonly Token[], scope: Scope): void {
     spend(level.length + 1)
     for (const token of level) {
-      if (isStepFull(ITEM_CHARACTERS)) yield
       const [type, name] = token
       if (type === 'text') add(name)
-      else if (type !== '!') yield* tag(token, scope)
+      else if (type !== '!') tag(token, scope)
     }
   }
 
   function spend(work: number): void {
-    pieces += work
-    if (pieces > MAX_PIECES)
-      throw tooLarge(`expands more than ${MAX_PIECES} tags, with the parts of its messages`)
+    spent.pieces += work
+    if (spent.pieces > bounds.expandedTags)
+      throw tooLarge(
+        `expands more than ${counted(bounds.expandedTags)} tags, with the parts of its messages (option "bounds.expandedTags" of the service)`,
+      )
   }
 
   /** Links are the message's own, so no value of a list hides one. */
@@ -65,24 +64,26 @@ export function* writeText(
     return lookUpIn(isLinkName(name) ? outermost : scope, name)
   }
 
-  function* tag(token: Token, scope: Scope): Steps<void> {
+  function tag(token: Token, scope: Scope): void {
     const [type, name] = token
-    if (type === '>') return yield* write(childrenOf(token), scope)
-    if (speaking !== null && name.startsWith('@')) return yield* message(token, scope, speaking)
-    const value = valueIn(scope, name)
-    if (type === '#') yield* section(token, value, scope)
-    else if (type === '^') yield* inverted(token, value, scope)
-    else if ((type === 'name' || type === '&') && isText(value))
-      yield* addValue(String(value), type === 'name')
+    if (type === '>') write(childrenOf(token), scope)
+    else if (speaking !== null && name.startsWith('@')) message(token, scope, speaking)
+    else valued(token, valueIn(scope, name), scope)
   }
 
-  function* message([type, name]: Token, scope: Scope, { messages, timeZone }: Speaking): Steps<void> {
+  function valued(token: Token, value: unknown, scope: Scope): void {
+    const [type] = token
+    if (type === '#') section(token, value, scope)
+    else if (type === '^') inverted(token, value, scope)
+    else if ((type === 'name' || type === '&') && isText(value)) addValue(String(value), type === 'name')
+  }
+
+  function message([type, name]: Token, scope: Scope, { messages, timeZone }: Speaking): void {
     const found = messages.get(name.slice(1))
     if (found === undefined) return
     // Without escaping, a message may have markup, but its values are texts.
     const escapes = type === '&' ? escapeValue : asItIs
     spend(found.work)
-    if (isStepFull(found.work * ITEM_CHARACTERS)) yield
     let read = 0
     const written = found.format(
       (value) => valueIn(scope, value),
@@ -94,31 +95,26 @@ export function* writeText(
     )
     // Also values that the message reads without writing them.
     spend(Math.floor(read / CHARACTERS_OF_A_PIECE))
-    if (isStepFull(read)) yield
-    assertLength(text.length + written.length)
-    yield* addValue(written, type === 'name')
+    addValue(written, type === 'name')
   }
 
-  function* section(token: Token, value: unknown, scope: Scope): Steps<void> {
+  function section(token: Token, value: unknown, scope: Scope): void {
     const inside = childrenOf(token)
     if (Array.isArray(value)) {
-      for (const values of value) yield* write(inside, { values, outer: scope })
+      for (const values of value) write(inside, { values, outer: scope })
     } else if (value) {
-      yield* write(inside, value === true ? scope : { values: value, outer: scope })
+      write(inside, value === true ? scope : { values: value, outer: scope })
     }
   }
 
-  function* inverted(token: Token, value: unknown, scope: Scope): Steps<void> {
+  function inverted(token: Token, value: unknown, scope: Scope): void {
     const isEmpty = Array.isArray(value) ? value.length === 0 : !value
-    if (isEmpty) yield* write(childrenOf(token), scope)
+    if (isEmpty) write(childrenOf(token), scope)
   }
 
-  function* addValue(value: string, escapes: boolean): Steps<void> {
-    for (const piece of piecesOf(value)) {
-      const escaped = escapes ? escapeValue(piece) : piece
-      add(escaped)
-      if (isStepFull(escaped.length)) yield
-    }
+  function addValue(value: string, escapes: boolean): void {
+    assertLength(text.length + value.length)
+    add(escapes ? escapeValue(value) : value)
   }
 
   function add(part: string): void {
@@ -126,17 +122,20 @@ export function* writeText(
     assertLength(text.length)
   }
 
+  function assertLength(bytes: number): void {
+    if (bytes > bounds.textBytes)
+      throw tooLarge(
+        `has more than ${counted(bounds.textBytes)} bytes (option "bounds.textBytes" of the service)`,
+      )
+  }
+
   try {
-    yield* write(tokens, outermost)
+    write(tokens, outermost)
+    assertLength(Buffer.byteLength(text))
     return text
   } finally {
-    spent.pieces += pieces
     spent.characters += text.length
   }
-}
-
-function assertLength(length: number): void {
-  if (length > MAX_BODY_LENGTH) throw tooLarge(`has more than ${MAX_BODY_LENGTH} characters`)
 }
 
 const asItIs = (value: string): string => value

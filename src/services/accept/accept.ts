@@ -244,7 +244,7 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           // Before the first await: the caller may reuse the object for the next message.
-          const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
+          const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
           const unit = await units.of(given.tx)
           const call = await callOf('send', organizationId, given, input, unit)
           return singleFlight.run(call.use, () =>
@@ -275,7 +275,7 @@ export function createAccept(
 
     async validate(organizationId, message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
+      const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
       const unit = units.shared
       const { use } = await callOf('send', organizationId, given, input, unit)
       if (use !== null) await earlier(unit, use)
@@ -303,6 +303,7 @@ export function createAccept(
           // A copy: the caller may empty the list meanwhile.
           const reading = {
             schema: how.sendInput,
+            bounds: how.bounds,
             organizationId,
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,

@@ -3,7 +3,6 @@ import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
-import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/write.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import { type CodeTemplates, inCode } from '../code-templates/code-templates.ts'
 import { needsTexts, sharedSize } from '../shared-texts/library.ts'
@@ -19,7 +18,7 @@ const NONE = ''
 /** Templates read at once: each may have half a mebibyte. */
 const READ_AT_ONCE = 16
 /** Maximum size of a batch's expanded templates. Beyond it, further messages with a template are refused. */
-const MAX_EXPANDED = 100 * MAX_PIECES
+const MAX_EXPANDED = 5_000_000
 /** Writing this many characters costs as much as a tag. */
 const CHARACTERS_OF_A_TAG = 64
 /** Compiling a tag costs as much as expanding this many. */
@@ -27,13 +26,13 @@ const EXPANDED_OF_COMPILED = 4
 /** Finding the texts of a template in one more locale costs as much as expanding this many. */
 const PIECES_OF_A_LOCALE = 5_000
 /** Maximum number of characters of a batch's templates. */
-const MAX_READ = 100 * MAX_BODY_LENGTH
+const MAX_READ = 50 * 1024 * 1024
 
 /**
  * Maximum number of characters that templates in code write for a batch: all are held until the commit. Beyond it, further
  * messages with a template are refused.
  */
-const MAX_HELD = 128 * MAX_BODY_LENGTH
+const MAX_HELD = 64 * 1024 * 1024
 /** Messages of a batch for which templates in code may take their whole timeout. */
 const MOST_UNANSWERED = 3
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Bounds } from '../../domain/bounds.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
@@ -64,6 +65,7 @@ export interface ParsedBatch {
 
 export interface BatchReading {
   readonly schema: SendSchema
+  readonly bounds: Bounds
   readonly organizationId: string
   readonly strict: boolean
   /** It has an idempotency key. */
@@ -72,7 +74,7 @@ export interface BatchReading {
 
 export async function parseBatch(
   messages: readonly SendInput[],
-  { schema, organizationId, strict, keyed }: BatchReading,
+  { schema, bounds, organizationId, strict, keyed }: BatchReading,
   clock: Clock,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
@@ -81,7 +83,7 @@ export async function parseBatch(
   await inSlices(messages.entries(), clock, ([index, message]) => {
     let understood: unknown = message
     attempt(index, errors, () => {
-      const input = parseSend(schema, message, organizationId, strict)
+      const input = parseSend(schema, message, organizationId, strict, bounds)
       understood = input
       inputs.push([index, input])
     })

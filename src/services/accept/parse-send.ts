@@ -1,3 +1,4 @@
+import { assertMessageBounds, type Bounds } from '../../domain/bounds.ts'
 import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput, reading } from '../../domain/input/parse.ts'
 import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
@@ -14,10 +15,13 @@ export function parseSend(
   message: SendInput,
   organizationId: string,
   strict: boolean,
+  bounds: Bounds,
 ): ParsedSend {
   return reading('notification', () => {
     assertSameOrganization(message, organizationId)
     assertKnownFields(schema, message, strict ? 'all' : 'misplaced')
-    return parseInput(schema, message, 'notification')
+    const parsed = parseInput(schema, message, 'notification')
+    assertMessageBounds(parsed, bounds)
+    return parsed
   })
 }

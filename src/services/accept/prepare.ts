@@ -1,3 +1,4 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { mergedMetadata } from '../../domain/input/metadata.ts'
@@ -40,6 +41,7 @@ export interface Preparation {
   readonly code: CodeTemplates
   readonly clock: Clock
   readonly links: Links
+  readonly bounds: Bounds
   /** The schema of a send with the parts of all known channel kinds. */
   readonly sendInput: SendSchema
   /** The countries that an organization may send to. */

@@ -68,7 +68,7 @@ export function createCodeTemplates(
   parts: WritingParts,
 ): CodeTemplates {
   const write = createWrite(parts)
-  const { markup, clock } = parts
+  const { markup, clock, bounds } = parts
   const known = new Map(definitions.map((definition) => [definition.name, entryOf(definition)]))
 
   function entryOf(definition: CodeDefinition): CodeTemplate {
@@ -96,7 +96,7 @@ export function createCodeTemplates(
   async function assertWhole(template: Template): Promise<void> {
     const { sources } = await library.find(template, NO_RECORDS)
     for (const locale of [undefined, ...Object.keys(template.locales ?? {})])
-      compileTemplate(kinds.of(template.channel), inVariant(template, locale), sources, ANY_LANGUAGE)
+      compileTemplate(kinds.of(template.channel), inVariant(template, locale), sources, ANY_LANGUAGE, bounds)
   }
 
   return {
@@ -111,7 +111,7 @@ export function createCodeTemplates(
         await judged(
           option,
           async () => {
-            const entry = entryOf(await withHtml(definition, markup))
+            const entry = entryOf(await withHtml(definition, markup, bounds))
             await assertWhole(entry.of(''))
             known.set(name, entry)
           },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { assertTemplateBounds, type Bounds, HIGHEST_BOUNDS } from '../../domain/bounds.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { isNotifierError, type NotifierError } from '../../domain/errors/notifier-error.ts'
@@ -7,14 +8,12 @@ import { categoryId } from '../../domain/input/category.ts'
 import { channel, fewFields, text } from '../../domain/input/fields.ts'
 import { metadataInput } from '../../domain/input/metadata.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { MAX_VARIANTS } from '../../domain/input/variants.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
 import { isStandardSchema, type StandardSchema } from '../../domain/standard-schema.ts'
 import { MAX_SUBJECT_LENGTH } from '../../domain/template/compile.ts'
 import { assertFormat, formatOf } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import { SHARED_NAME } from '../../domain/template/shared-text.ts'
-import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { assertKeys, assertObject, wrong } from '../option-checks.ts'
 import type { DefinedTemplates, TextFunction } from './define.ts'
@@ -55,7 +54,7 @@ const MAX_TEMPLATES = 1_000
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const subject = text(0, MAX_SUBJECT_LENGTH)
-const source = text(1, MAX_BODY_LENGTH)
+const source = text(1, HIGHEST_BOUNDS.textBytes)
 const orFunction = (mustache: z.ZodType<string, string>) =>
   z.union([mustache, z.custom<AnyTextFunction>(isFunction)], 'must be a text or a function')
 
@@ -82,8 +81,8 @@ const definition = z.strictObject({
   layout: text(1, 100).optional(),
   locale: localeName.optional(),
   locales: fewFields(
-    MAX_VARIANTS,
-    `must have at most ${MAX_VARIANTS} locales`,
+    HIGHEST_BOUNDS.locales,
+    `must have at most ${HIGHEST_BOUNDS.locales} locales`,
     z.record(
       z.string().refine((name) => canonicalLocale(name) !== null, 'must be a locale, such as de or fr-BE'),
       variant,
@@ -104,14 +103,15 @@ const TEXTS = ['subject', 'html', 'mjml', 'text'] as const
 export function resolveCodeTemplates(
   option: DefinedTemplates | undefined = {},
   kinds: Kinds,
+  bounds: Bounds,
 ): readonly CodeDefinition[] {
   assertObject('templates', option)
   const entries = Object.entries(option as Readonly<Record<string, unknown>>)
   if (entries.length > MAX_TEMPLATES) throw wrong('templates', `an object of at most ${MAX_TEMPLATES}`)
-  return entries.map(([name, given]) => resolved(name, given, kinds))
+  return entries.map(([name, given]) => resolved(name, given, kinds, bounds))
 }
 
-function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
+function resolved(name: string, given: unknown, kinds: Kinds, bounds: Bounds): CodeDefinition {
   const option = `templates.${name}`
   if (!SHARED_NAME.test(name) || name.length > 100)
     throw wrong(option, 'named by lower-case words joined by hyphens')
@@ -129,14 +129,15 @@ function resolved(name: string, given: unknown, kinds: Kinds): CodeDefinition {
     option,
     () => {
       assertFormat(kind, { html: parsed.html === undefined && parsed.mjml === undefined ? undefined : '' })
-      assertMustache(mustacheOf(parsed))
+      assertTemplateBounds({ ...textsOf(mustacheOf(parsed)), locales: variantTextsOf(locales) }, bounds)
+      assertMustache(mustacheOf(parsed), bounds)
     },
     given as object,
   )
   for (const [locale, variant] of Object.entries(locales))
     within(
       `${option}.locales.${locale}`,
-      () => assertMustache(variant, `template (locale ${locale})`),
+      () => assertMustache(variant, bounds, `template (locale ${locale})`),
       variant,
     )
   assertTexts(option, parsed)
@@ -182,8 +183,16 @@ export function mustacheOf(definition: Pick<CodeDefinition, (typeof TEXTS)[numbe
   return { subject: asMustache(subject), html: asMustache(html), mjml, text: asMustache(text) }
 }
 
-function assertMustache({ subject, html, mjml, text }: VariantSources, owner?: string): void {
-  assertTemplateText({ subject, html: html ?? mjml, text }, owner)
+function assertMustache(sources: VariantSources, bounds: Bounds, owner?: string): void {
+  assertTemplateText(textsOf(sources), bounds, owner)
+}
+
+function textsOf({ subject, html, mjml, text }: VariantSources) {
+  return { subject, html: html ?? mjml, text }
+}
+
+function variantTextsOf(locales: Readonly<Record<string, VariantSources>>) {
+  return Object.fromEntries(Object.entries(locales).map(([locale, variant]) => [locale, textsOf(variant)]))
 }
 
 function asMustache(source: Source | undefined): string | undefined {

@@ -1,5 +1,5 @@
+import { type Bounds, bytesOf, counted } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { CodeDefinition } from './options.ts'
 
@@ -8,23 +8,28 @@ import type { CodeDefinition } from './options.ts'
  *
  * @throws NotifierError `missing_peer`, `invalid_template`
  */
-export async function withHtml(definition: CodeDefinition, markup: Markup): Promise<CodeDefinition> {
+export async function withHtml(
+  definition: CodeDefinition,
+  markup: Markup,
+  bounds: Bounds,
+): Promise<CodeDefinition> {
   const { mjml, locales = {}, ...rest } = definition
   if (mjml === undefined) return definition
   const variants: [string, object][] = []
   for (const [locale, { mjml: own, ...variant }] of Object.entries(locales))
     variants.push([
       locale,
-      own === undefined ? variant : { ...variant, html: await htmlOf(own, markup, locale) },
+      own === undefined ? variant : { ...variant, html: await htmlOf(own, markup, bounds, locale) },
     ])
-  return { ...rest, html: await htmlOf(mjml, markup), locales: Object.fromEntries(variants) }
+  return { ...rest, html: await htmlOf(mjml, markup, bounds), locales: Object.fromEntries(variants) }
 }
 
-async function htmlOf(source: string, markup: Markup, locale = ''): Promise<string> {
+async function htmlOf(source: string, markup: Markup, bounds: Bounds, locale = ''): Promise<string> {
   const html = await markup.mjml(source)
-  if (html.length <= MAX_BODY_LENGTH) return html
+  const size = bytesOf(html)
+  if (size <= bounds.textBytes) return html
   throw new NotifierError('invalid_template', {
-    message: `The MJML${locale === '' ? '' : ` of the locale ${locale}`} makes more than ${MAX_BODY_LENGTH} characters of HTML.`,
+    message: `The MJML${locale === '' ? '' : ` of the locale ${locale}`} makes ${counted(size)} bytes of HTML; the option "bounds.textBytes" allows ${counted(bounds.textBytes)}.`,
     details: { field: 'mjml' },
   })
 }

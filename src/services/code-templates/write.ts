@@ -1,10 +1,10 @@
+import { type Bounds, bytesOf, counted } from '../../domain/bounds.ts'
 import type { RenderedText } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { CodeText, NotificationContent } from '../../domain/notification.ts'
 import { toHeader } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
-import { MAX_BODY_LENGTH } from '../../domain/template/write.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { Languages } from '../languages/languages.ts'
@@ -35,6 +35,7 @@ export interface WritingParts {
   readonly links: Pick<Links, 'canTrack'>
   readonly markup: Markup
   readonly clock: Clock
+  readonly bounds: Bounds
 }
 
 type Field = 'subject' | 'html' | 'text'
@@ -42,7 +43,7 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite({ compiled, languages, links, markup, clock }: WritingParts) {
+export function createWrite({ compiled, languages, links, markup, clock, bounds }: WritingParts) {
   /** The texts that are mustache. */
   function fromMustache(
     template: Template,
@@ -73,7 +74,7 @@ export function createWrite({ compiled, languages, links, markup, clock }: Writi
       ? fromMustache(template, values, how, timeZone, standIns)
       : NOTHING
     const context = { variables: values, locale, timeZone, urls: standIns.urls }
-    const texts = await textsOf(definition, mustache, context, how, { markup, clock })
+    const texts = await textsOf(definition, mustache, context, how, { markup, clock, bounds })
     const used = standInsOf(Object.values(texts), standIns)
     if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
     return {
@@ -132,7 +133,7 @@ interface Written {
   readonly plain?: string | undefined
 }
 
-type CallParts = Pick<WritingParts, 'markup' | 'clock'>
+type CallParts = Pick<WritingParts, 'markup' | 'clock' | 'bounds'>
 
 /** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
 async function called(
@@ -140,15 +141,15 @@ async function called(
   field: Field,
   write: AnyTextFunction,
   context: TextContext<unknown>,
-  { markup, clock }: CallParts,
+  { markup, clock, bounds }: CallParts,
 ): Promise<Written> {
   const part = { template, field, what: `The function "${field}"` }
   const returned = await answerOf(part, () => write(context), clock)
-  if (typeof returned === 'string') return { text: sound(part, returned) }
+  if (typeof returned === 'string') return { text: sound(part, returned, bounds) }
   if (field === 'subject' || !isElement(returned)) throw noText(template, field, returned)
   const element = { ...part, what: `The element of the function "${field}"` }
   const { html, text } = await answerOf(element, () => markup.react(returned), clock)
-  return { text: sound(part, field === 'html' ? html : text), plain: sound(part, text) }
+  return { text: sound(part, field === 'html' ? html : text, bounds), plain: sound(part, text, bounds) }
 }
 
 async function answerOf<Answer>(
@@ -164,10 +165,11 @@ async function answerOf<Answer>(
 }
 
 /** @throws NotifierError `message_too_large` */
-function sound({ template, field, what }: CodePart, text: string): string {
-  if (text.length > MAX_BODY_LENGTH) {
+function sound({ template, field, what }: CodePart, text: string, { textBytes }: Bounds): string {
+  const size = bytesOf(text)
+  if (size > textBytes) {
     throw new NotifierError('message_too_large', {
-      message: `${what} of the template "${template}" returned more than ${MAX_BODY_LENGTH} characters.`,
+      message: `${what} of the template "${template}" returned ${counted(size)} bytes; the option "bounds.textBytes" allows ${counted(textBytes)}.`,
       details: { template, field },
     })
   }

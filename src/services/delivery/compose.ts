@@ -7,14 +7,14 @@ import { type DecidedBy, skipReason, type Verdict } from '../../domain/preferenc
 import type { Steps } from '../../domain/steps.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { CompiledTemplate } from '../../domain/template/compile.ts'
-import { MAX_TRACKED_LINKS, NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
+import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Message } from '../../ports/provider.ts'
 import { type Links, urlsOf } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { type VerdictLookups, verdict } from '../preferences/verdicts.ts'
 import type { RunInSlices } from '../processor.ts'
-import { contentSteps, isBlank, renderParts } from '../render.ts'
+import { isBlank, renderContent, renderParts } from '../render.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { TemplateVersion } from '../templates/kind.ts'
 import { type CopyFacts, NO_COPIES, unwantedCopies, withoutCopies } from './copies.ts'
@@ -175,7 +175,7 @@ function* render(
   const { links } = composition
   try {
     const parts = renderParts(kind, job, content, category, links)
-    const text = yield* contentSteps(kind, content, template, urlsOf(kind, job, links))
+    const text = renderContent(kind, content, template, urlsOf(kind, job, links))
     if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
     kind.assertText?.(text, content.parts)
     const message = yield* tracked(
@@ -203,10 +203,12 @@ function* tracked(
 ): Steps<Message> {
   if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
   const { body } = message
+  yield
   const { html, complete } = yield* links.track(notificationId, body, tracking)
   if (!complete) {
-    const counted = `A mail has more links than can be tracked: clicks are counted for the first ${MAX_TRACKED_LINKS} only.`
-    logger.warn(counted, { notificationId, organizationId })
+    const some =
+      'A mail has more links than the option "bounds.trackedLinks": clicks on the others are not counted.'
+    logger.warn(some, { notificationId, organizationId })
   }
   return { ...message, body: html, untracked: body }
 }

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { Bounds } from '../../domain/bounds.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
-import { type CatalogueInput, catalogueMessages } from '../../domain/input/catalogue.ts'
+import {
+  assertCatalogueBounds,
+  type CatalogueInput,
+  catalogueMessages,
+} from '../../domain/input/catalogue.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { canonicalLocale, isTimeZone } from '../../domain/locale.ts'
 import type { KeepingInsert } from '../../ports/storage/records.ts'
@@ -19,20 +24,21 @@ export interface ApplicationLanguages {
   readonly versions: readonly KeepingInsert<CatalogueValue>[]
 }
 
-/** Maximum number of locales with a catalogue. */
-export const MAX_LOCALES = 100
-
 /** @throws NotifierError `invalid_configuration` */
-export function resolveApplicationLanguages(given: {
-  readonly messages?: Readonly<Record<string, CatalogueInput>> | undefined
-  readonly locale?: string | undefined
-  readonly timeZone?: string | undefined
-}): ApplicationLanguages {
+export function resolveApplicationLanguages(
+  given: {
+    readonly messages?: Readonly<Record<string, CatalogueInput>> | undefined
+    readonly locale?: string | undefined
+    readonly timeZone?: string | undefined
+  },
+  bounds: Bounds,
+): ApplicationLanguages {
   const { messages = {}, locale = 'en', timeZone = 'UTC' } = given
   assertObject('messages', messages)
   const entries = Object.entries(messages)
-  if (entries.length > MAX_LOCALES) throw wrong('messages', `an object of at most ${MAX_LOCALES} locales`)
-  const versions = entries.map(([name, catalogue]) => versionOf(name, catalogue))
+  if (entries.length > bounds.locales)
+    throw wrong('messages', `an object of at most ${bounds.locales} locales, as "bounds.locales" says`)
+  const versions = entries.map(([name, catalogue]) => versionOf(name, catalogue, bounds))
   const canonical = typeof locale === 'string' ? canonicalLocale(locale) : null
   if (canonical === null) throw wrong('locale', 'the name of a locale, such as en or fr-BE')
   if (typeof timeZone !== 'string' || !isTimeZone(timeZone))
@@ -45,13 +51,14 @@ export function resolveApplicationLanguages(given: {
   }
 }
 
-function versionOf(name: string, catalogue: CatalogueInput): KeepingInsert<CatalogueValue> {
+function versionOf(name: string, catalogue: CatalogueInput, bounds: Bounds): KeepingInsert<CatalogueValue> {
   const option = `messages.${name}`
   const locale = canonicalLocale(name)
   if (locale === null) throw wrong(option, 'named by a locale, such as en or fr-BE')
   assertObject(option, catalogue)
   try {
     const messages = parseInput(catalogueMessages, catalogue, option)
+    assertCatalogueBounds(messages, option, bounds)
     // The same catalogue has the same id in all processes.
     const hash = createHash('sha256')
       .update(JSON.stringify([locale, messages]))

@@ -1,17 +1,21 @@
 import * as z from 'zod'
+import { type Bounds, counted } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { type CatalogueInput, cataloguePut, localeName } from '../../domain/input/catalogue.ts'
+import {
+  assertCatalogueBounds,
+  type CatalogueInput,
+  cataloguePut,
+  localeName,
+} from '../../domain/input/catalogue.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
-import { createStepCounter, type Steps } from '../../domain/steps.ts'
-import { costOfReading } from '../../domain/template/language.ts'
+import type { Steps } from '../../domain/steps.ts'
 import type { RecordWrite } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import { parseOptions } from '../scope.ts'
 import type { Scoped } from '../tenant.ts'
-import { MAX_LOCALES } from './application.ts'
 import {
   type CatalogueEntry,
   type CataloguesValue,
@@ -28,6 +32,7 @@ export interface CatalogueParts {
   readonly stores: RecordStores
   readonly organizations: Organizations
   readonly processor: Processor
+  readonly bounds: Bounds
 }
 
 const putOptions: z.ZodType<{ readonly version?: number | undefined }> = z.strictObject({
@@ -37,7 +42,12 @@ const putOptions: z.ZodType<{ readonly version?: number | undefined }> = z.stric
 const EMPTY: CataloguesValue = { locales: {}, newest: 0 }
 
 /** The use cases of catalogues. */
-export function createCatalogues({ stores, organizations, processor }: CatalogueParts): Scoped<Catalogues> {
+export function createCatalogues({
+  stores,
+  organizations,
+  processor,
+  bounds,
+}: CatalogueParts): Scoped<Catalogues> {
   const store = stores.of(cataloguesKind)
   const versions = stores.of(catalogueVersionKind)
 
@@ -62,15 +72,16 @@ export function createCatalogues({ stores, organizations, processor }: Catalogue
       const locale = parseInput(localeName, name, 'locale')
       const { messages } = parseInput(cataloguePut, { messages: given })
       const { version: expected } = parseOptions(putOptions, options)
+      assertCatalogueBounds(messages, 'messages', bounds)
       await organizations.existing(organizationId)
       const formatting = await loadFormatting()
-      await processor.share(organizationId)(assertMessages(messages, locale, formatting))
+      await processor.share(organizationId)(assertMessages(messages, locale, formatting, bounds))
       const changed = await change<'outdated' | 'full'>(
         organizationId,
         (value, now) => {
           const current = entryOf(value, locale)
           if (expected !== undefined && expected !== (current?.version ?? 0)) return 'outdated'
-          if (current === null && Object.keys(value.locales).length >= MAX_LOCALES) return 'full'
+          if (current === null && Object.keys(value.locales).length >= bounds.locales) return 'full'
           const version = value.newest + 1
           const entry = {
             pin: catalogueId(organizationId, locale, version),
@@ -82,7 +93,7 @@ export function createCatalogues({ stores, organizations, processor }: Catalogue
         },
         (value) => [insertVersion(organizationId, { locale, messages, version: value.newest })],
       )
-      if (changed === 'full') throw full()
+      if (changed === 'full') throw full(bounds)
       if (changed === 'outdated') throw await conflict(locale, store, organizationId)
       const entry = entryOf(changed, locale)
       if (entry === null) throw unknownCatalogue(locale)
@@ -129,16 +140,16 @@ function insertVersion(organizationId: string, value: CatalogueValue): RecordWri
   return { kind: catalogueVersionKind, do: 'insert', id, organizationId, value }
 }
 
-/** @throws NotifierError `invalid_parameter` for a malformed message */
+/** One message per step. @throws NotifierError `invalid_parameter` for a malformed one, or one beyond the bounds */
 export function* assertMessages(
   messages: CatalogueInput,
   locale: string,
   { check }: Formatting,
+  bounds: Bounds,
 ): Steps<void> {
-  const isStepFull = createStepCounter()
   for (const [key, message] of Object.entries(messages)) {
     try {
-      check(message, locale)
+      check(message, locale, bounds)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       throw new NotifierError('invalid_parameter', {
@@ -146,7 +157,7 @@ export function* assertMessages(
         details: { field: `messages.${key}` },
       })
     }
-    if (isStepFull(costOfReading(message.length))) yield
+    yield
   }
 }
 
@@ -154,9 +165,9 @@ function summary(locale: string, { version, messages, updatedAt }: CatalogueEntr
   return { locale, version, count: messages, updatedAt: new Date(updatedAt).toISOString() }
 }
 
-function full(): NotifierError {
+function full({ locales }: Bounds): NotifierError {
   return new NotifierError('invalid_parameter', {
-    message: `"locale": an organization has catalogues for at most ${MAX_LOCALES} locales. Delete an unused one.`,
+    message: `"locale": an organization has catalogues for at most ${counted(locales)} locales, by the option "bounds.locales" of the service. Delete an unused one.`,
     details: { field: 'locale' },
   })
 }

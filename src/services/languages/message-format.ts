@@ -1,4 +1,5 @@
 import type { IntlMessageFormat } from 'intl-messageformat'
+import { type Bounds, counted } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import {
   type CatalogueMessage,
@@ -14,11 +15,11 @@ export interface Formatting {
   /** @throws Error for a malformed message, or one with a format that does not exist */
   compile(source: string, locale: string): CatalogueMessage
   /**
-   * Checks a message before it is stored.
+   * Checks a message before it is stored: its size before it is read, which is expensive.
    *
-   * @throws Error for what `compile` refuses, too many parts, or a format that would be ignored
+   * @throws Error for what `compile` refuses, a message beyond the bounds, or a format that would be ignored
    */
-  check(source: string, locale: string): void
+  check(source: string, locale: string, bounds: MessageBounds): void
   /** The best match; null: none. */
   best(locale: string, among: readonly string[]): string | null
 }
@@ -38,7 +39,10 @@ async function load(): Promise<Formatting> {
   ])
   return {
     compile: (source, locale) => compile(Format, source, locale),
-    check: (source, locale) => void compile(Format, source, locale, assertParts),
+    check(source, locale, bounds) {
+      assertSize(source, bounds)
+      compile(Format, source, locale, assertFormats)
+    },
     best(locale, among) {
       const found = match([locale], among, NO_LOCALE)
       return found === NO_LOCALE ? null : found
@@ -61,32 +65,52 @@ const TYPES: Readonly<Record<number, MessageArgument['type']>> = {
   6: 'number',
 }
 
-/** Maximum number of arguments, number signs and branches of a message. */
-const MAX_PARTS = 200
+type MessageBounds = Pick<Bounds, 'messageCharacters' | 'messageTokens'>
 
-/** @throws Error for too many parts, or a format that would be ignored */
-function assertParts(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
-  const parts = [...partsOf(elements)]
-  if (parts.length > MAX_PARTS)
-    throw new Error(`it has more than ${MAX_PARTS} arguments, number signs and branches`)
-  for (const part of parts) {
-    const unknown = part === BRANCH ? null : unknownFormat(Format, part)
+/** @throws Error */
+function assertSize(source: string, { messageCharacters, messageTokens }: MessageBounds): void {
+  if (source.length > messageCharacters)
+    throw new Error(
+      `it has ${counted(source.length)} characters; "bounds.messageCharacters" allows ${counted(messageCharacters)}`,
+    )
+  const tokens = tokensIn(source)
+  if (tokens > messageTokens)
+    throw new Error(
+      `it has ${counted(tokens)} arguments, number signs, branches and words of formats; "bounds.messageTokens" allows ${counted(messageTokens)}`,
+    )
+}
+
+/** At least the number of arguments, branches, number signs and words of skeletons, without parsing. */
+function tokensIn(source: string): number {
+  const signs = source.match(/[{#]/g)?.length ?? 0
+  const skeletons = source.match(/::[^{}]*/g) ?? []
+  return skeletons.reduce((sum, skeleton) => sum + skeleton.trim().split(/\s+/).length, signs)
+}
+
+/** @throws Error for a format that would be ignored */
+function assertFormats(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
+  for (const element of elementsIn(elements)) {
+    const unknown = unknownFormat(Format, element)
     if (unknown !== null) throw new Error(`the format "${unknown}" does not exist`)
   }
 }
 
-const BRANCH = Symbol('branch')
-
-/** Everything but text, with the branches and what is in them. */
-function* partsOf(elements: readonly Element[]): Generator<Element | typeof BRANCH> {
+/** Everything but text, with what is in the branches. */
+function* elementsIn(elements: readonly Element[]): Generator<Element> {
   for (const element of elements) {
     if (element.type !== TEXT) yield element
     if (!('options' in element)) continue
-    for (const { value } of Object.values(element.options)) {
-      yield BRANCH
-      yield* partsOf(value)
-    }
+    for (const { value } of Object.values(element.options)) yield* elementsIn(value)
   }
+}
+
+/** The different formats of numbers and dates. */
+function formatsIn(elements: readonly Element[]): readonly string[] {
+  const formats = new Set<string>()
+  for (const element of elementsIn(elements))
+    if ('style' in element && element.style != null)
+      formats.add(`${element.type}${JSON.stringify(element.style)}`)
+  return [...formats]
 }
 
 const FORMATS = { 2: 'number', 3: 'date', 4: 'time' } as const
@@ -124,7 +148,7 @@ function compile(
   Format: typeof IntlMessageFormat,
   source: string,
   locale: string,
-  judge?: typeof assertParts,
+  judge?: typeof assertFormats,
 ): CatalogueMessage {
   let timeZone = 'UTC'
   const formatters = {
@@ -149,6 +173,7 @@ function compile(
     // A number sign in a plural stands for its value.
     uses: found.length + (source.match(/#/g)?.length ?? 0),
     work: args.length + workOf(format.getAst()),
+    formats: formatsIn(format.getAst()),
     args,
     format(value, escapeValue, zone) {
       timeZone = zone

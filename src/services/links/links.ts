@@ -1,9 +1,10 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Category } from '../../domain/preferences/category.ts'
 import type { Steps } from '../../domain/steps.ts'
 import { EXAMPLE_LINKS, type LinkName, type MessageLinks } from '../../domain/template/links.ts'
-import { type TrackedHtml, type Tracking, trackHtml } from '../../domain/track-html.ts'
+import { type TrackedHtml, type TrackedLinks, type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
 import { type LinkSource, type LinkTarget, targetOf, writeTarget } from './link-target.ts'
 
@@ -25,7 +26,11 @@ export interface Links {
 const OWN = ['/unsubscribe?', '/preferences?', '/open?', '/click?']
 
 /** @param publicUrl mount address of the REST API without a trailing slash */
-export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
+export function createLinks(
+  publicUrl: string | undefined,
+  signer: () => LinkSigner,
+  { trackedLinks }: Pick<Bounds, 'trackedLinks'>,
+): Links {
   const base = publicUrl ?? ''
   return {
     // RFC 8058 3.1: the address must be https.
@@ -35,14 +40,15 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
     preferences: (target) => `${base}/preferences?t=${signer().sign('preferences', writeTarget(target))}`,
     track(id, html, { opens, clicks }) {
       const { sign } = signer()
-      return trackHtml(html, {
+      const addresses: TrackedLinks = {
         pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,
         // Own links, such as an unsubscription, stay unchanged.
         click: (href) =>
           clicks && !OWN.some((page) => href.startsWith(`${base}${page}`))
             ? `${base}/click?t=${sign('click', `${id}\n${href}`)}`
             : null,
-      })
+      }
+      return trackHtml(html, addresses, trackedLinks)
     },
   }
 }

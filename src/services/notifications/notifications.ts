@@ -5,6 +5,7 @@ import { EVENT_TYPE_OF } from '../../domain/facts.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf, otherAddress } from '../../domain/record-facts.ts'
 import { removedContent } from '../../domain/sensitive.ts'
+import { once } from '../../domain/steps.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
@@ -15,7 +16,7 @@ import { exampleUrls } from '../links/links.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
-import { contentSteps, type RenderedMessage, shown } from '../render.ts'
+import { type RenderedMessage, renderContent, shown } from '../render.ts'
 import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
 import type { Texts } from '../templates/authoring.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
@@ -93,7 +94,11 @@ export function createNotifications(
     const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
     const share = processor.share(organizationId)
-    return shown(kind, await share(contentSteps(kind, content, template, exampleUrls)), content.parts)
+    return shown(
+      kind,
+      await share(once(() => renderContent(kind, content, template, exampleUrls))),
+      content.parts,
+    )
   }
 
   return {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { assertSharedBounds, type Bounds } from '../../domain/bounds.ts'
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import { layoutInput, partialInput, type SharedSourceInput } from '../../domain/input/shared-text.ts'
@@ -25,16 +26,19 @@ export interface ApplicationTexts {
 const MAX_TEXTS = 500
 
 /** @throws NotifierError `invalid_configuration` */
-export function resolveApplicationTexts(given: {
-  readonly layouts?: SharedTextsOption | undefined
-  readonly partials?: SharedTextsOption | undefined
-}): ApplicationTexts {
+export function resolveApplicationTexts(
+  given: {
+    readonly layouts?: SharedTextsOption | undefined
+    readonly partials?: SharedTextsOption | undefined
+  },
+  bounds: Bounds,
+): ApplicationTexts {
   const texts = {
-    layout: resolve('layout', 'layouts', given.layouts),
-    partial: resolve('partial', 'partials', given.partials),
+    layout: resolve('layout', 'layouts', given.layouts, bounds),
+    partial: resolve('partial', 'partials', given.partials, bounds),
   }
   for (const role of ['layout', 'partial'] as const)
-    for (const text of texts[role].values()) assertWhole(`${role}s.${text.name}`, text, texts.partial)
+    for (const text of texts[role].values()) assertWhole(`${role}s.${text.name}`, text, texts.partial, bounds)
   return {
     find: (role, name) => texts[role].get(name) ?? null,
     versions: (['layout', 'partial'] as const).flatMap((role) =>
@@ -47,14 +51,23 @@ function resolve(
   role: SharedRole,
   option: string,
   given: SharedTextsOption = {},
+  bounds: Bounds,
 ): ReadonlyMap<string, PinnedText> {
   assertObject(option, given)
   const entries = Object.entries(given)
   if (entries.length > MAX_TEXTS) throw wrong(option, `an object of at most ${MAX_TEXTS}`)
-  return new Map(entries.map(([name, source]) => [name, resolveOne(role, `${option}.${name}`, name, source)]))
+  return new Map(
+    entries.map(([name, source]) => [name, resolveOne(role, `${option}.${name}`, name, source, bounds)]),
+  )
 }
 
-function resolveOne(role: SharedRole, option: string, name: string, source: SharedSourceInput): PinnedText {
+function resolveOne(
+  role: SharedRole,
+  option: string,
+  name: string,
+  source: SharedSourceInput,
+  bounds: Bounds,
+): PinnedText {
   if (!SHARED_NAME.test(name) || name.length > 100)
     throw wrong(option, 'named by lower-case words joined by hyphens')
   assertObject(option, source)
@@ -63,7 +76,8 @@ function resolveOne(role: SharedRole, option: string, name: string, source: Shar
       ...source,
       name,
     })
-    assertTemplateText({ html, text }, role)
+    assertSharedBounds({ html, text }, bounds)
+    assertTemplateText({ html, text }, bounds, role)
     if (role === 'layout') assertSlots({ html, text })
     const { partials: uses, localized } = usesIn([html, text])
     return { name, html, text, uses, localized, pin: pinOf([role, name, html, text]) }
@@ -74,13 +88,18 @@ function resolveOne(role: SharedRole, option: string, name: string, source: Shar
 }
 
 /** Puts a text together with its partials, which are the application's, too: it stands for all organizations. */
-function assertWhole(option: string, text: PinnedText, partials: ReadonlyMap<string, PinnedText>): void {
+function assertWhole(
+  option: string,
+  text: PinnedText,
+  partials: ReadonlyMap<string, PinnedText>,
+  bounds: Bounds,
+): void {
   if (text.uses.length === 0) return
   for (const flavour of ['html', 'text'] as const) {
     const source = text[flavour]
     if (source === null) continue
     try {
-      createAssembly({ layout: null, partials }).expand(source, flavour, flavour)
+      createAssembly({ layout: null, partials }, bounds).expand(source, flavour, flavour)
     } catch (error) {
       if (!isNotifierError(error)) throw error
       const place = `${option}.${flavour}`

@@ -1,3 +1,4 @@
+import { assertSharedBounds, type Bounds } from '../../domain/bounds.ts'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
@@ -47,6 +48,7 @@ export interface SharedTextParts {
   readonly library: Library
   readonly application: ApplicationTexts
   readonly processor: Processor
+  readonly bounds: Bounds
 }
 
 const SCHEMAS = {
@@ -63,7 +65,7 @@ const portions = {
 /** The use cases of layouts, or of partials. */
 export function createSharedTexts(
   role: SharedRole,
-  { stores, records, ids, organizations, library, application, processor }: SharedTextParts,
+  { stores, records, ids, organizations, library, application, processor, bounds }: SharedTextParts,
 ): Scoped<Tenant['layouts']> {
   const store = stores.of(sharedKind)
   const versions = stores.of(sharedVersionKind)
@@ -87,9 +89,10 @@ export function createSharedTexts(
     value: SharedSource & Pick<SharedValue, 'name'>,
   ): Promise<void> {
     const { name, html, text } = value
+    assertSharedBounds(value, bounds)
     await processor.share(organizationId)(
       once(() => {
-        assertTemplateText({ html, text }, role)
+        assertTemplateText({ html, text }, bounds, role)
         if (role === 'layout') assertSlots({ html, text })
       }),
     )
@@ -100,7 +103,7 @@ export function createSharedTexts(
     if (role === 'partial') partials.set(name, itself)
     await processor.share(organizationId)(
       once(() => {
-        const assembly = createAssembly({ layout: null, partials })
+        const assembly = createAssembly({ layout: null, partials }, bounds)
         for (const flavour of ['html', 'text'] as const)
           if (value[flavour] !== null) assembly.expand(sourceOf(role, value, flavour), flavour, flavour)
       }),

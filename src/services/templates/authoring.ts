@@ -1,3 +1,4 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
 import { previewInputsOf } from '../../domain/input/preview.ts'
 import { finish } from '../../domain/steps.ts'
@@ -34,7 +35,13 @@ export interface Texts
 }
 
 export function createTexts(
-  { application, languages, definitions, kinds }: ResolvedAuthoring & { readonly kinds: Kinds },
+  {
+    application,
+    languages,
+    definitions,
+    kinds,
+    bounds,
+  }: ResolvedAuthoring & { readonly kinds: Kinds; readonly bounds: Bounds },
   records: Storage['records'],
   processor: Processor,
   settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
@@ -44,13 +51,14 @@ export function createTexts(
 ): Texts {
   const spoken = createLanguages(records, languages, settingsOf)
   const library = createLibrary(records, application, spoken)
-  const compiled = createCompiledTemplates(records, processor, kinds, library)
+  const compiled = createCompiledTemplates(records, processor, kinds, library, bounds)
   const code = createCodeTemplates(definitions, library, kinds, {
     compiled,
     languages: spoken,
     links,
     markup,
     clock,
+    bounds,
   })
   const served = { code, previewInputs: previewInputsOf(kinds.known.values()) }
   return {
@@ -65,7 +73,7 @@ export function createTexts(
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
       if (versions.length === 0) return
-      await assertCatalogues(languages.versions)
+      await assertCatalogues(languages.versions, bounds)
       const answers = await records.write(versions.map((version) => [version]))
       for (const answer of answers) if (answer.kind === 'failed') throw answer.error
     },
@@ -73,12 +81,15 @@ export function createTexts(
 }
 
 /** Here and not with the options, because only a start may load what reads messages. */
-async function assertCatalogues(versions: ResolvedAuthoring['languages']['versions']): Promise<void> {
+async function assertCatalogues(
+  versions: ResolvedAuthoring['languages']['versions'],
+  bounds: Bounds,
+): Promise<void> {
   if (versions.length === 0) return
   const formatting = await loadFormatting()
   for (const { value } of versions) {
     try {
-      finish(assertMessages(value.messages, value.locale, formatting))
+      finish(assertMessages(value.messages, value.locale, formatting, bounds))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       throw invalidOption('messages', `The option "messages" has an error in ${value.locale}: ${reason}`)

@@ -1,3 +1,4 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
 import { finish, type Steps } from '../../domain/steps.ts'
@@ -32,6 +33,7 @@ export function createCompiledTemplates(
   processor: Processor,
   kinds: Kinds,
   library: Pick<Library, 'load'>,
+  bounds: Bounds,
 ): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
   let bytes = 0
@@ -42,6 +44,7 @@ export function createCompiledTemplates(
       template,
       template.made?.sources,
       template.made?.language,
+      bounds,
     )
     const key = keyOf(template)
     forget(key)

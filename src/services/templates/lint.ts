@@ -1,3 +1,4 @@
+import { assertMessageBounds } from '../../domain/bounds.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
@@ -14,7 +15,6 @@ import {
 } from '../../domain/template/lint/lint.ts'
 import { type LintFault, TEMPLATE_RULES } from '../../domain/template/lint/rules.ts'
 import type { Template } from '../../domain/template/template.ts'
-import { MAX_PIECES } from '../../domain/template/write.ts'
 import type { CodeTemplate } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import type { Writing } from '../code-templates/write.ts'
@@ -32,7 +32,7 @@ import { type UnstoredText, unstoredTemplate } from './unstored.ts'
 /** Maximum number of locales of a lint. */
 const MOST_LOCALES = 100
 /** Maximum work of a lint, in tags that texts expand. Beyond it, no further locale is begun. */
-const MOST_WORK = 20 * MAX_PIECES
+const MOST_WORK = 250_000
 
 /** What lints need of templates. */
 export interface LintNeeds extends MissingFinder {
@@ -53,7 +53,7 @@ interface Given {
 
 /** Finds faults in templates and drafts. */
 export function createLint(
-  { kinds, processor, library, records, localeOf, previewInputs, code }: AuthoringParts,
+  { kinds, processor, library, records, localeOf, previewInputs, code, bounds }: AuthoringParts,
   { find, drafted, assertTexts, missingOf, knownLocales }: LintNeeds,
 ): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
@@ -70,7 +70,7 @@ export function createLint(
       const timeZone = examples.timeZone ?? text.made?.timeZone
       const share = processor.share(template.organizationId)
       const { faults, isReadable, work } = await share(
-        lintSteps(kinds.of(text.channel), text, { ...examples, timeZone }, used),
+        lintSteps(kinds.of(text.channel), text, { ...examples, timeZone }, used, bounds),
       )
       await share(addSteps(faults, text, locale, findings))
       return { isReadable, work }
@@ -179,6 +179,7 @@ export function createLint(
   return {
     async lint(organizationId, idOrName, options) {
       const { draft = false, ...asked } = parseSubject(previewInputs.lint, options ?? {})
+      assertMessageBounds(asked, bounds)
       const entry = code.find(idOrName)
       if (entry?.stored === false && draft)
         throw wrong('draft', `absent: the template "${entry.name}" is defined in code`)
@@ -197,6 +198,7 @@ export function createLint(
     },
     async lintDraft(organizationId, input) {
       const given = parseSubject(previewInputs.draft, input)
+      assertMessageBounds({ variables: given.variables, data: given.data }, bounds)
       try {
         await assertTexts(organizationId, given)
       } catch (error) {

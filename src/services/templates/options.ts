@@ -1,3 +1,4 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import type { CatalogueInput } from '../../domain/input/catalogue.ts'
 import type { AnyTemplate, DeclaredTemplates } from '../../domain/input/declared-templates.ts'
 import type { Kinds } from '../channels/kinds.ts'
@@ -55,10 +56,11 @@ export interface ResolvedAuthoring {
 export function resolveAuthoring(
   { layouts, partials, templates, ...given }: AuthoringOptions,
   kinds: Kinds,
+  bounds: Bounds,
 ): ResolvedAuthoring {
   return {
-    definitions: resolveCodeTemplates(templates, kinds),
-    application: resolveApplicationTexts({ layouts, partials }),
-    languages: resolveApplicationLanguages(given),
+    definitions: resolveCodeTemplates(templates, kinds, bounds),
+    application: resolveApplicationTexts({ layouts, partials }, bounds),
+    languages: resolveApplicationLanguages(given, bounds),
   }
 }

@@ -1,3 +1,4 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import type { PreviewInputs } from '../../domain/input/preview.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -36,4 +37,5 @@ export interface AuthoringParts {
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
   readonly consent: Pick<Consent, 'categories'>
+  readonly bounds: Bounds
 }

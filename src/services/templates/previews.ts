@@ -1,8 +1,10 @@
+import { assertMessageBounds } from '../../domain/bounds.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import type { PreviewOptions } from '../../domain/input/preview.ts'
+import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileSteps } from '../../domain/template/compile.ts'
 import { EXAMPLE_LINKS } from '../../domain/template/links.ts'
 import type { Template } from '../../domain/template/template.ts'
@@ -26,7 +28,7 @@ const MOST_PLACEHOLDERS = 200
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
-  { compiled, kinds, processor, library, records, people, previewInputs, code }: AuthoringParts,
+  { compiled, kinds, processor, library, records, people, previewInputs, code, bounds }: AuthoringParts,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
@@ -43,14 +45,15 @@ export function createPreviews(
   ): Promise<TemplatePreview> {
     const placeholders = template.placeholders().slice(0, MOST_PLACEHOLDERS)
     try {
-      await share(template.assertSteps(variables, { timeZone }))
+      await share(once(() => template.assertVariables(variables, { timeZone })))
     } catch (error) {
       if (!isNotifierError(error) || error.code !== 'invalid_template_variable') throw error
       const { code, message, details } = error
       throw new NotifierError(code, { message, details: { ...details, placeholders } })
     }
     const values = template.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
-    return { ...shown(kind, await share(template.renderSteps(values, { timeZone })), parts), placeholders }
+    const text = await share(once(() => template.render(values, { timeZone })))
+    return { ...shown(kind, text, parts), placeholders }
   }
 
   /** The person whose locale and time zone count. Null: no person is named. */
@@ -90,6 +93,7 @@ export function createPreviews(
     async preview(organizationId, idOrName, variables, options) {
       const entry = code.find(idOrName)
       const values = parseInput(jsonObject, variables ?? entry?.example ?? {}, 'variables')
+      assertMessageBounds({ variables: values }, bounds)
       const given = parseOptions(previewInputs.options, options)
       if (entry?.stored === false) return previewInCode(entry, values, organizationId, given)
       const parsed = entry === null ? values : jsonValues(entry.name, await entry.values(values, false))
@@ -104,13 +108,14 @@ export function createPreviews(
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
       const share = processor.share(organizationId)
       const ready = draft
-        ? await share(compileSteps(kind, text, made?.sources, made?.language))
+        ? await share(compileSteps(kind, text, made?.sources, made?.language, bounds))
         : await prepared({ ...text, made })
       return preview(share, ready, kind, parsed, parts, zone)
     },
     async previewDraft(organizationId, given) {
       const parsed = parseSubject(previewInputs.draft, given)
       const { channel, variables, data, inLocale, timeZone, recipient } = parsed
+      assertMessageBounds(parsed, bounds)
       await assertTexts(organizationId, parsed)
       const draft = unstoredTemplate(kinds, organizationId, parsed)
       const kind = kinds.of(channel)
@@ -119,7 +124,7 @@ export function createPreviews(
       const { made, ...own } = await library.complete(draft, records, localeOf({ locale: inLocale }, reader))
       const share = processor.share(organizationId)
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
-      const ready = await share(compileSteps(kind, own, made?.sources, made?.language))
+      const ready = await share(compileSteps(kind, own, made?.sources, made?.language, bounds))
       return preview(share, ready, kind, { ...data, ...variables }, parts, zone)
     },
   }

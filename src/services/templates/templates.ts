@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { assertTemplateBounds } from '../../domain/bounds.ts'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
@@ -51,7 +52,7 @@ const portions = {
 
 /** The template use cases of a notifier. */
 export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
-  const { stores, records, ids, organizations, library, kinds, processor, consent, code } = parts
+  const { stores, records, ids, organizations, library, kinds, processor, consent, code, bounds } = parts
   const store = stores.of(templateKind)
   const versions = stores.of(versionKind)
 
@@ -93,21 +94,29 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     organizationId: string,
     written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
   ): Promise<void> {
+    assertTemplateBounds(written, bounds)
     const work = once(() => {
-      assertTemplateText(written)
-      assertVariantTexts(written.locales)
+      assertTemplateText(written, bounds)
+      assertVariantTexts(written.locales, bounds)
     })
     await processor.share(organizationId)(work)
   }
 
-  /** Compiles a text with its layout and partials, if it has any. @throws NotifierError `invalid_template` */
+  /**
+   * Judges a text with all its variants, and with its layout and partials.
+   *
+   * @throws NotifierError `invalid_template`, `invalid_parameter`
+   */
   async function assertWhole(organizationId: string, text: WrittenTemplate): Promise<void> {
+    assertTemplateBounds(text, bounds)
     const { uses } = usesOfAll(text)
     if (uses === undefined && text.layout == null) return
     const { sources } = await library.find({ organizationId, layout: text.layout, uses }, records)
     const kind = kinds.of(text.channel)
     for (const locale of [undefined, ...Object.keys(text.locales ?? {})]) {
-      const work = once(() => void compileTemplate(kind, inVariant(text, locale), sources, ANY_LANGUAGE))
+      const work = once(
+        () => void compileTemplate(kind, inVariant(text, locale), sources, ANY_LANGUAGE, bounds),
+      )
       await processor.share(organizationId)(work)
     }
   }

@@ -1,6 +1,6 @@
+import type { Bounds } from '../../domain/bounds.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { MAX_VARIANTS, MAX_VARIANTS_LENGTH, type VariantsInput } from '../../domain/input/variants.ts'
+import type { VariantsInput } from '../../domain/input/variants.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
 import { shownText, storedText } from '../../domain/message-text.ts'
 import { assertFormat } from '../../domain/template/format.ts'
@@ -32,19 +32,13 @@ export function changedVariants(
       after.set(locale, { subject: given.subject ?? null, ...stored })
     }
   }
-  const length = [...after.values()].reduce(
-    (sum, { subject, body, text }) => sum + (subject?.length ?? 0) + body.length + (text?.length ?? 0),
-    0,
-  )
-  if (after.size > MAX_VARIANTS) throw tooMany(`at most ${MAX_VARIANTS} locales`)
-  if (length > MAX_VARIANTS_LENGTH) throw tooMany(`at most ${MAX_VARIANTS_LENGTH} characters in all locales`)
   return after.size === 0 ? undefined : Object.fromEntries(after)
 }
 
 /** @throws NotifierError `invalid_parameter`, which names the locale */
-export function assertVariantTexts(change: VariantsInput | undefined): void {
+export function assertVariantTexts(change: VariantsInput | undefined, bounds: Bounds): void {
   for (const [locale, given] of Object.entries(change ?? {}))
-    if (given !== null) assertTemplateText(given, `template (locale ${locale})`)
+    if (given !== null) assertTemplateText(given, bounds, `template (locale ${locale})`)
 }
 
 /** The variants in their public form. */
@@ -67,11 +61,4 @@ export function usesOfAll(written: Written): {
   const texts = [written, ...Object.values(written.locales ?? {})]
   const { partials, localized } = usesIn(texts.flatMap(({ subject, body, text }) => [subject, body, text]))
   return { uses: partials.length === 0 ? undefined : partials, localized: localized || undefined }
-}
-
-function tooMany(expected: string): NotifierError {
-  return new NotifierError('invalid_parameter', {
-    message: `"locales" must be an object with ${expected}.`,
-    details: { field: 'locales', expected },
-  })
 }

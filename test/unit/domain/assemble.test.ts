@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_BOUNDS } from '../../../src/domain/bounds.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { createAssembly } from '../../../src/domain/template/assemble.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { boundOf, extentOf, levelsOf } from '../../../src/domain/template/extent.ts'
 import type { SharedSource } from '../../../src/domain/template/shared-text.ts'
-import { MAX_PIECES } from '../../../src/domain/template/write.ts'
 import { kindOf } from '../../support/kinds.ts'
 
 const both = (source: string): SharedSource => ({ html: source, text: source })
@@ -31,12 +31,12 @@ describe('a text of partials', () => {
         const shared = { layout: null, partials }
         const variables = { v: ['p', 'q'] }
         try {
-          const tokens = createAssembly(shared).expand(body, 'body', 'text')
+          const tokens = createAssembly(shared, DEFAULT_BOUNDS).expand(body, 'body', 'text')
           const bound = boundOf(levelsOf(tokens), extentOf(variables))
           const spent = { pieces: 0, characters: 0 }
           const template = compileTemplate(kindOf('sms'), { subject: null, body, format: null }, shared)
           const text = template.render(variables, {}, spent).body
-          expect(text.length).toBeLessThanOrEqual(bound.characters)
+          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bound.bytes)
           expect(spent.pieces).toBeLessThanOrEqual(bound.pieces)
         } catch (error) {
           expect(isNotifierError(error) && error.code).toBeOneOf(['invalid_template', 'invalid_parameter'])
@@ -50,20 +50,24 @@ describe('a text of partials', () => {
     const partials = new Map([['p0', both('x')]])
     for (let level = 1; level <= 15; level += 1)
       partials.set(`p${level}`, both(`{{> p${level - 1}}}`.repeat(1_000)))
-    expect(() => createAssembly({ layout: null, partials }).expand('{{> p15}}', 'body', 'text')).toThrow(
+    expect(() =>
+      createAssembly({ layout: null, partials }, DEFAULT_BOUNDS).expand('{{> p15}}', 'body', 'text'),
+    ).toThrow(
       expect.objectContaining({
-        message: `The template expands more than ${MAX_PIECES} tags with its partials.`,
+        message: `The template has more than 2,000 tags with its layout and partials, which is the option "bounds.tags" of the service.`,
       }),
     )
   })
 
   it('has a limit for what is parsed: each indentation is another text', () => {
-    const partials = new Map([['p', both('x'.repeat(500_000))]])
+    const partials = new Map([['p', both('x'.repeat(250_000))]])
     const body = Array.from({ length: 6 }, (_, spaces) => `${' '.repeat(spaces)}{{> p}}\n`).join('')
-    expect(() => createAssembly({ layout: null, partials }).expand(body, 'body', 'text')).toThrow(
+    expect(() =>
+      createAssembly({ layout: null, partials }, DEFAULT_BOUNDS).expand(body, 'body', 'text'),
+    ).toThrow(
       expect.objectContaining({
         code: 'invalid_template',
-        message: expect.stringContaining('2097152 characters'),
+        message: expect.stringContaining('1,048,576 characters'),
       }),
     )
   })
@@ -71,7 +75,7 @@ describe('a text of partials', () => {
   it('nests sections and partials 20 deep in all', () => {
     const partials = new Map([['p', both(`${'{{#a}}'.repeat(12)}x${'{{/a}}'.repeat(12)}`)]])
     const within = (depth: number) =>
-      createAssembly({ layout: null, partials }).expand(
+      createAssembly({ layout: null, partials }, DEFAULT_BOUNDS).expand(
         `{{> p}}${'{{#a}}'.repeat(depth)}{{> p}}${'{{/a}}'.repeat(depth)}`,
         'body',
         'text',

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { parseSource, type Token } from '../../../src/domain/template/parse.ts'
-import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { kindOf } from '../../support/kinds.ts'
 
 const tokensOf = (source: string) => parseSource(source, { field: 'body', owner: 'template' })
@@ -133,7 +132,7 @@ describe('the work of parsing', () => {
           tokensOf(source)
         } catch {}
       })
-    const length = MAX_BODY_LENGTH / 64
+    const length = 4_096
     const [small, large] = [workOf(shape(length)), workOf(shape(4 * length))]
     expect(large).toBeLessThan(4.2 * small + 100)
     expect(large).toBeLessThan(5 * shape(4 * length).length + 100)

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { finish } from '../../../src/domain/steps.ts'
-import { MAX_TRACKED_LINKS, type TrackedLinks, trackHtml } from '../../../src/domain/track-html.ts'
+import { type TrackedLinks, trackHtml } from '../../../src/domain/track-html.ts'
 
-const tracked = (html: string, links: TrackedLinks): string => finish(trackHtml(html, links)).html
+const MOST = 500
+const tracked = (html: string, links: TrackedLinks): string => finish(trackHtml(html, links, MOST)).html
 
 const click = (href: string) => `https://c.example/?t=${encodeURIComponent(href)}`
 const clicks = (html: string) => tracked(html, { pixel: null, click })
@@ -97,14 +98,14 @@ describe('HTML whose links are counted', () => {
     expect(result).toBe(expected.replace('IMG', image))
   })
 
-  it('counts the first thousand links, and says that there are more', () => {
+  it('counts links up to a bound, and says that there are more', () => {
     const links = (count: number) => '<a href="https://e.example/">x</a>'.repeat(count)
     const pixel = 'https://c.example/p'
-    const all = finish(trackHtml(links(MAX_TRACKED_LINKS), { pixel: null, click }))
+    const all = finish(trackHtml(links(MOST), { pixel: null, click }, MOST))
     expect(all.complete).toBe(true)
-    const some = finish(trackHtml(`${links(MAX_TRACKED_LINKS + 5)}</body>`, { pixel, click }))
+    const some = finish(trackHtml(`${links(MOST + 5)}</body>`, { pixel, click }, MOST))
     expect(some.complete).toBe(false)
-    expect(some.html.split('href="https://c.example')).toHaveLength(MAX_TRACKED_LINKS + 1)
+    expect(some.html.split('href="https://c.example')).toHaveLength(MOST + 1)
     expect(some.html.split('href="https://e.example/"')).toHaveLength(5 + 1)
     expect(some.html).toMatch(/<img [^>]*><\/body>$/)
   })

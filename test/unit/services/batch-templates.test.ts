@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
+import { DEFAULT_BOUNDS } from '../../../src/domain/bounds.ts'
 import { templateKind } from '../../../src/services/templates/kind.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
@@ -21,19 +21,19 @@ async function start() {
 const ones = (count: number) => Array.from({ length: count }, () => 1)
 
 describe('the templates of a batch', () => {
-  it('expand as much as a hundred messages may: what is beyond that is refused, one by one', async () => {
+  it('expand as much as two hundred messages may: what is beyond that is refused, one by one', async () => {
     const { notifier } = await start()
     const body = '{{#a}}{{#a}}{{/a}}{{/a}}'
     await notifier.templates.create({ name: 'long', channel: 'email', body })
-    // 48,842 tags; only for the longer list does nobody know that before.
-    const large = { to, template: 'long', variables: { a: ones(220), b: ones(300) } }
+    // 24,337 tags; only for the longer list does nobody know that before.
+    const large = { to, template: 'long', variables: { a: ones(155), b: ones(300) } }
     const { items } = await notifier.sendBatch([
-      ...Array.from({ length: 105 }, () => large),
+      ...Array.from({ length: 208 }, () => large),
       { channel: 'email', to, body: 'Hello' },
     ])
-    expect(items.findIndex((item) => 'error' in item)).toBe(103)
+    expect(items.findIndex((item) => 'error' in item)).toBe(206)
     const error = { code: 'message_too_large', message: expect.stringMatching(inAll) }
-    expect(items.slice(103)).toMatchObject([{ error }, { error }, { status: 'queued' }])
+    expect(items.slice(206)).toMatchObject([{ error }, { error }, { status: 'queued' }])
     expect(await notifier.send(large)).toMatchObject({ status: 'queued' })
   })
 
@@ -41,20 +41,20 @@ describe('the templates of a batch', () => {
     const { notifier } = await start()
     await notifier.templates.create({ name: 'long', channel: 'email', body: '{{#a}}{{#a}}{{/a}}{{/a}}' })
     const tooLarge = { to, template: 'long', variables: { a: ones(300) } }
-    const { items } = await notifier.sendBatch(Array.from({ length: 110 }, () => tooLarge))
+    const { items } = await notifier.sendBatch(Array.from({ length: 210 }, () => tooLarge))
     const messages = items.map((item) => ('error' in item ? item.error.message : ''))
-    expect(messages.findIndex((message) => inAll.test(message))).toBe(100)
-    expect(messages[99]).toContain('expands more than 50000 tags')
+    expect(messages.findIndex((message) => inAll.test(message))).toBe(200)
+    expect(messages[199]).toContain('expands more than 25,000 tags')
   })
 
   it('count 64 characters as another tag', async () => {
     const { notifier } = await start()
-    const text = 'x'.repeat(MAX_BODY_LENGTH)
-    await notifier.templates.create({ name: 'copy', channel: 'email', body: '{{{text}}}' })
+    const text = 'x'.repeat(DEFAULT_BOUNDS.textBytes / 2)
+    await notifier.templates.create({ name: 'copy', channel: 'email', body: '{{{text}}}{{{text}}}' })
     const large = { to, template: 'copy', variables: { text } }
-    const { items } = await notifier.sendBatch(Array.from({ length: 615 }, () => large))
-    // Of each message 8,192 and 3 tags.
-    expect(items.findIndex((item) => 'error' in item)).toBe(Math.ceil(5_000_000 / 8_195))
+    const { items } = await notifier.sendBatch(Array.from({ length: 1_230 }, () => large))
+    // Of each message 4,096 and 5 tags.
+    expect(items.findIndex((item) => 'error' in item)).toBe(Math.ceil(5_000_000 / 4_100))
   })
 
   it('are read a few at a time, each once, and answered in the order of the messages', async () => {
@@ -73,23 +73,23 @@ describe('the templates of a batch', () => {
 
   it('count four times what they have of tags, however few messages name each', async () => {
     const { notifier } = await start()
-    const body = '{{!}}x'.repeat(10_000)
-    const names = Array.from({ length: 70 }, (_, index) => `template-${index}`)
+    const body = '{{!}}x'.repeat(2_000)
+    const names = Array.from({ length: 320 }, (_, index) => `template-${index}`)
     for (const name of names) await notifier.templates.create({ name, channel: 'email', body })
     const { accepted, items } = await notifier.sendBatch(names.map((template) => ({ to, template })))
-    // Of each 20,001 pieces.
-    expect(accepted).toBe(Math.floor(5_000_000 / 80_004))
+    // Of each 4,001 pieces.
+    expect(accepted).toBe(Math.floor(5_000_000 / 16_004))
     expect(items[accepted]).toMatchObject({ error: { message: expect.stringMatching(inAll) } })
   })
 
   it('are read and compiled up to a size in all', async () => {
     const { notifier, looked } = await start()
-    const body = `{{!${'x'.repeat(MAX_BODY_LENGTH - 10)}}}Hello`
-    const names = Array.from({ length: 130 }, (_, index) => `template-${index}`)
+    const body = `{{!${'x'.repeat(DEFAULT_BOUNDS.textBytes - 10)}}}Hello`
+    const names = Array.from({ length: 230 }, (_, index) => `template-${index}`)
     for (const name of names) await notifier.templates.create({ name, channel: 'email', body })
     const { accepted, items } = await notifier.sendBatch(names.map((template) => ({ to, template })))
-    expect(accepted).toBe(100)
-    expect(items[100]).toMatchObject({ error: { message: expect.stringMatching(inAll) } })
-    expect(looked.flat()).toHaveLength(112)
+    expect(accepted).toBe(200)
+    expect(items[200]).toMatchObject({ error: { message: expect.stringMatching(inAll) } })
+    expect(looked.flat()).toHaveLength(208)
   })
 })

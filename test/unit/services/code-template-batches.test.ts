@@ -28,15 +28,15 @@ describe('a batch', () => {
   })
 
   it('holds a bounded amount of what functions write', async () => {
-    const large = 'x'.repeat(500 * 1024)
+    const large = 'x'.repeat(250 * 1024)
     const { notifier } = await withTemplates(
       defineTemplates({ large: { channel: 'email', html: () => large } }),
     )
     const { accepted, items } = await notifier.sendBatch(
-      Array.from({ length: 200 }, () => ({ to: TO, template: 'large' })),
+      Array.from({ length: 400 }, () => ({ to: TO, template: 'large' })),
     )
-    expect(accepted).toBeGreaterThan(100)
-    expect(accepted).toBeLessThan(140)
+    expect(accepted).toBeGreaterThan(200)
+    expect(accepted).toBeLessThan(280)
     expect(items.at(-1)).toMatchObject({ error: { code: 'message_too_large' } })
   })
 })

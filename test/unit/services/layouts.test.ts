@@ -179,7 +179,7 @@ describe('a partial', () => {
     }
     expect(error).toMatchObject({
       code: 'invalid_template',
-      message: expect.stringContaining('expands more than 50000 tags'),
+      message: expect.stringContaining('more than 2,000 tags with its layout and partials'),
     })
   })
 })

@@ -24,7 +24,7 @@ describe('sends made at once', () => {
   })
 
   it.each([
-    ['texts', { body: 'a'.repeat(500 * 1024) }],
+    ['texts', { body: undefined, html: 'a'.repeat(250 * 1024), text: 'a'.repeat(250 * 1024) }],
     [
       'files',
       {

@@ -1,3 +1,4 @@
+import type { Bounds } from '../../bounds.ts'
 import type { ChannelKind, LintedText, RenderedText } from '../../channel-kind.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { isNotifierError } from '../../errors/notifier-error.ts'
@@ -51,23 +52,23 @@ export function* lintSteps(
   template: LintedTemplate,
   examples: LintExamples,
   used: Set<string>,
+  bounds: Bounds,
 ): Steps<Linted> {
   const length = template.body.length + (template.text?.length ?? 0)
-  const compiled = yield* compile(kind, template)
+  const compiled = yield* compile(kind, template, bounds)
   if ('faults' in compiled)
     return { ...compiled, isReadable: false, work: Math.ceil(length / CHARACTERS_OF_A_TAG) }
   const spent = { pieces: EXPANDED_OF_COMPILED * compiled.pieces, characters: length }
   const { variables, parts } = examples
   const { parsed } = compiled
   const faults: LintFault[] =
-    variables === undefined
-      ? []
-      : [...(yield* variableFaults(textsOf(kind, parsed), parsed, variables, used))]
+    variables === undefined ? [] : [...variableFaults(textsOf(kind, parsed), parsed, variables, used)]
+  yield
   const isSendable = variables !== undefined && !faults.some(({ rule }) => rule === 'missing_variable')
-  const sent = isSendable ? yield* rendered(compiled, variables, examples, faults, spent) : null
+  const sent = isSendable ? rendered(compiled, variables, examples, faults, spent) : null
   yield
   const source = yield* judged(kind, {
-    ...sourcesOf(kind, template, parsed),
+    ...sourcesOf(kind, template, parsed, bounds),
     parts,
     isMeasured: sent === null,
   })
@@ -80,10 +81,11 @@ export function* lintSteps(
 function* compile(
   kind: ChannelKind,
   template: LintedTemplate,
+  bounds: Bounds,
 ): Steps<CompiledTemplate | Pick<Linted, 'faults'>> {
   const { made } = template
   try {
-    return yield* compileSteps(kind, template, made?.sources, made?.language)
+    return yield* compileSteps(kind, template, made?.sources, made?.language, bounds)
   } catch (error) {
     return { faults: faultsOfError(error) }
   }
@@ -99,16 +101,16 @@ function textsOf(kind: ChannelKind, { subject, body, text }: ParsedTexts): [stri
 }
 
 /** The text of an example. Null: it cannot be rendered. */
-function* rendered(
+function rendered(
   compiled: CompiledTemplate,
   variables: Readonly<Record<string, unknown>>,
   { timeZone }: LintExamples,
   faults: LintFault[],
   spent: Work,
-): Steps<RenderedText | null> {
+): RenderedText | null {
   const values = compiled.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
   try {
-    return yield* compiled.renderSteps(values, { timeZone }, spent)
+    return compiled.render(values, { timeZone }, spent)
   } catch (error) {
     faults.push(...faultsOfError(error))
     return null
@@ -151,13 +153,14 @@ function sourcesOf(
   kind: ChannelKind,
   template: LintedTemplate,
   { subject, body, text }: ParsedTexts,
+  { textBytes }: Bounds,
 ): RenderedText {
   const format = formatOf(kind, template.format, template.body)
   return {
-    subject: subject === null ? null : toHeader(sourceText(subject)),
-    body: sourceText(body),
+    subject: subject === null ? null : toHeader(sourceText(subject, textBytes)),
+    body: sourceText(body, textBytes),
     format,
-    ...(text === null ? {} : { text: sourceText(text) }),
+    ...(text === null ? {} : { text: sourceText(text, textBytes) }),
   }
 }
 

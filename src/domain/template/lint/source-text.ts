@@ -1,13 +1,16 @@
 import { childrenOf, type Token } from '../parse.ts'
-import { MAX_BODY_LENGTH } from '../write.ts'
 
-/** A text with every section once, whatever the values, and its tags in place of values. */
-export function sourceText(tokens: readonly Token[]): string {
+/**
+ * A text with every section once, whatever the values, and its tags in place of values.
+ *
+ * @param most maximum number of characters
+ */
+export function sourceText(tokens: readonly Token[], most: number): string {
   let text = ''
 
   function write(level: readonly Token[]): void {
     for (const token of level) {
-      if (text.length >= MAX_BODY_LENGTH) return
+      if (text.length >= most) return
       const [type, name] = token
       if (type === 'text') text += name
       else if (type === 'name') text += `{{${name}}}`
@@ -17,5 +20,5 @@ export function sourceText(tokens: readonly Token[]): string {
   }
 
   write(tokens)
-  return text.slice(0, MAX_BODY_LENGTH)
+  return text.slice(0, most)
 }

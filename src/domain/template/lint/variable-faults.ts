@@ -1,5 +1,4 @@
 import { shortName } from '../../listed-names.ts'
-import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../steps.ts'
 import type { ParsedTexts } from '../compile.ts'
 import { fitsArgument, LANGUAGE_NAMES, type MessageArgument, messageKey } from '../language.ts'
 import { isLinkName } from '../links.ts'
@@ -24,17 +23,15 @@ type Fault = Omit<LintFault, 'field'>
  *
  * @param used receives the names of the examples that the texts use
  */
-export function* variableFaults(
+export function variableFaults(
   texts: readonly (readonly [field: string, tokens: readonly Token[]])[],
   parsed: Parsed,
   examples: Readonly<Record<string, unknown>>,
   used: Set<string>,
-): Steps<readonly LintFault[]> {
-  const isStepFull = createStepCounter()
+): readonly LintFault[] {
   const faults = new Map<string, LintFault>()
   for (const [field, tokens] of texts) {
     for (const place of placesIn(tokens, outermost(examples), used)) {
-      if (isStepFull(ITEM_CHARACTERS)) yield
       for (const fault of faultsAt(place, parsed, used)) {
         const key = `${field}\n${fault.rule}\n${fault.message}`
         if (!faults.has(key)) faults.set(key, { ...fault, field })

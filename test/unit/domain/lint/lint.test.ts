@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtInKinds } from '../../../../src/channels/built-in.ts'
+import { DEFAULT_BOUNDS } from '../../../../src/domain/bounds.ts'
 import type { ChannelKind } from '../../../../src/domain/channel-kind.ts'
 import { finish } from '../../../../src/domain/steps.ts'
 import { compileTemplate } from '../../../../src/domain/template/compile.ts'
@@ -31,7 +32,7 @@ function lint(
       : { subject, body: html, format: 'html' as const, text: text ?? null }
   const used = new Set<string>()
   const given = { variables: undefined, parts: undefined, timeZone: undefined, ...examples }
-  const { faults } = finish(lintSteps(kind, source, given, used))
+  const { faults } = finish(lintSteps(kind, source, given, used, DEFAULT_BOUNDS))
   for (const { rule } of faults) expect(RULES).toContain(rule)
   return { faults, used }
 }
