@@ -53,7 +53,7 @@ export function smsKind(options: {
   const { maxSmsSegments, smsNumbers } = options
   return {
     name: 'sms',
-    ...phoneRecipient(smsNumbers),
+    ...phoneRecipient(smsNumbers, false),
     stops: true,
     parts: smsParts,
     // Carriers charge for empty texts too.

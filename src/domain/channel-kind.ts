@@ -31,7 +31,7 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * 4,096 characters are refused before.
    */
   checkRecipient?(to: string): RecipientFault | null
-  /** The canonical form of a recipient, for suppressions. Default: unchanged. */
+  /** The same for all spellings of a recipient, for suppressions and preferences. Default: the recipient unchanged. */
   canonical?(to: string): string
   /** Checks that an organization may send to the recipient. @throws NotifierError `region_not_permitted` */
   assertPermitted?(to: string, organization: OrganizationLimits): void

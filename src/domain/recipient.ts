@@ -32,7 +32,7 @@ function faultOf(kind: ChannelKind, to: string): RecipientFault | null {
 }
 
 /**
- * The canonical form of a recipient in the suppression list, so that other spellings match.
+ * The canonical form of a recipient in suppressions and preferences, so that other spellings match.
  *
  * @throws NotifierError `invalid_configuration`: with one address for all, a suppression would block every recipient
  */

@@ -120,6 +120,15 @@ describe('an incoming text', () => {
     expect(new Set(heard.map(({ data }) => data.id)).size).toBe(3)
   })
 
+  it('of a phone with two numbers opts out both', async () => {
+    await write('STOP', { more: { From: '+5215512345678' } })
+    expect(heard[0]?.data).toMatchObject({ from: '+5215512345678', consent: 'stop' })
+    const send = notifier.send({ channel: 'sms', to: '+525512345678', body: 'Hi' })
+    await expect(send).rejects.toMatchObject({ code: 'unsubscribed' })
+    await write('START', { sid: 'SM2', more: { From: '+525512345678' } })
+    expect((await notifier.suppressions.list()).items).toEqual([])
+  })
+
   it('belongs to the organization of the provider alone', async () => {
     const endpoints = [await endpointOf('org_a'), await endpointOf('org_b'), await endpointOf('org_default')]
     const counts = async () =>

@@ -119,7 +119,7 @@ const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z
 /** WhatsApp messages to phone numbers. An organization's allowed countries for text messages also apply here. */
 export const whatsappChannel: WhatsAppKind = {
   name: 'whatsapp',
-  ...phoneRecipient('possible'),
+  ...phoneRecipient('possible', true),
   parts: whatsappParts,
   isBlank: ({ body, parts }) =>
     body.trim() === '' &&

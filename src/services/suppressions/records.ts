@@ -4,7 +4,7 @@ import type { ListQuery } from '../list.ts'
 /** A suppressed recipient. */
 export interface SuppressionRecord {
   readonly channel: string
-  /** E-mail addresses in lower case, their domains in punycode. */
+  /** E-mail addresses in lower case, their domains in punycode; phone numbers in the present form of their country. */
   readonly to: string
   readonly reason: SuppressionReason
   /** Origin of the entry, for people. */

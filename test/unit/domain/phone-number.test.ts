@@ -7,9 +7,10 @@ import {
   Metadata,
 } from 'libphonenumber-js/min'
 import examples from 'libphonenumber-js/mobile/examples'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { whatsappChannel } from '../../../adapters/channels/whatsapp/send.ts'
 import { sms } from '../../../src/channels/built-in.ts'
-import { canonicalNumber, isPhoneNumber } from '../../../src/channels/phone-number.ts'
+import { canonicalNumber, isPhoneNumber, phoneIdentity } from '../../../src/channels/phone-number.ts'
 import { smsKind } from '../../../src/channels/sms.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertRecipient, suppressedAddress } from '../../../src/domain/recipient.ts'
@@ -66,6 +67,8 @@ it('refuses a number of every region with the trunk prefix before it', () => {
   expect(others).toBeGreaterThan(100)
 })
 
+const inOldForm = /^\+(?:55[1-9]{2}[6-9]\d{7}|521[2-9]\d{9}|54[1-3]\d{9}|225[04-9]\d{7})$/
+
 it('keeps every number that it accepts as it is, so that an opt-out matches', () => {
   const rest = fc.stringMatching(/^[0-9]{4,14}$/)
   const prefix = fc.constantFrom('', '0', '1', '8', '00', '15')
@@ -75,7 +78,7 @@ it('keeps every number that it accepts as it is, so that an opt-out matches', ()
       for (const start of [first, trunk]) {
         const national = `${start}${known ? example : digits}`
         const to = `+${callingCode}${national}`
-        if (isPhoneNumber(to, 'possible')) expect(suppressedAddress(sms, to)).toBe(to)
+        if (isPhoneNumber(to, 'possible')) expect(suppressedAddress(sms, to) === to).toBe(!inOldForm.test(to))
         else expect(() => assertRecipient(sms, to)).toThrow()
         if (callingCode === '1' && /^[01]/.test(national)) expect(isPhoneNumber(to, 'possible')).toBe(false)
       }
@@ -110,4 +113,88 @@ it('refuses what matches no numbering plan where that is asked for', () => {
   expect(() => assertRecipient(smsKind({ maxSmsSegments: 10, smsNumbers: 'valid' }), '+15551234567')).toThrow(
     'E.164',
   )
+})
+
+describe('two spellings of one phone', () => {
+  const digits = (pattern: string) => fc.stringMatching(new RegExp(`^${pattern}$`))
+  /** Rests of numbers, with what stands before them today and in the old form. */
+  const FORMS: Readonly<Record<string, readonly [rest: fc.Arbitrary<string>, now: string, old: string]>> = {
+    'Mexico without the 1 of mobile numbers': [digits('[2-9][0-9]{9}'), '+52', '+521'],
+    'Argentina with the 9 of mobile numbers': [digits('[1-3][0-9]{9}'), '+549', '+54'],
+    'Ivory Coast, Moov': [digits('[04-9][0-3][0-9]{6}'), '+22501', '+225'],
+    'Ivory Coast, MTN': [digits('[04-9][4-6][0-9]{6}'), '+22505', '+225'],
+    'Ivory Coast, Orange': [digits('[04-9][7-9][0-9]{6}'), '+22507', '+225'],
+    ...Object.fromEntries(
+      ['11', '21', '31', '48', '92', '99'].map((area) => [
+        `Brazil with the ninth digit, area ${area}`,
+        [digits('[6-9][0-9]{7}'), `+55${area}9`, `+55${area}`] as const,
+      ]),
+    ),
+  }
+
+  it.each(Object.entries(FORMS))('have one identity, the present form: %s', (_, [rest, now, old]) => {
+    fc.assert(
+      fc.property(rest, rest, (one, other) => {
+        expect(phoneIdentity(old + one)).toBe(now + one)
+        expect(phoneIdentity(now + one)).toBe(now + one)
+        if (one !== other) expect(phoneIdentity(old + one)).not.toBe(phoneIdentity(now + other))
+      }),
+    )
+  })
+
+  it('are those of mobile phones alone: a landline of Brazil has eight digits', () => {
+    fc.assert(
+      fc.property(digits('[1-9]{2}[2-5][0-9]{7}'), (landline) => {
+        expect(phoneIdentity(`+55${landline}`)).toBe(`+55${landline}`)
+      }),
+    )
+    for (const to of ['+558001234567', '+54800123456', '+548001234567', '+52155123456', '+22527212345'])
+      expect(phoneIdentity(to)).toBe(to)
+    // Old landlines of Ivory Coast.
+    expect(phoneIdentity('+22520344373')).toBe('+22520344373')
+  })
+
+  it('of Argentina includes the 15 that is dialled within the country', () => {
+    for (const to of ['+54111558749895', '+541158749895', '+5491158749895'])
+      expect(phoneIdentity(to)).toBe('+5491158749895')
+  })
+
+  it('are the only ones: an identity is its own identity, and another number is another phone', () => {
+    const to = fc
+      .tuple(
+        fc.constantFrom(
+          ...REGIONS,
+          ...REGIONS.filter(({ region }) => ['BR', 'MX', 'AR', 'CI'].includes(region)),
+        ),
+        digits('[0-9]{6,12}'),
+      )
+      .map(([{ callingCode }, rest]) => `+${callingCode}${rest}`.slice(0, 16))
+    fc.assert(
+      fc.property(to, to, (one, other) => {
+        const [identity, another] = [phoneIdentity(one), phoneIdentity(other)]
+        fc.pre(isPhoneNumber(identity, 'possible') && isPhoneNumber(another, 'possible'))
+        expect(phoneIdentity(identity)).toBe(identity)
+        const [first, second] = [canonicalNumber(one), canonicalNumber(other)]
+        if (identity !== first) expect(inOldForm.test(first)).toBe(true)
+        const isPresent = !inOldForm.test(first) && !inOldForm.test(second)
+        if (isPresent && first !== second) expect(identity).not.toBe(another)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('are both taken where both are possible, and otherwise the present form is named', () => {
+    for (const to of ['+5511987654321', '+551187654321', '+541158749895']) assertRecipient(sms, to)
+    for (const [old, now] of [
+      ['+5215512345678', '+525512345678'],
+      ['+22507123456', '+2250707123456'],
+    ] as const) {
+      expect(sms.checkRecipient?.(old)).toMatchObject({ code: 'invalid_phone', expected: now })
+      // WhatsApp reports its accounts under such numbers, and delivers to them.
+      assertRecipient(whatsappChannel, old)
+      assertRecipient(whatsappChannel, now)
+    }
+    for (const to of ['+4407911123456', '+54111558749895'])
+      expect(() => assertRecipient(whatsappChannel, to)).toThrow()
+  })
 })

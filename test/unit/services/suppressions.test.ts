@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { whatsappChannel } from '../../../adapters/channels/whatsapp/send.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
@@ -227,5 +228,32 @@ describe('suppressions', () => {
     await expect(notifier.suppressions.add(dialled)).rejects.toMatchObject({ code: 'invalid_phone' })
     await notifier.suppressions.remove(dialled)
     expect((await notifier.suppressions.list()).items).toEqual([])
+  })
+
+  it.each([
+    ['Brazil', '+551187654321', '+5511987654321'],
+    ['Argentina', '+541158749895', '+5491158749895'],
+    ['Mexico', '+5215512345678', '+525512345678'],
+  ])('of a phone match under both of its numbers: %s', async (_, old, now) => {
+    const whatsapp = { ...recordingProvider(), kind: whatsappChannel }
+    const { notifier } = await start({ channels: { whatsapp } }, true)
+    const to = (number: string) => ({ channel: 'whatsapp', to: number }) as const
+    for (const [one, other] of [
+      [old, now],
+      [now, old],
+    ] as const) {
+      expect(await notifier.suppressions.add(to(one))).toMatchObject({ to: now })
+      await expect(notifier.send({ ...to(other), body: 'Hello' })).rejects.toMatchObject({
+        code: 'blocked_recipient',
+      })
+      await notifier.suppressions.remove(to(other))
+      await notifier.preferences.change(to(one), { channels: { whatsapp: false } })
+      expect(await notifier.preferences.get(to(other))).toMatchObject({ channels: { whatsapp: false } })
+      await notifier.preferences.change(to(other), { channels: { whatsapp: null } })
+      // The provider gets the number as it was given.
+      const sent = await notifier.send({ ...to(one), body: 'Hello' })
+      expect(sent.to).toBe(one)
+      await vi.waitFor(() => expect(whatsapp.calls.at(-1)?.message.to).toBe(one))
+    }
   })
 })
