@@ -23,7 +23,7 @@ import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { readingFiles } from './services/accept/files.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
-import { EXPIRING_UPLOADS } from './services/attachments/kind.ts'
+import { removeEndedUploads } from './services/attachments/removal.ts'
 import { createUploads } from './services/attachments/uploads.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
 import { createProviderRegistry } from './services/channels/provider-registry.ts'
@@ -240,7 +240,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     clock,
     logger,
     days: options.retentionDays,
-    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS, owned: false }, ...EXPIRING_UPLOADS],
+    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+    removeEnded: (organizationId) => removeEndedUploads(storage.records, organizationId),
     onError,
   })
   const unheard = throttled(onError, () => clock.monotonic())
@@ -333,7 +334,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     deadLetters: guard(deadLetters.api),
     ...createAuthoring(authoring, guard),
     apiKeys,
-    attachments: guard(createUploads(stores, ids, organizations, options.attachments)),
+    attachments: guard(createUploads(stores, storage.records, ids, organizations, options.attachments)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(stores, organizations, kinds)),
     ...createConsentApi(consent, stores, organizations, kinds, guard),

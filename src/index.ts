@@ -2,6 +2,7 @@ export type { BuiltInInputs } from './channels/built-in.ts'
 export { email, push, slack, sms, webhook } from './channels/built-in.ts'
 export type { EmailKind } from './channels/email.ts'
 export type {
+  AttachedUpload,
   Attachment,
   AttachmentContent,
   AttachmentFromFile,

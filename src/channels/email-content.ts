@@ -48,7 +48,7 @@ export interface EmailContent extends CommonContent {
   /** Recipients of a hidden copy. */
   readonly bcc?: readonly MailAddress[] | undefined
   /** At most 10 files and 7 MiB in total. */
-  readonly attachments?: readonly AttachmentContent[] | undefined
+  readonly attachments?: readonly (AttachmentContent | AttachedUpload)[] | undefined
 }
 
 interface AttachmentFields {
@@ -67,6 +67,16 @@ interface AttachmentFields {
 export interface AttachmentContent extends AttachmentFields {
   /** Padded base64 without line breaks. */
   readonly content: string
+}
+
+/** An uploaded file in a stored e-mail. Each attempt reads its content. */
+export interface AttachedUpload extends AttachmentFields {
+  /** Id of the upload: `att_…`. */
+  readonly id: string
+  /** Size in bytes. */
+  readonly size: number
+  /** Only while a message is composed; other messages share the bytes. */
+  readonly content?: Uint8Array | undefined
 }
 
 /** An {@link EmailContent} as a call accepts it. */
@@ -110,7 +120,7 @@ export interface AttachmentFromFile extends Omit<AttachmentFields, 'filename'> {
   readonly id?: undefined
 }
 
-/** A file that `attachments.upload` or `POST /v1/attachments` has stored. The accept copies it into the message. */
+/** A file that `attachments.upload` or `POST /v1/attachments` has stored. It stays as long as the message. */
 export interface AttachmentFromUpload extends Pick<AttachmentFields, 'cid'> {
   /** Id of the upload: `att_…`. */
   readonly id: string

@@ -5,7 +5,7 @@ import { isFields } from '../domain/input/json.ts'
 import { contentType, filename } from '../domain/input/upload.ts'
 import { isContentId } from '../domain/mail-parts.ts'
 import { UnreadableFile } from '../domain/unreadable-file.ts'
-import type { AttachmentContent, AttachmentInput } from './email-content.ts'
+import type { AttachedUpload, AttachmentContent, AttachmentInput } from './email-content.ts'
 
 const MAX_ATTACHMENTS = 10
 /**
@@ -33,7 +33,7 @@ const content = z
   .refine(isBase64, 'must be padded base64 without line breaks')
   .describe('Padded base64 without line breaks.')
 
-/** A file with its content, or the id of an upload, whose content the accept puts in place before it judges the parts. */
+/** A file with its content, or the id of an upload, to which the accept adds what the upload says about itself. */
 type Parsed = { readonly [Name in keyof AttachmentContent | 'id']?: string | undefined }
 
 const FILE = ['filename', 'contentType', 'content'] as const
@@ -75,7 +75,10 @@ const attachment = z.preprocess(
 ) as unknown as z.ZodType<Parsed, AttachmentInput>
 
 /** The schema of `email.attachments`. Streams and paths have been read before. */
-export const attachments: z.ZodType<readonly AttachmentContent[], readonly AttachmentInput[]> = z
+export const attachments: z.ZodType<
+  readonly (AttachmentContent | AttachedUpload)[],
+  readonly AttachmentInput[]
+> = z
   .array(attachment)
   .max(MAX_ATTACHMENTS)
   .refine(
@@ -83,7 +86,7 @@ export const attachments: z.ZodType<readonly AttachmentContent[], readonly Attac
     `at most ${MAX_ATTACHMENT_BYTES} bytes in total, decoded`,
   )
   .refine(hasUniqueIds, 'each "cid" must be unique') as unknown as z.ZodType<
-  readonly AttachmentContent[],
+  readonly (AttachmentContent | AttachedUpload)[],
   readonly AttachmentInput[]
 >
 

@@ -6,7 +6,14 @@ import { splitMailbox } from '../domain/mailbox.ts'
 import { assertSenderOfOrganization } from '../domain/senders.ts'
 import { escapeHtml } from '../domain/template/escape.ts'
 import { canonicalEmail, isEmail } from './email-address.ts'
-import type { EmailContent, EmailInput, EmailParts, ShownEmail } from './email-content.ts'
+import type {
+  Attachment,
+  AttachmentRecord,
+  EmailContent,
+  EmailInput,
+  EmailParts,
+  ShownEmail,
+} from './email-content.ts'
 import { MAX_ATTACHMENT_BYTES } from './email-files.ts'
 import { emailLint } from './email-lint.ts'
 import { emailParts } from './email-parts.ts'
@@ -43,8 +50,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
     renderParts,
     showParts({ attachments, ...rest }): ShownEmail {
       if (attachments === undefined) return rest
-      const shown = attachments.map(({ content, ...file }) => ({ ...file, size: decodedLength(content) }))
-      return { ...rest, attachments: shown }
+      return { ...rest, attachments: attachments.map(shownFile) }
     },
     lint: emailLint,
   }
@@ -65,10 +71,26 @@ function renderParts(
   return {
     ...rest,
     ...(listId === undefined ? {} : { headers: listed(rest.headers, listId) }),
-    ...(attachments === undefined
-      ? {}
-      : { attachments: attachments.map((one) => ({ ...one, content: Buffer.from(one.content, 'base64') })) }),
+    ...(attachments === undefined ? {} : { attachments: attachments.map(renderFile) }),
     ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
+  }
+}
+
+type StoredFile = NonNullable<EmailContent['attachments']>[number]
+
+function fieldsOf({ filename, contentType, cid }: StoredFile): Omit<Attachment, 'content'> {
+  return { filename, contentType, ...(cid === undefined ? {} : { cid }) }
+}
+
+function shownFile(file: StoredFile): AttachmentRecord {
+  return { ...fieldsOf(file), size: 'id' in file ? file.size : decodedLength(file.content) }
+}
+
+function renderFile(file: StoredFile): Attachment {
+  const { content = '' } = file
+  return {
+    ...fieldsOf(file),
+    content: typeof content === 'string' ? Buffer.from(content, 'base64') : content,
   }
 }
 

@@ -58,7 +58,8 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   /**
    * The parts may have a list `attachments` of files with a `content`, of at most `maxBytes` in total, decoded. Calls from
    * code may give streams and paths there; the schema then gets bytes, or an `UnreadableFile`. A file with an `id` in place
-   * of `content` is an upload: after the schema, it gets `filename`, `contentType` and `content` in base64. Default: none.
+   * of `content` is an upload: after the schema it gets `filename`, `contentType` and `size`, and for `renderParts` also its
+   * `content` as bytes, which messages share: do not change them. Default: none.
    */
   readonly files?: { readonly maxBytes: number } | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */

@@ -160,4 +160,6 @@ export interface NewNotification extends GivenLabels {
   readonly trace?: string | undefined
   /** False: the monthly quota does not count it, because it will be skipped. Default: it counts. */
   readonly counted?: false | undefined
+  /** Ids of the uploads that its content names, each once. They stay as long as the notification. Absent: none. */
+  readonly uploads?: readonly string[] | undefined
 }

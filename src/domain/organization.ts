@@ -30,7 +30,7 @@ export interface OrganizationValue {
 /** The list of organizations for which something can be accepted or created. */
 export const OPEN = 'open'
 
-/** The one kind that storages know: they accept nothing for an organization that is not in the list {@link OPEN}. */
+/** Storages know this kind: they accept nothing for an organization that is not in the list {@link OPEN}. */
 export const organizationKind: RecordKind<OrganizationValue> = {
   name: 'organizations',
   version: 1,

@@ -32,6 +32,7 @@ import { skipChecks } from './storage/skips.ts'
 import { statisticsChecks } from './storage/statistics.ts'
 import { traceChecks } from './storage/traces.ts'
 import { transactionChecks } from './storage/transactions.ts'
+import { uploadChecks } from './storage/uploads.ts'
 import { webhookChangeChecks } from './storage/webhook-changes.ts'
 import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
@@ -73,6 +74,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   traceChecks(check)
   retryChecks(check)
   contentChecks(check)
+  uploadChecks(check)
   retentionChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)

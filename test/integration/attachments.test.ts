@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { uploadKind } from '../../src/domain/upload.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { uploadKind, uploadPartKind } from '../../src/services/attachments/kind.ts'
+import { uploadPartKind } from '../../src/services/attachments/kind.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
@@ -59,8 +60,7 @@ function cases(open: () => Promise<Place>): void {
       const [id = '', ...parts] = await left(storage)
       expect(parts).toHaveLength(writes - 1)
       await expect(tenant.send(withUpload(id))).rejects.toMatchObject({ code: 'unknown_attachment' })
-      for (const kind of [uploadPartKind, uploadKind])
-        await storage.records.removeOld(kind, { organizationId: ID, olderThanMs: -1, most: 100 })
+      await tenant.attachments.delete(id)
       expect(await left(storage)).toEqual([])
     },
   )

@@ -132,6 +132,30 @@ describeWithOwnPostgres('a transaction of an application', () => {
     await expect.poll(() => email.calls.length).toBe(5)
   })
 
+  it('keeps the uploads that it names, and nobody waits for it', async () => {
+    const about = { filename: 'a.txt', contentType: 'text/plain' }
+    const { id } = await notifier.attachments.upload('YQ==', about)
+    const unused = await notifier.attachments.upload('Yg==', about)
+    const naming = { ...message, email: { attachments: [{ id }] } }
+    const other = await open()
+    try {
+      await writerOf('pg').transaction(async (tx) => {
+        await notifier.send(naming, { tx })
+        // Each would wait for the end of the transaction, and so for ever.
+        await other.send(naming)
+        await other.attachments.delete(id)
+        await other.attachments.delete(unused.id)
+        const ended = { ...message, email: { attachments: [{ id: unused.id }] } }
+        await expect(notifier.send(ended, { tx })).rejects.toMatchObject({ code: 'unknown_attachment' })
+      })
+      await expect.poll(() => email.messages.length, { timeout: WAIT_MS }).toBe(2)
+      for (const { email: parts } of email.messages)
+        expect(parts?.attachments?.map(({ content }) => content)).toEqual([Buffer.from('a')])
+    } finally {
+      await other.stop()
+    }
+  })
+
   it.each(names)('of %s looks up what a send needs', async (name) => {
     const tenant = notifier.organization((await notifier.organizations.create({ name: 'Acme' })).id)
     const odd = 'it\'s "\\ \u0000 \u001b $1 ? :a ü'

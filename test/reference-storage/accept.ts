@@ -3,6 +3,7 @@ import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
 import { initialFold } from '../../src/domain/status.ts'
 import { storedContent } from '../../src/domain/stored-content.ts'
+import { uploadGone } from '../../src/domain/upload.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -11,7 +12,7 @@ import type {
 } from '../../src/ports/storage/accept.ts'
 import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
-import { isOpen } from './records.ts'
+import { hasUpload, isOpen } from './records.ts'
 import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
 
 /** Stores one request, or returns its error. */
@@ -77,7 +78,8 @@ function problemOf(
   if (ids.size < notifications.length || notifications.some(({ id }) => state.notifications.has(id))) {
     return new NotifierError('already_exists', { message: 'A notification with this id exists.' })
   }
-  return undefined
+  const named = notifications.flatMap(({ uploads = [] }) => uploads)
+  return named.every((id) => hasUpload(state, id, organizationId)) ? undefined : uploadGone()
 }
 
 function store(

@@ -9,6 +9,7 @@ import {
 } from '../../src/domain/organization.ts'
 import type { RecordKind } from '../../src/domain/record-kind.ts'
 import { NO_TRACKING } from '../../src/domain/track-html.ts'
+import { uploadKind } from '../../src/domain/upload.ts'
 import type {
   FollowingWrite,
   RecordInsert,
@@ -212,7 +213,7 @@ function replace(state: MemoryState, { kind, id, revision, value }: RecordReplac
   return toRecord(state, kind, row)
 }
 
-function remove(state: MemoryState, { kind, id, only = {} }: RecordRemoval): Result {
+function remove(state: MemoryState, { kind, id, only = {}, unlessNamed }: RecordRemoval): Result {
   const row = rowOf(state, kind, { id })
   if (row === undefined) return null
   const record = toRecord<Record<string, unknown>>(state, kind as RecordKind<Record<string, unknown>>, row)
@@ -220,8 +221,18 @@ function remove(state: MemoryState, { kind, id, only = {} }: RecordRemoval): Res
     ([name, wanted]) => JSON.stringify(record.value[name]) === JSON.stringify(wanted),
   )
   if (!hasAll) return null
+  if (unlessNamed && isNamed(state, id)) return 'named'
   tableOf(state, kind).delete(id)
   return record
+}
+
+function isNamed(state: MemoryState, upload: string): boolean {
+  return [...state.notifications.values()].some(({ uploads }) => uploads?.includes(upload))
+}
+
+/** True: the upload exists and belongs to the organization. */
+export function hasUpload(state: MemoryState, id: string, organizationId: string): boolean {
+  return rowOf(state, uploadKind, { id })?.organizationId === organizationId
 }
 
 function setValue(row: StoredRow, kind: RecordKind, value: object): void {

@@ -189,7 +189,7 @@ export function createState(now: () => number): MemoryState {
 
 /** Replaces the content of a notification if one is given. */
 export function setContent(notification: StoredNotification, content: NotificationContent | undefined): void {
-  if (content !== undefined) Object.assign(notification, storedContent(content))
+  if (content !== undefined) Object.assign(notification, storedContent(content), { uploads: undefined })
 }
 
 export function nextNumber(state: MemoryState): number {

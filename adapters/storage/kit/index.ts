@@ -57,6 +57,7 @@ export { REMOVED } from '../../../src/domain/sensitive.ts'
 export { type SlotShare, shareSlots } from '../../../src/domain/share-slots.ts'
 export type { Fold, Handover } from '../../../src/domain/status.ts'
 export { type StoredContent, storedContent } from '../../../src/domain/stored-content.ts'
+export { type UploadValue, uploadGone, uploadKind } from '../../../src/domain/upload.ts'
 export type { Clock } from '../../../src/ports/clock.ts'
 export type { JobRef, TransactionalQueue } from '../../../src/ports/queue.ts'
 export type {

@@ -1,4 +1,5 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { uploadGone } from '../../../src/domain/upload.ts'
 import { isPermanent, misconfigured, stateOf } from '../../peer/postgres-refusal.ts'
 
 /** SQLSTATE classes that concern the data of one statement: exceptions, constraints, size limits. */
@@ -96,8 +97,12 @@ export function unusable(error: unknown): NotifierError {
   })
 }
 
+/** foreign_key_violation: an accept names an upload that does not exist. There are no other references. */
+const NO_UPLOAD = '23503'
+
 /** Wraps an error of one item. */
 export function dataError(cause: unknown): NotifierError {
+  if (stateOf(cause) === NO_UPLOAD) return uploadGone(cause)
   return isTaken(cause)
     ? new NotifierError('already_exists', { cause })
     : new NotifierError('internal_server_error', { message: 'The data could not be stored.', cause })

@@ -11,9 +11,12 @@ const INSERT = `
     $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[],
-    $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[])`
+    $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
+    $28::text[], $29::text[])`
 
 const NO_DRAW = [null, null, null, null] as const
+
+const NO_NAMES = [null, null] as const
 
 const NO_LABELS = [null, null, null, null, null, null, null] as const
 
@@ -43,6 +46,7 @@ export async function insertNotifications(
     made.refs !== null,
     ...(draw ?? NO_DRAW),
     ...labelsOf(admitted),
+    ...namesOf(admitted),
   ]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
@@ -85,6 +89,20 @@ function labelsOf(admitted: readonly Admitted[]): readonly Value[] {
     unlessEmpty(pairs.map(({ name }) => name)),
     unlessEmpty(pairs.map(({ value }) => value)),
   ]
+}
+
+function namesOf(admitted: readonly Admitted[]): readonly Value[] {
+  if (!admitted.some(({ notification }) => notification.uploads !== undefined)) return NO_NAMES
+  const named = admitted.flatMap(({ notification }) => namedUploads(notification))
+  return [named.map(({ id }) => id), named.map(({ upload }) => upload)]
+}
+
+/** The uploads that a notification names. */
+export function namedUploads({
+  id,
+  uploads = [],
+}: NewNotification): { readonly id: string; readonly upload: string }[] {
+  return uploads.map((upload) => ({ id, upload }))
 }
 
 /** Rows of the index of metadata. */

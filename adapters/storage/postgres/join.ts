@@ -12,7 +12,7 @@ import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { dataError, unusable } from './errors.ts'
 import { recordHash } from './idempotency.ts'
-import { pairsOf, rowOf } from './insert.ts'
+import { namedUploads, pairsOf, rowOf } from './insert.ts'
 import { literal, quoted } from './literals.ts'
 import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
@@ -105,6 +105,9 @@ function textOf(
     pairs: notifications.some(({ metadata }) => metadata !== undefined && metadata !== null)
       ? notifications.flatMap(pairsOf)
       : undefined,
+    named: notifications.some(({ uploads }) => uploads !== undefined)
+      ? notifications.flatMap(namedUploads)
+      : undefined,
   }
   return JSON.stringify(request, (_, value) =>
     typeof value === 'string' ? wellFormed(toStored(value)) : value,
@@ -140,7 +143,7 @@ function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnsw
     case 'taken':
       return { kind: 'failed', error: new NotifierError('already_exists') }
     case 'refused':
-      return { kind: 'failed', error: dataError(new Error(`${answer.state}: ${answer.message}`)) }
+      return { kind: 'failed', error: dataError(refusal(answer)) }
     case 'no_transaction':
       throw new NotifierError('invalid_transaction', {
         message:
@@ -151,6 +154,11 @@ function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnsw
     case 'other_database':
       throw otherDatabase()
   }
+}
+
+/** As the client would throw it. */
+function refusal({ state, message }: Extract<Answer, { kind: 'refused' }>): Error {
+  return Object.assign(new Error(`${state}: ${message}`), { code: state, severity: 'ERROR' })
 }
 
 function otherDatabase(): NotifierError {

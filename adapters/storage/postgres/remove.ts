@@ -52,6 +52,7 @@ const SELECT_METADATA = `
 
 const OF_NOTIFICATIONS = [
   'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
+  'DELETE FROM carillon.named_uploads WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.states WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.notifications WHERE id = ANY ($1::text[])',
 ]

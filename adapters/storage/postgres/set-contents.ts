@@ -3,6 +3,7 @@ import { storedContent } from '../../../src/domain/stored-content.ts'
 import type { Runner } from './connection.ts'
 
 const UPDATE = `
+  WITH unnamed AS (DELETE FROM carillon.named_uploads WHERE notification = ANY ($1::text[]))
   UPDATE carillon.notifications AS n SET content = given.content, attachments = given.attachments
   FROM unnest($1::text[], $2::text[], $3::text[]) AS given (id, content, attachments)
   WHERE n.id = given.id`
@@ -18,7 +19,7 @@ export function lockForContents(jobs: readonly number[]): string {
     ORDER BY n.id FOR NO KEY UPDATE`
 }
 
-/** Replaces the contents of locked notifications. */
+/** Replaces the contents of locked notifications. The new ones name no uploads. */
 export async function setContents(
   tx: Runner,
   contents: readonly { readonly id: string; readonly content: NotificationContent | undefined }[],

@@ -36,6 +36,12 @@ const update = (table: string): string => `
   UPDATE ${table} SET key = $3, list = $4, version = greatest(version, $5), value = $6, revision = revision + 1
   WHERE id = $1 AND revision = $2 RETURNING seq, revision, version, created_at`
 
+/** One that is locked is about to be named: an open transaction of a caller must not be waited for. */
+const lockUnnamed = (table: string): string => `
+  SELECT 1 FROM ${table} WHERE id = $1 FOR UPDATE SKIP LOCKED`
+
+const IS_NAMED = 'SELECT 1 FROM carillon.named_uploads WHERE upload = $1 LIMIT 1'
+
 const lockIn = (table: string): string => `
   SELECT 1 FROM ${table} WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`
 
@@ -121,7 +127,8 @@ async function applyAll(tx: Transaction, writes: readonly RecordWrite[]): Promis
 
 function apply(tx: Transaction, write: RecordWrite): Promise<Applied | Refusal> {
   if (write.do === 'insert') return insert(tx, write)
-  return write.do === 'replace' ? replace(tx, write) : remove(tx, write)
+  if (write.do === 'replace') return replace(tx, write)
+  return write.unlessNamed ? removeUnnamed(tx, write) : remove(tx, write)
 }
 
 async function isOpen(tx: Transaction, organizationId: string | null): Promise<boolean> {
@@ -175,6 +182,14 @@ export async function replaceRow<Value extends object>(
   if (row === undefined) return null
   const record = toRecord(kind, { ...columns, ...row }, tx.now)
   return { record, proof: [proveStored(table), [id, row.revision, json]] }
+}
+
+async function removeUnnamed(tx: Transaction, write: RecordRemoval): Promise<Applied | Refusal> {
+  const { kind, id } = write
+  const locked = await tx.rows(lockUnnamed(tableOf(kind)), [id])
+  // A statement of its own: it sees what accepts stored until the lock.
+  if (locked.length > 0) return (await tx.rows(IS_NAMED, [id])).length > 0 ? 'named' : remove(tx, write)
+  return (await tx.rows(selectFrom(tableOf(kind)), [id])).length > 0 ? 'named' : { record: null }
 }
 
 export async function remove(tx: Transaction, { kind, id, only }: RecordRemoval): Promise<Applied> {

@@ -3,12 +3,14 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { hasLabels } from '../../../src/domain/labels.ts'
 import type { NewNotification } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
+import { uploadGone, uploadKind } from '../../../src/domain/upload.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import { labelColumns } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
+import { tableOf } from './record-tables.ts'
 
 const INSERT_NOTIFICATION = `
   INSERT INTO carillon_notifications
@@ -31,6 +33,11 @@ const INSERT_LABELLED = `
 
 const INSERT_METADATA = `
   INSERT INTO carillon_metadata (organization, name, value, created_at, notification) VALUES (?, ?, ?, ?, ?)`
+
+const INSERT_NAMED_UPLOAD = 'INSERT INTO carillon_named_uploads (notification, upload) VALUES (?, ?)'
+
+const SELECT_UPLOAD = `
+  SELECT 1 AS found FROM ${tableOf(uploadKind)} WHERE id = ? AND organization = ?`
 
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
@@ -62,6 +69,8 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const setTrace = connection.statement(SET_TRACE)
   const insertLabelled = connection.statement(INSERT_LABELLED)
   const insertMetadata = connection.statement(INSERT_METADATA)
+  const insertNamedUpload = connection.statement(INSERT_NAMED_UPLOAD)
+  const selectUpload = connection.statement<{ found: 1 }>(SELECT_UPLOAD)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
@@ -84,17 +93,28 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     return seq
   }
 
+  function name(seq: number, uploads: readonly string[]): void {
+    for (const upload of uploads) insertNamedUpload().run(seq, upload)
+  }
+
   function store(organizationId: string, notification: NewNotification, now: number): void {
-    const { lane, priority, sendAt, resendOf, trace } = notification
+    const { lane, priority, sendAt, resendOf, trace, uploads } = notification
     const { content, attachments } = storedContent(notification.content)
     const seq = insert(organizationId, notification, content, now)
     if (attachments !== null) setAttachments().run(attachments, seq)
     if (resendOf !== undefined) setResendOf().run(resendOf, seq)
     if (trace !== undefined) setTrace().run(trace, seq)
+    if (uploads !== undefined) name(seq, uploads)
     const high = priority === 'high' ? 1 : 0
     const waits = sendAt !== null && sendAt > now
     const job = notificationJob(seq)
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
+  }
+
+  function namesUnknown({ organizationId, notifications }: AcceptRequest): boolean {
+    return notifications.some(
+      ({ uploads }) => uploads?.some((id) => selectUpload().get(id, organizationId) === undefined) === true,
+    )
   }
 
   /** @param known organizations found in this transaction; the write lock keeps other processes from deleting them */
@@ -109,6 +129,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       const record = idempotency.find({ ...request.idempotency, organizationId }, now)
       if (record !== null) return { kind: 'replayed', record }
     }
+    if (namesUnknown(request)) return { kind: 'failed', error: uploadGone() }
     let admitted = notifications.length
     if (quota !== undefined) {
       const used = selectUsed().get(organizationId, quota.period)?.used ?? 0

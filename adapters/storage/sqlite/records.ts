@@ -30,6 +30,8 @@ const READ_IN_A_TURN = 1_000
 
 const IS_OPEN = `SELECT 1 AS found FROM ${tableOf(organizationKind)} WHERE id = ? AND list = 'open'`
 
+const IS_NAMED = 'SELECT 1 AS found FROM carillon_named_uploads WHERE upload = ? LIMIT 1'
+
 type Refusal = Exclude<WriteAnswer['kind'], 'written' | 'failed'>
 type Result = StoredRecord | Refusal | null
 
@@ -53,6 +55,7 @@ export function createRecords(
 ): SqliteRecords {
   const tables = createRecordTables(connection)
   const isOpen = connection.statement<{ readonly found: 1 }>(IS_OPEN)
+  const isNamed = connection.statement<{ readonly found: 1 }>(IS_NAMED)
 
   const of = (kind: RecordKind): RecordStatements => tables.statements(tableOf(kind))
 
@@ -90,11 +93,12 @@ export function createRecords(
     return find(kind, id)
   }
 
-  function remove({ kind, id, only }: RecordRemoval): Result {
+  function remove({ kind, id, only, unlessNamed }: RecordRemoval): Result {
     const row = rowOf(kind, { id })
     if (row === undefined) return null
     const record = toRecord(kind, row, connection.now())
     if (!hasFields(record.value, only)) return null
+    if (unlessNamed && isNamed().get(id) !== undefined) return 'named'
     of(kind).remove().run(row.seq)
     return record
   }

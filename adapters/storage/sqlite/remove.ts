@@ -37,6 +37,7 @@ const OF_NOTIFICATIONS = [
      FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))
        AND json_extract(fact, '$.type') = 'sent' AND json_extract(fact, '$.providerMessageId') IS NOT NULL)`,
   'DELETE FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))',
+  'DELETE FROM carillon_named_uploads WHERE notification IN (SELECT value FROM json_each(?))',
   'DELETE FROM carillon_notifications WHERE seq IN (SELECT value FROM json_each(?))',
 ]
 

@@ -29,7 +29,7 @@ export const attachmentRoutes: readonly Route[] = routesOf(
   [
     {
       operation: 'uploadAttachment',
-      summary: 'Upload a file, for 24 hours; mails name it by its id',
+      summary: 'Upload a file; for 24 hours mails can name it by its id',
       method: 'POST',
       paths: ['/v1/attachments'],
       permission: 'Write',
@@ -43,7 +43,7 @@ export const attachmentRoutes: readonly Route[] = routesOf(
     },
     {
       operation: 'deleteAttachment',
-      summary: 'Delete an uploaded file; accepted mails keep their copies',
+      summary: 'Delete an uploaded file; it stays for the stored mails that name it',
       method: 'DELETE',
       paths: ['/v1/attachments/{id}'],
       permission: 'Write',

@@ -50,7 +50,7 @@ export type AcceptAnswer =
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
   /**
    * Only this request failed; the others of the set are stored. `not_found`: unknown organization. `already_exists`:
-   * one of its ids is taken.
+   * one of its ids is taken. `unknown_attachment`: the organization has no upload of an id in `NewNotification.uploads`.
    */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 

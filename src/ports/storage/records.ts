@@ -49,6 +49,11 @@ export interface RecordRemoval<Value extends object = object> {
   readonly id: string
   /** Removes the record only if its value has these fields. */
   readonly only?: Partial<Value> | undefined
+  /**
+   * For an upload. True: refuses the set while a stored notification names it, or may be about to in an open transaction.
+   * Of a concurrent accept that names it, exactly one of both is refused.
+   */
+  readonly unlessNamed?: true | undefined
 }
 
 // Method parameters of a kind are bivariant, so that a write of any kind is a `RecordWrite`.
@@ -67,9 +72,10 @@ export type WriteAnswer =
   | { readonly kind: 'written'; readonly records: readonly (StoredRecord | null)[] }
   /**
    * Nothing of the set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision.
-   * `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted.
+   * `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted. `named`: a
+   * notification names the upload.
    */
-  | { readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization'; readonly at: number }
+  | { readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named'; readonly at: number }
   /** Only this set failed. */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 

@@ -1,5 +1,5 @@
 import { admittedOf, wholeGroups } from '../../domain/admit.ts'
-import type { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { isNotifierError, type NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
@@ -39,7 +39,7 @@ import {
 import type { BatchResult, SentNotification } from './records.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
-import { createUploadCopies } from './uploads.ts'
+import { createNamedUploads } from './uploads.ts'
 
 /** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
@@ -68,7 +68,7 @@ export function createAccept(
   const units = createUnitsOfWork(storage, accepted)
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
-  const uploads = createUploadCopies(how.registry.kinds)
+  const uploads = createNamedUploads(how.registry.kinds)
 
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
 
@@ -79,8 +79,8 @@ export function createAccept(
   }
 
   async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
-    const copying = uploads.inMessage(given, organizationId, lookups.reads.records)
-    const input = copying === undefined ? given : await copying
+    const looking = uploads.inMessage(given, organizationId, lookups.reads.records)
+    const input = looking === undefined ? given : await looking
     const person =
       input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
     let template = await templateFor(lookups, input.template, organizationId)
@@ -198,12 +198,22 @@ export function createAccept(
     return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
+  /** Judged again if an upload was removed meanwhile: then only the messages that name it are refused. */
+  async function acceptBatch(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
+    try {
+      return await batchOnce(call, span, parsed)
+    } catch (error) {
+      if (!isNotifierError(error) || error.code !== 'unknown_attachment') throw error
+      return batchOnce(call, span, parsed)
+    }
+  }
+
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
     const { unit, organizationId, use } = call
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return batchResult(known)
-    const copying = uploads.inBatch(parsed, organizationId, unit.lookups.reads.records)
-    const whole = copying === undefined ? parsed : await copying
+    const looking = uploads.inBatch(parsed, organizationId, unit.lookups.reads.records)
+    const whole = looking === undefined ? parsed : await looking
     const judged = await judgeBatch(whole, organizationId, unit, how)
     const grant = await limits.take(organizationId, judged.notifications.length)
     const { granted, refusal } = grant
@@ -311,7 +321,7 @@ export function createAccept(
           const parsed = await parseBatch([...messages], reading, how.clock)
           const unit = await units.of(given.tx)
           const call = await callOf('batch', organizationId, given, parsed.request, unit)
-          const result = await singleFlight.run(call.use, () => batchOnce(call, span, parsed))
+          const result = await singleFlight.run(call.use, () => acceptBatch(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)
           return result
         },

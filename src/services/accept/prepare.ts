@@ -3,6 +3,7 @@ import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { mergedMetadata } from '../../domain/input/metadata.ts'
 import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
+import { uploadsIn } from '../../domain/named-uploads.ts'
 import type {
   NewNotification,
   Notification,
@@ -106,6 +107,7 @@ export function prepareSend(
       ...timesOf(input, how.clock.now()),
       metadata: mergedMetadata(template?.metadata, input.metadata),
       category: category?.id,
+      uploads: uploadsIn(kind, parts),
     }
     return recipient === null ? [first] : groupOf({ ...first, recipient }, others, how)
   }
@@ -211,6 +213,7 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
     metadata,
     recipient,
     category,
+    uploads: uploadsIn(kind, content.parts),
   }
 }
 

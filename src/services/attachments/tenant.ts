@@ -1,8 +1,8 @@
 /** Files that are uploaded before the messages that carry them. */
 export interface Attachments {
   /**
-   * Stores a file for 24 hours. Mails name it: `email: { attachments: [{ id }] }`. Each gets its own copy at the accept, so
-   * that an accepted mail does not depend on the upload.
+   * Stores a file that mails name: `email: { attachments: [{ id }] }`. It is stored once, however many name it. For 24 hours
+   * further mails can name it; it stays as long as a stored mail does.
    *
    * @param content bytes, which the call copies; padded base64 without line breaks; or a stream of bytes or text, which the
    *   call reads to its end
@@ -11,7 +11,7 @@ export interface Attachments {
    *   for an unknown organization
    */
   upload(content: UploadContent, file: UploadInput): Promise<UploadRecord>
-  /** Removes an upload. Accepted mails keep their copies. @throws NotifierError `not_found`, `organization_mismatch` */
+  /** Removes an upload, or keeps it for the stored mails that name it: no further ones can. @throws NotifierError `not_found`, `organization_mismatch` */
   delete(id: string): Promise<void>
 }
 
@@ -30,6 +30,6 @@ export interface UploadRecord extends UploadInput {
   readonly id: string
   /** Size in bytes. */
   readonly size: number
-  /** When it ends: ISO 8601 UTC. */
+  /** Until when mails can name it: ISO 8601 UTC. */
   readonly expiresAt: string
 }

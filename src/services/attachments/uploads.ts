@@ -3,20 +3,15 @@ import { bytesOf, collect, isBase64, isStream, unreadable } from '../../domain/f
 import type { IdGenerator } from '../../domain/ids.ts'
 import { uploadInput } from '../../domain/input/upload.ts'
 import { shortName } from '../../domain/listed-names.ts'
-import type { StoredRecord } from '../../ports/storage/records.ts'
+import { type UploadValue, uploadKind } from '../../domain/upload.ts'
+import type { Records, StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { allOf, type RecordStores } from '../records/record-stores.ts'
 import { byId, owned, parseSubject, wrong } from '../scope.ts'
 import type { Scoped } from '../tenant.ts'
-import {
-  PART_BYTES,
-  partIds,
-  UPLOAD_LIFETIME_MS,
-  type UploadValue,
-  uploadKind,
-  uploadPartKind,
-} from './kind.ts'
+import { PART_BYTES, partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './kind.ts'
 import type { ResolvedAttachments } from './options.ts'
+import { removeUpload } from './removal.ts'
 import type { Attachments, UploadRecord } from './tenant.ts'
 
 /** Most uploads of an organization. */
@@ -25,6 +20,7 @@ const MOST_UPLOADS = 1_000
 /** The use cases of uploads. */
 export function createUploads(
   stores: RecordStores,
+  records: Records,
   ids: IdGenerator,
   organizations: Organizations,
   { maxBytes, maxStoredBytes }: ResolvedAttachments,
@@ -32,11 +28,12 @@ export function createUploads(
   const heads = stores.of(uploadKind)
   const parts = stores.of(uploadPartKind)
 
-  async function remove({ id, value: { size } }: StoredRecord<UploadValue>): Promise<boolean> {
-    // The head first: without it, no send finds the rest.
-    const removed = await heads.remove(id)
-    await Promise.all(partIds(id, size).map((part) => parts.remove(part)))
-    return removed
+  /** False: it was gone. */
+  async function remove(upload: StoredRecord<UploadValue>): Promise<boolean> {
+    const answer = await removeUpload(records, upload)
+    if (answer !== 'named') return answer === 'removed'
+    const marked = await heads.change(upload.id, (before) => ({ ...before.value, deleted: true as const }))
+    return marked !== 'unknown'
   }
 
   /** Counts what others announced before: concurrent uploads fit in the order of their announcements. */
@@ -92,8 +89,8 @@ export function createUploads(
     async delete(organizationId, id) {
       const found = await byId(id, (known) => heads.find({ id: known }))
       const absent = (): NotifierError => unknown(id)
-      const removed = await remove(owned(found as Owned | null, organizationId, absent))
-      if (!removed) throw absent()
+      const upload = owned(found as Owned | null, organizationId, absent)
+      if (upload.value.deleted || !(await remove(upload))) throw absent()
     },
   }
 }

@@ -10,6 +10,7 @@ import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Message } from '../../ports/provider.ts'
+import type { UploadContents } from '../attachments/contents.ts'
 import { type Links, urlsOf } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { type VerdictLookups, verdict } from '../preferences/verdicts.ts'
@@ -31,6 +32,7 @@ export interface Composition {
   readonly consent: Consent
   /** The look-ups of suppressions and preferences. */
   readonly wishes: VerdictLookups
+  readonly uploads: UploadContents
   readonly logger: Logger
 }
 
@@ -55,7 +57,7 @@ export type Compose = (
 ) => Promise<ComposedMessage | NotificationFailure | null>
 
 export function createCompose(composition: Composition): Compose {
-  return async function compose(job, state, share, stop) {
+  async function compose(...[job, state, share, stop]: Parameters<Compose>): ReturnType<Compose> {
     const ended = endedBefore(job, state)
     if (ended !== null) return ended
     const { notification, organizationId } = job
@@ -72,6 +74,31 @@ export function createCompose(composition: Composition): Compose {
     // Checked last, because the recipient may have been suppressed, or may have changed a preference, since the accept or
     // the last attempt. If it rejects, nothing is sent and the job comes back after its lease.
     return judged(kind, job, category, rendered, composition)
+  }
+
+  return function composeWhole(job, state, share, stop) {
+    const { content } = job.notification
+    const { parts } = content
+    const needed = parts !== undefined && endedBefore(job, state) === null
+    const reading = needed ? composition.uploads.into(parts) : undefined
+    if (reading === undefined) return compose(job, state, share, stop)
+    return withUploads(job, reading).then((whole) =>
+      'code' in whole ? whole : compose(whole, state, share, stop),
+    )
+  }
+}
+
+/** The job with the bytes of its uploads, or why there is none. Rejects if the storage is away. */
+async function withUploads(
+  job: NotificationJob,
+  reading: Promise<unknown>,
+): Promise<NotificationJob | NotificationFailure> {
+  try {
+    const content = { ...job.notification.content, parts: await reading }
+    return { ...job, notification: { ...job.notification, content } }
+  } catch (error) {
+    if (!isNotifierError(error) || error.code !== 'unknown_attachment') throw error
+    return { code: error.code, message: error.message }
   }
 }
 

@@ -11,6 +11,7 @@ import type { Queue } from '../../ports/queue.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { createUploadContents } from '../attachments/contents.ts'
 import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
@@ -157,6 +158,7 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
+      uploads: createUploadContents(storage.records),
       wishes: {
         suppression: createMatchSuppression(storage.records),
         preferences: createMatchPreferences(storage.records),

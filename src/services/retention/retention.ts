@@ -22,7 +22,10 @@ export interface RetentionParts {
   readonly logger: Logger
   /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
   readonly days: number | null
+  /** Of no organization. */
   readonly expiring: readonly Expiring[]
+  /** Removes what has ended of an organization, one step at a time. */
+  removeEnded(organizationId: string): AsyncIterable<void>
   onError(error: unknown): void
 }
 
@@ -30,10 +33,6 @@ export interface RetentionParts {
 export interface Expiring {
   readonly kind: RecordKind
   readonly olderThanMs: number
-  /** False: they belong to no organization. */
-  readonly owned: boolean
-  /** Records per commit. Default: as of all data. */
-  readonly most?: number
 }
 
 const DAY_MS = 86_400_000
@@ -58,6 +57,7 @@ export function createRetention({
   logger,
   days,
   expiring,
+  removeEnded,
   onError,
 }: RetentionParts): Retention {
   let running: Promise<void> = Promise.resolve()
@@ -89,7 +89,7 @@ export function createRetention({
     const longestMs = await expireNotifications(removed)
     const receiptsOlderThanMs = days === null ? null : days * DAY_MS
     await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
-    await removeOldRecords(null)
+    await removeOldRecords()
     if (Object.values(removed).some((count) => count > 0)) {
       logger.info('Expired data was removed.', { ...removed })
     }
@@ -129,7 +129,7 @@ export function createRetention({
         return
       }
       if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
-      await removeOldRecords(id)
+      await eachPaused(removeEnded(id))
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -161,11 +161,17 @@ export function createRetention({
     }
   }
 
-  async function removeOldRecords(organizationId: string | null): Promise<void> {
-    for (const { kind, olderThanMs, owned, most = STEP } of expiring) {
-      if (owned !== (organizationId !== null)) continue
-      const old = { organizationId, olderThanMs, most }
-      while (!stopped && (await storage.records.removeOld(kind, old)) === most) await pause()
+  async function removeOldRecords(): Promise<void> {
+    for (const { kind, olderThanMs } of expiring) {
+      const old = { organizationId: null, olderThanMs, most: STEP }
+      while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
+    }
+  }
+
+  async function eachPaused(steps: AsyncIterable<void>): Promise<void> {
+    for await (const _ of steps) {
+      await pause()
+      if (stopped) return
     }
   }
 

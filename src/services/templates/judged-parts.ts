@@ -1,5 +1,5 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
-import { createUploadCopies } from '../accept/uploads.ts'
+import { createNamedUploads } from '../accept/uploads.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { RecordReads } from '../records/record-stores.ts'
@@ -17,10 +17,10 @@ export type PartsJudge = (
 ) => Promise<unknown>
 
 export function createPartsJudge(kinds: Kinds, records: RecordReads): PartsJudge {
-  const uploads = createUploadCopies(kinds)
+  const uploads = createNamedUploads(kinds)
   return async (organizationId, kind, given) => {
-    const copied = await uploads.inMessage(given, organizationId, records)
-    const parts = partsOf(kind, copied ?? given, kinds)
+    const whole = await uploads.inMessage(given, organizationId, records)
+    const parts = partsOf(kind, whole ?? given, kinds)
     if (parts !== undefined) kind.assertParts?.(parts)
     return parts
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION, type OrganizationValue, organizationKind } from '../../domain/organization.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
+import { uploadKind } from '../../domain/upload.ts'
 import type {
   FollowingWrite,
   KeepingInsert,
@@ -68,7 +69,7 @@ export const follow: Follow = ({ organizationId, channel, to }, facts) => {
 }
 
 /** What the contract starts every storage with. */
-export const CONTRACT_START: StorageStart = { kinds: [itemKind, otherKind], follow }
+export const CONTRACT_START: StorageStart = { kinds: [itemKind, otherKind, uploadKind], follow }
 
 export function keeping(id: string, organizationId: string | null, value: Other): KeepingInsert<Other> {
   return { kind: otherKind, do: 'insert', id, organizationId, value, ifTaken: 'keep' }

@@ -21,6 +21,26 @@ const notification = (change: object): Fault =>
   }))
 
 eachIsFound({
+  'an accept names no uploads': [
+    'an upload that a notification names is not removed',
+    notification({ uploads: undefined }),
+  ],
+  'an accept takes uploads that do not exist': [
+    'an accept that names an upload which does not exist',
+    changing((request) => {
+      const notifications = request.notifications.map(({ uploads: _, ...one }) => one)
+      return { ...request, notifications }
+    }),
+  ],
+  'a race names a removed upload': [
+    'of an accept and a removal in a race',
+    accepting(async (accept, requests, state) => {
+      const before = new Map(state.records.get('uploads'))
+      await pause()
+      for (const [id, row] of before) state.records.get('uploads')?.set(id, row)
+      return accept(requests)
+    }),
+  ],
   'an accepted notification has no job': [
     'accept stores the notification',
     accepting(async (accept, requests, state) => {

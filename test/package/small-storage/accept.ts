@@ -1,5 +1,5 @@
 import * as kit from 'carillon/storage-kit'
-import { follow, requireOpen } from './records.ts'
+import { find, follow, requireOpen } from './records.ts'
 import { type DeliveryRow, type Job, keyOf, type NewJob, type NotificationRow, type State } from './state.ts'
 
 type Facts = readonly kit.Fact[]
@@ -22,6 +22,9 @@ export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnsw
   if (ids.size < admitted || stored.some(({ id }) => state.notifications.has(id))) {
     throw new kit.NotifierError('already_exists')
   }
+  const named = stored.flatMap(({ uploads = [] }) => uploads)
+  const isOwn = (id: string) => find(state, kit.uploadKind, { id })?.organization === organizationId
+  if (!named.every(isOwn)) throw kit.uploadGone()
   for (const notification of stored) store(state, organizationId, notification)
   if (quota !== undefined) state.usage.set(period, used + kit.countedOf(notifications, admitted))
   if (idempotency !== undefined && (admitted > 0 || notifications.length === 0)) {
@@ -45,7 +48,14 @@ function store(state: State, organization: string, notification: kit.NewNotifica
   const subject: NotificationRow = {
     ...{ seq: state.next(), id, organization, channel, recipient: to, ...kit.storedContent(content), high },
     ...{ created_at, send_at: sendAt, expires_at: expiresAt, resend_of: resendOf ?? null },
-    ...{ trace: trace ?? null, status: null, sequence: 1, published: 0, fold: null },
+    ...{
+      uploads: notification.uploads ?? [],
+      trace: trace ?? null,
+      status: null,
+      sequence: 1,
+      published: 0,
+      fold: null,
+    },
     ...{ provider: null, provider_message_id: null, error: null, ...kit.labelColumns(notification) },
   }
   state.notifications.set(id, subject)

@@ -160,7 +160,7 @@ function settleNotification(state: State, { subject: row }: Job, settlement: Set
   const reported = reports.map(({ unmatched }) => unmatched.fact)
   const events = addFacts(state, row, facts, reported)
   for (const { key, at } of reports) state.receipts.set(key, { at, unmatched: null })
-  if (content !== undefined) Object.assign(row, kit.storedContent(content))
+  if (content !== undefined) Object.assign(row, kit.storedContent(content), { uploads: [] })
   return events
 }
 

@@ -39,7 +39,7 @@ export function createNotifications(state: State): kit.NotificationRepository {
       if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
       const events = addFacts(state, row, [{ type: 'cancelled' }])
       state.jobs.delete(id)
-      if (content !== undefined) Object.assign(row, kit.storedContent(content))
+      if (content !== undefined) Object.assign(row, kit.storedContent(content), { uploads: [] })
       return { kind: 'cancelled', events }
     },
     retry: async (request) => {

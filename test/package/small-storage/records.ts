@@ -1,7 +1,7 @@
 import * as kit from 'carillon/storage-kit'
 import { pageOf, type RecordRow, type State, where } from './state.ts'
 
-type Result = kit.StoredRecord | 'taken' | 'stale' | 'unknown' | 'no_organization' | null
+type Result = kit.StoredRecord | 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | null
 
 export function createRecords(state: State): kit.Records {
   const read = <Value extends object>(kind: kit.RecordKind<Value>, row: kit.RecordRow) =>
@@ -88,6 +88,8 @@ export function apply(state: State, write: kit.RecordWrite): Result {
   if (write.do === 'replace') return row === undefined ? 'unknown' : replace(state, write, row)
   const record = row === undefined ? null : kit.toRecord(kind, row, state.now())
   if (row === undefined || record === null || !kit.hasFields(record.value, write.only)) return null
+  const isNamed = [...state.notifications.values()].some(({ uploads }) => uploads?.includes(id))
+  if (write.unlessNamed && isNamed) return 'named'
   removeRecords(state, [row])
   return record
 }

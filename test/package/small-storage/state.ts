@@ -2,7 +2,8 @@ import * as kit from 'carillon/storage-kit'
 
 type Mutable<Row> = { -readonly [Column in keyof Row]: Row[Column] }
 
-export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> & kit.ClaimedRow
+export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> &
+  kit.ClaimedRow & { uploads: readonly string[] }
 export type EventRow = kit.EventRow & { readonly seq: number; readonly notification: NotificationRow }
 export type EndpointRow = Mutable<kit.EndpointRow> & { health: kit.EndpointHealth }
 export type RecordRow = kit.RecordRow & kit.RecordColumns & { readonly kind: string }

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
-import { uploadKind, uploadPartKind } from '../../../src/services/attachments/kind.ts'
+import { uploadKind } from '../../../src/domain/upload.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { uploadPartKind } from '../../../src/services/attachments/kind.ts'
 import type { AttachmentOptions } from '../../../src/services/attachments/options.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { mail, notifierWorld } from '../../support/notifier-world.ts'
@@ -13,7 +15,8 @@ const MiB = 1024 * 1024
 async function start(attachments?: AttachmentOptions) {
   const world = notifierWorld()
   const provider = recordingProvider()
-  const notifier = await world.start({ channels: { email: provider }, ...(attachments && { attachments }) })
+  const options = { channels: { email: provider }, retention: { days: 1 } }
+  const notifier = await world.start({ ...options, ...(attachments && { attachments }) })
   await notifier.organizations.create({ id: 'org_a', name: 'A' })
   return { world, provider, notifier, other: notifier.organization('org_a') }
 }
@@ -23,8 +26,19 @@ const withUploads = (...ids: readonly string[]) => ({
   email: { attachments: ids.map((id) => ({ id })) },
 })
 
+/** Characters of uploads and notifications. */
+async function storedBytes({ records, notifications }: Storage): Promise<number> {
+  const owned = { organizationId: DEFAULT_ORGANIZATION }
+  const page = { limit: 100, offset: 0 }
+  const kinds = [uploadKind, uploadPartKind].map((kind) => records.list<object>(kind, owned, page))
+  const { items } = await notifications.list(owned, page)
+  const whole = await Promise.all(items.map(({ id }) => notifications.get(id)))
+  const stored = [...(await Promise.all(kinds)).flatMap((list) => list.items), ...whole]
+  return stored.length === 0 ? 0 : JSON.stringify(stored).length
+}
+
 describe('an upload', () => {
-  it('is copied into the mails that name it, and they do not need it any more', async () => {
+  it('is stored once, and stays for the mails that name it', async () => {
     const { notifier, provider, world } = await start()
     const content = Buffer.alloc(2 * MiB + 1, 'abcdefg')
     const upload = await notifier.attachments.upload(content, about)
@@ -51,6 +65,8 @@ describe('an upload', () => {
     await notifier.attachments.delete(id)
     await expect(notifier.attachments.delete(id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(notifier.send(withUploads(id))).rejects.toMatchObject({ code: 'unknown_attachment' })
+    const stored = () => storedBytes(world.storage)
+    expect(await stored()).toBeLessThan(1.4 * content.length)
     await world.clock.advance(120_000)
     for (const sent of [one, items[0], items[2]]) {
       const ended = sent !== undefined && 'id' in sent ? sent.id : ''
@@ -61,6 +77,12 @@ describe('an upload', () => {
       (email?.attachments ?? []).map((file) => ({ ...file, content: Buffer.from(file.content).toString() })),
     )
     const whole = { ...about, content: content.toString() }
+    const buffers = new Set(
+      provider.messages.flatMap(({ email }) =>
+        (email?.attachments ?? []).flatMap((file) => (file.content.length > 1 ? file.content : [])),
+      ),
+    )
+    expect(buffers.size).toBe(1)
     expect(files.sort((a, b) => b.length - a.length)).toEqual([
       [{ ...whole, filename: 'b.pdf', cid: 'logo' }, { ...about, content: 'a' }, whole],
       [whole],
@@ -137,35 +159,111 @@ describe('an upload', () => {
     await notifier.attachments.upload(new Uint8Array(1), about)
   })
 
-  it('keeps to the limit of files in a message, and of uploads in a batch', async () => {
+  it('keeps to the limit of files in a message', async () => {
     const { notifier } = await start()
     const { id } = await notifier.attachments.upload(new Uint8Array(4 * MiB), about)
     await expect(notifier.send(withUploads(id, id))).rejects.toMatchObject({
       code: 'invalid_parameter',
       details: { field: 'email.attachments' },
     })
-    const batch = await notifier.sendBatch(Array.from({ length: 9 }, () => withUploads(id)))
-    expect(batch.items.flatMap((item) => ('error' in item ? item.error.code : []))).toEqual([
-      'message_too_large',
+    const batch = await notifier.sendBatch([withUploads(id), withUploads(id, id), withUploads(id)])
+    expect(batch.items.map((item) => 'error' in item && item.error.code)).toEqual([
+      false,
+      'invalid_parameter',
+      false,
     ])
   })
 
   it('ends after a day; the retention removes it, and what a killed process left behind', async () => {
     const { notifier, world } = await start()
     const { id } = await notifier.attachments.upload('YQ==', about)
-    const rest = { kind: uploadPartKind, do: 'insert', id: 'att_x/0', value: { content: 'YQ==' } } as const
-    await world.storage.records.write([[{ ...rest, organizationId: DEFAULT_ORGANIZATION }]])
-    const left = async (kind: typeof uploadKind | typeof uploadPartKind) => {
-      const all = { organizationId: DEFAULT_ORGANIZATION }
-      return (await world.storage.records.list<object>(kind, all, { limit: 9, offset: 0 })).items.length
+    const value = { ...about, size: MiB, complete: false }
+    const part = { kind: uploadPartKind, do: 'insert', value: { content: 'YQ==' } } as const
+    const owned = { organizationId: DEFAULT_ORGANIZATION }
+    await world.storage.records.write([
+      [
+        { kind: uploadKind, do: 'insert', id: 'att_x', ...owned, value },
+        { ...part, id: 'att_x/0', ...owned },
+        { kind: uploadKind, do: 'insert', id: 'att_y/rest', ...owned, value },
+        { ...part, id: 'att_y/1', ...owned },
+      ],
+    ])
+    const left = async () => {
+      const kinds = [uploadKind, uploadPartKind]
+      const all = kinds.map((kind) =>
+        world.storage.records.list<object>(kind, owned, { limit: 9, offset: 0 }),
+      )
+      return (await Promise.all(all)).map(({ items }) => items.map((item) => item.id).sort())
     }
     await world.clock.advance(DAY - 1)
     await notifier.validate(withUploads(id))
-    expect([await left(uploadKind), await left(uploadPartKind)]).toEqual([1, 2])
+    expect(await left()).toEqual([['att_x', id].sort(), ['att_x/0', `${id}/0`].sort()])
     await world.clock.advance(1)
     await expect(notifier.validate(withUploads(id))).rejects.toMatchObject({ code: 'unknown_attachment' })
     await world.clock.advance(2 * 3_600_000)
-    expect([await left(uploadKind), await left(uploadPartKind)]).toEqual([0, 0])
+    expect(await left()).toEqual([[], []])
+  })
+
+  it.each(['expired', 'deleted'])('stays %s while a mail names it, also for a resend', async (how) => {
+    const { notifier, world, provider } = await start()
+    const { id } = await notifier.attachments.upload('YQ==', about)
+    const sent = await notifier.send({ ...withUploads(id), sendAt: new Date(world.clock.now() + 2 * DAY) })
+    if (how === 'deleted') await notifier.attachments.delete(id)
+    await world.clock.advance(2 * DAY + 60_000)
+    expect(await world.ended(notifier, sent.id)).toBe('sent')
+    const again = await notifier.notifications.resend(sent.id)
+    await world.clock.advance(60_000)
+    expect(await world.ended(notifier, again.id)).toBe('sent')
+    expect(provider.messages.map(({ email }) => email?.attachments?.[0]?.content)).toEqual([
+      Buffer.from('a'),
+      Buffer.from('a'),
+    ])
+    expect(await storedBytes(world.storage)).toBeGreaterThan(0)
+    await world.clock.advance(DAY + 2 * 3_600_000)
+    expect(await storedBytes(world.storage)).toBe(0)
+  })
+
+  it('is neither read nor copied by a validation or a preview', async () => {
+    const { notifier, world } = await start()
+    const { id } = await notifier.attachments.upload(new Uint8Array(2 * MiB), about)
+    const get = vi.spyOn(world.storage.records, 'get')
+    const shown = { email: { attachments: [{ ...about, size: 2 * MiB }] } }
+    expect((await notifier.validate(withUploads(id))).rendered).toMatchObject(shown)
+    const draft = { channel: 'email', body: 'Hi', email: { attachments: [{ id }] } } as const
+    expect(await notifier.templates.previewDraft(draft)).toMatchObject(shown)
+    await expect(notifier.validate(withUploads(id, id, id, id))).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    expect(get.mock.calls.filter(([kind]) => kind === uploadPartKind)).toEqual([])
+    expect(get.mock.calls.filter(([kind]) => kind === uploadKind)).toHaveLength(3)
+  })
+
+  it('of which many mails are sent is read once', async () => {
+    const { notifier, world, provider } = await start()
+    const { id } = await notifier.attachments.upload(new Uint8Array(2 * MiB), about)
+    const get = vi.spyOn(world.storage.records, 'get')
+    await notifier.sendBatch(Array.from({ length: 60 }, () => withUploads(id)))
+    await world.clock.advance(60_000)
+    expect(provider.messages).toHaveLength(60)
+    expect(get.mock.calls.filter(([kind]) => kind === uploadPartKind)).toHaveLength(3)
+  })
+
+  it('that is removed while a batch is accepted refuses only the mails that name it', async () => {
+    const { notifier, world } = await start()
+    const { id } = await notifier.attachments.upload('YQ==', about)
+    const accept = world.storage.accept
+    let raced = false
+    vi.spyOn(world.storage, 'accept').mockImplementation(async (requests) => {
+      if (!raced) await notifier.attachments.delete(id)
+      raced = true
+      return accept(requests)
+    })
+    const { items } = await notifier.sendBatch([mail, withUploads(id), mail])
+    expect(items.map((item) => ('error' in item ? item.error.code : item.status))).toEqual([
+      'queued',
+      'unknown_attachment',
+      'queued',
+    ])
   })
 
   it('gets the answer of an idempotent send after its end', async () => {

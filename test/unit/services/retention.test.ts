@@ -277,7 +277,8 @@ describe('on its own', () => {
       clock,
       logger: silentLogger(),
       days: 90,
-      expiring: [{ kind: usedTokenKind, olderThanMs: 1, owned: false }],
+      expiring: [{ kind: usedTokenKind, olderThanMs: 1 }],
+      async *removeEnded() {},
       onError() {},
     })
     return { clock, steps, retention, go: () => go() }

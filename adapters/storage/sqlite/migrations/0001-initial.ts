@@ -49,6 +49,14 @@ CREATE TABLE carillon_metadata (
   PRIMARY KEY (organization, name, value, created_at, notification)
 ) STRICT, WITHOUT ROWID;
 
+-- Only of notifications that name uploads, which stay as long.
+CREATE TABLE carillon_named_uploads (
+  notification INTEGER NOT NULL,
+  upload TEXT NOT NULL,
+  PRIMARY KEY (notification, upload)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_named_uploads_by_upload ON carillon_named_uploads (upload);
+
 CREATE TABLE carillon_events (
   notification INTEGER NOT NULL,
   sequence INTEGER NOT NULL,

@@ -6,7 +6,7 @@
  * `xid` is the transaction's number at the time of the call. A statement that runs after the end of that transaction,
  * or outside of one, stores nothing. `database` identifies this database.
  *
- * It locks no row: quota counts are rows of `usage_additions`, folded into `usage` later. The lock on an idempotency
+ * It locks no row that another accept waits for: quota counts are rows of `usage_additions`, folded into `usage` later. The lock on an idempotency
  * record's name tells other accepts whom they wait for. It stores the same as insert.ts and idempotency.ts.
  *
  * A transaction with the snapshot of its first statement would miss a deletion that began later. There a row lock makes
@@ -105,6 +105,10 @@ BEGIN
     -- Finds nothing of those that the quota refused.
     PERFORM carillon.insert_metadata_1(array_agg(id), array_agg(name), array_agg(value))
     FROM json_to_recordset(v_request -> 'pairs') AS p (id text, name text, value text);
+  END IF;
+  IF json_typeof(v_request -> 'named') = 'array' THEN
+    PERFORM carillon.name_uploads_1(array_agg(id), array_agg(upload))
+    FROM json_to_recordset(v_request -> 'named') AS p (id text, upload text);
   END IF;
 
   RETURN json_build_object('kind', 'accepted', 'admitted', v_admitted, 'createdAt', v_now)::text;

@@ -8,7 +8,8 @@
  * poolers do not support. Planning each time took half of the server's work.
  *
  * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see deletions.ts.
- * Metadata has a function of its own, whose settings make it find each notification by its id.
+ * Metadata has a function of its own, whose settings make it find each notification by its id. So have the named uploads:
+ * they are locked against their removal, but not against other accepts.
  */
 export const insert = `
 CREATE FUNCTION carillon.insert_metadata_1(p_ids text[], p_names text[], p_values text[]) RETURNS void
@@ -24,13 +25,35 @@ BEGIN
 END
 $insert$;
 
+CREATE FUNCTION carillon.name_uploads_1(p_notifications text[], p_uploads text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan SET jit = off
+AS $name$
+DECLARE
+  v_named bigint;
+BEGIN
+  PERFORM 1 FROM carillon.r_uploads WHERE id = ANY (p_uploads) ORDER BY id FOR KEY SHARE;
+  INSERT INTO carillon.named_uploads (notification, upload)
+  SELECT n.id, u.id FROM unnest(p_notifications, p_uploads) AS p (id, upload)
+  CROSS JOIN LATERAL (SELECT id, organization FROM carillon.notifications WHERE id = p.id OFFSET 0) AS n
+  CROSS JOIN LATERAL (SELECT id FROM carillon.r_uploads
+    WHERE id = p.upload AND organization = n.organization OFFSET 0) AS u;
+  GET DIAGNOSTICS v_named = ROW_COUNT;
+  IF v_named < (SELECT count(*) FROM unnest(p_notifications) AS p (id)
+      WHERE EXISTS (SELECT FROM carillon.notifications AS n WHERE n.id = p.id)) THEN
+    RAISE foreign_key_violation USING MESSAGE = 'A named upload does not exist.';
+  END IF;
+END
+$name$;
+
 CREATE FUNCTION carillon.insert_1(
   p_now bigint, p_ids text[], p_organizations text[], p_channels text[], p_lanes text[], p_recipients text[],
   p_highs boolean[], p_send_ats bigint[], p_expire_ats bigint[], p_template_ids text[], p_template_names text[],
   p_resend_ofs text[], p_traces text[], p_contents text[], p_attachments text[], p_published boolean,
   p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
   p_persons text[], p_categories text[], p_group_ids text[], p_metadata text[],
-  p_pair_ids text[], p_pair_names text[], p_pair_values text[],
+  p_pair_ids text[], p_pair_names text[], p_pair_values text[], p_naming_ids text[], p_named_uploads text[],
   OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog SET jit = off SET plan_cache_mode = force_generic_plan
@@ -75,6 +98,9 @@ BEGIN
   SELECT CASE WHEN p_published THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
   IF p_pair_ids IS NOT NULL THEN
     PERFORM carillon.insert_metadata_1(p_pair_ids, p_pair_names, p_pair_values);
+  END IF;
+  IF p_naming_ids IS NOT NULL THEN
+    PERFORM carillon.name_uploads_1(p_naming_ids, p_named_uploads);
   END IF;
 END
 $insert$;

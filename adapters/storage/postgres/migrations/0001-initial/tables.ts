@@ -51,6 +51,14 @@ CREATE TABLE carillon.metadata (
   PRIMARY KEY (organization, name, value, created_at, seq, notification)
 ) PARTITION BY RANGE (notification);
 
+-- Only of notifications that name uploads, which stay as long.
+CREATE TABLE carillon.named_uploads (
+  notification text COLLATE "C" NOT NULL,
+  upload text COLLATE "C" NOT NULL,
+  PRIMARY KEY (notification, upload)
+) PARTITION BY RANGE (notification);
+CREATE INDEX named_uploads_by_upload ON carillon.named_uploads (upload);
+
 CREATE TABLE carillon.states (
   created_at bigint NOT NULL, -- this and the next two: copies from the notification
   seq bigint NOT NULL,
@@ -103,6 +111,7 @@ CREATE INDEX deliveries_held ON carillon.deliveries (event_id) WHERE state = 'he
 
 CREATE TABLE carillon.notifications_default PARTITION OF carillon.notifications DEFAULT;
 CREATE TABLE carillon.metadata_default PARTITION OF carillon.metadata DEFAULT;
+CREATE TABLE carillon.named_uploads_default PARTITION OF carillon.named_uploads DEFAULT;
 CREATE TABLE carillon.states_default PARTITION OF carillon.states DEFAULT WITH (fillfactor = 80);
 CREATE TABLE carillon.events_default PARTITION OF carillon.events DEFAULT;
 CREATE TABLE carillon.handovers_default PARTITION OF carillon.handovers DEFAULT;
