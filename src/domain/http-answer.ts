@@ -10,7 +10,7 @@ export interface PostAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** The start of the body, decoded leniently. */
   readonly body: string
-  /** True: the body is incomplete, because it was too long or the connection ended or hung. */
+  /** True: the body is incomplete or unreadable: too long, badly encoded, or the connection ended or hung. */
   readonly cut?: boolean | undefined
   readonly durationMs: number
 }

@@ -3,6 +3,7 @@ import type { Agent, Dispatcher } from 'undici'
 import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
 import type { PostSignal } from '../ports/outgoing.ts'
 import type { Connections } from './connections.ts'
+import { codingsOf, decodeBody } from './content-coding.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
 /** A request whose URL has been checked. */
@@ -40,7 +41,11 @@ export async function exchange(what: Exchange): Promise<PostResult> {
   return new Promise((resolve) => exchangeBy(agent, what, resolve))
 }
 
-function exchangeBy(agent: Agent, what: Exchange, resolve: (result: PostResult) => void): void {
+function exchangeBy(
+  agent: Agent,
+  what: Exchange,
+  resolve: (result: PostResult | Promise<PostResult>) => void,
+): void {
   const request = requestOf(what)
   let sending: Dispatcher.DispatchController | undefined
   let answer: Answer | undefined
@@ -56,7 +61,7 @@ function exchangeBy(agent: Agent, what: Exchange, resolve: (result: PostResult) 
     resolve(
       answer === undefined
         ? { kind: 'failed', reason, requestSent: sending !== undefined, message, durationMs }
-        : { ...answer.read(), durationMs },
+        : answer.read(durationMs),
     )
   }
   const cut = (reason: PostFailure['reason'], message: string): void => {
@@ -111,14 +116,17 @@ function exchangeBy(agent: Agent, what: Exchange, resolve: (result: PostResult) 
 function requestOf({ method, url, headers, body }: Exchange): Agent.DispatchOptions | null {
   const list: string[] = []
   let named = false
+  let asked = false
   for (const [name, value] of Object.entries(headers)) {
     const known = name.toLowerCase()
     if (RESERVED.has(known)) continue
     if (known === 'user-agent') named = true
+    if (known === 'accept-encoding') asked = true
     if (!isValidHeader(name, value)) return null
     list.push(name, value)
   }
   if (!named) list.push('user-agent', 'Carillon')
+  if (!asked) list.push('accept-encoding', 'identity')
   return {
     origin: url.origin,
     method,
@@ -143,7 +151,8 @@ interface Answer {
   /** False: the maximum is reached. */
   add(chunk: Buffer): boolean
   end(): void
-  read(): Omit<PostAnswer, 'durationMs'>
+  /** Some gateways compress although nobody asks for it, so the body may have to be decoded. */
+  read(durationMs: number): PostAnswer | Promise<PostAnswer>
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -164,13 +173,23 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
     end() {
       whole = true
     },
-    read: () => ({
-      kind: 'answered',
-      status,
-      headers: firstValues(headers),
-      body: decoder.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
-      ...(whole ? {} : { cut: true }),
-    }),
+    read(durationMs) {
+      const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+      const first = firstValues(headers)
+      const answer = (body: Buffer, complete: boolean): PostAnswer => ({
+        kind: 'answered',
+        status,
+        headers: first,
+        body: decoder.decode(body),
+        ...(complete ? {} : { cut: true }),
+        durationMs,
+      })
+      const codings = codingsOf(first['content-encoding'] ?? '')
+      if (codings.length === 0 || bytes.length === 0) return answer(bytes, whole)
+      return decodeBody(bytes, codings, maxBytes).then((decoded) =>
+        answer(decoded.bytes, whole && decoded.whole),
+      )
+    },
   }
 }
 

@@ -108,6 +108,7 @@ providerContract(
     const server = await http2Server((stream, { headers, body }) => {
       const act = how
       switch (act.kind) {
+        case 'encoded':
         case 'accept': {
           taken.push({
             to: String(headers[':path']).slice('/3/device/'.length),

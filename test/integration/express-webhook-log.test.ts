@@ -80,6 +80,7 @@ describe('the delivery log of a webhook endpoint', () => {
     expect([first.request, second.request, test.json?.request]).toEqual(got)
     expect([first.request?.url, second.request?.url]).toEqual([`${at}/first?token=t&x=%20`, `${at}/second`])
     expect(Object.keys(first.request?.headers ?? {}).sort()).toEqual([
+      'accept-encoding',
       'content-type',
       'user-agent',
       'webhook-id',

@@ -100,6 +100,7 @@ async function post(
 function headersOf(eventId: string, timestamp: number): Record<string, string> {
   return {
     'content-type': 'application/json',
+    'accept-encoding': 'identity',
     'user-agent': 'carillon-webhooks/1',
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),

@@ -38,19 +38,21 @@ export type ProviderAct =
  * Behaviour over HTTP, after a complete message. `hang-in-body`, `truncate`, `endless`: starts a successful answer,
  * then hangs, closes the connection, or never ends. `html`: a page with the status of success. `empty`: that status
  * without a body. `fault`: a page with this status. `redirect`: 307 to this address. `overloaded`: the service's answer
- * to too many requests, with this `Retry-After`; null: without.
+ * to too many requests, with this `Retry-After`; null: without. `encoded`: accepts the message, and answers with this content
+ * coding although the request does not ask for it.
  */
 export type HttpAct =
   | { readonly kind: 'hang-in-body' | 'truncate' | 'endless' | 'html' | 'empty' }
   | { readonly kind: 'fault'; readonly status: number }
   | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'overloaded'; readonly retryAfter: string | null }
+  | { readonly kind: 'encoded'; readonly coding: 'gzip' | 'deflate' | 'br' }
 
 /** Properties of a provider that add checks. */
 export interface ProviderTraits {
   /** Uses HTTP, and only a readable answer counts, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
-  /** With `http`: a status of success suffices whatever the body; `'empty'`: only with an empty body. Default false. */
+  /** With `http`: a status of success suffices whatever the body; `'empty'`: not with an unexpected body. Default false. */
   readonly statusAlone?: boolean | 'empty' | undefined
   /** Its answers may have `Retry-After`. Default true. */
   readonly retryAfter?: boolean | undefined

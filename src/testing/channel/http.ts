@@ -45,13 +45,22 @@ export function waitsAsAsked(check: Check): void {
 
 export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
   for (const kind of ['truncate', 'html', 'empty'] as const) {
-    const suffices = statusAlone === true || statusAlone === kind
+    const suffices = statusAlone === true || (statusAlone === 'empty' && kind !== 'html')
     const meaning = suffices ? 'is one' : 'leaves nobody knowing'
     check(`a success that cannot be read ${meaning}: ${kind}`, async ({ act, actHttp, send }) => {
       actHttp({ kind })
       assert.equal((await send('1')).kind, suffices ? 'accepted' : 'ambiguous')
       act({ kind: 'accept' })
       assert.equal((await send('2')).kind, 'accepted')
+    })
+  }
+
+  for (const coding of ['gzip', 'deflate', 'br'] as const) {
+    check(`an answer that is encoded unasked is read: ${coding}`, async ({ actHttp, send, taken }) => {
+      actHttp({ kind: 'encoded', coding })
+      const outcome = await send('1')
+      assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome))
+      assert.equal((await taken()).length, 1)
     })
   }
 

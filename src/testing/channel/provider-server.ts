@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { HttpAct, OutcomeRow, ProviderAct } from './harness.ts'
 import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
 
@@ -71,6 +72,7 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
   function replyTo(request: ReceivedRequest): ProviderReply | null {
     switch (how.kind) {
       case 'accept':
+      case 'encoded':
         taken.push(request)
         return options.accept(request, taken.length)
       case 'answer': {
@@ -129,7 +131,7 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
   const respond = (response: ServerResponse, request: ReceivedRequest): void => {
     const reply = options.aside?.(request) ?? replyTo(request)
     if (reply === null) misbehave(response, request, how)
-    else answer(response, request, reply)
+    else answer(response, request, reply, how)
   }
   const receiver = await startReceiver(createServer(receive(requests, respond)), requests)
 
@@ -149,19 +151,28 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
   }
 }
 
-function answer(response: ServerResponse, request: ReceivedRequest, reply: ProviderReply): void {
+const ENCODE = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync } as const
+
+function answer(
+  response: ServerResponse,
+  request: ReceivedRequest,
+  reply: ProviderReply,
+  how: ProviderAct | HttpAct,
+): void {
   const { status, headers = {}, body } = reply
   const carried = Object.entries(request.headers)
     .filter(([name]) => /auth|token|api-?key/.test(name))
     .map(([, value]) => String(value))
     .join(' ')
   const text = bytesOf(body).toString('utf8').replaceAll('$credentials', carried.replaceAll('"', ''))
+  const bytes = how.kind === 'encoded' ? ENCODE[how.coding](text) : Buffer.from(text, 'utf8')
   response.writeHead(status, {
     'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
     ...headers,
-    'content-length': Buffer.byteLength(text),
+    ...(how.kind === 'encoded' ? { 'content-encoding': how.coding } : {}),
+    'content-length': bytes.length,
   })
-  response.end(text)
+  response.end(bytes)
 }
 
 /** Slowly: a client without a limit should fail its check, not exhaust the memory. */

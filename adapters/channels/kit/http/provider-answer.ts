@@ -55,8 +55,10 @@ export function judgeResult(result: PostResult, judge: Judge): Outcome {
     json: cut ? undefined : jsonOf(body),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   }
-  if (success && cut) return unreadable(answer, 'an incomplete body')
-  return judge(answer) ?? (success ? unreadable(answer, 'an unexpected body') : refuse(answer))
+  const judged = judge(answer)
+  // Of a success without its body, only an acceptance by status and headers counts: the message must not go again.
+  if (success && cut) return judged?.kind === 'accepted' ? judged : unreadable(answer, 'an incomplete body')
+  return judged ?? (success ? unreadable(answer, 'an unexpected body') : refuse(answer))
 }
 
 /**
