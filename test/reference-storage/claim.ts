@@ -2,6 +2,7 @@ import { beginningLanes } from '../../src/domain/beginning-lanes.ts'
 import { LONGEST_LEASE_MS } from '../../src/domain/lease.ts'
 import { lostAttempt, lostPost } from '../../src/domain/lost-attempt.ts'
 import { shareSlots } from '../../src/domain/share-slots.ts'
+import { createSlotDivider } from '../../src/domain/slot-divider.ts'
 import { wholeContent } from '../../src/domain/stored-content.ts'
 import type {
   ClaimAnswer,
@@ -66,12 +67,16 @@ function choose(state: MemoryState, request: ClaimRequest): Job[] {
   return oldest === undefined ? [] : [oldest]
 }
 
-function chooseFromLane(state: MemoryState, { lane: name, free }: LaneDemand): Job[] {
+function chooseFromLane(state: MemoryState, { lane: name, free, shared }: LaneDemand): Job[] {
   const lane = state.lanes.get(name)
   if (lane === undefined) return []
   const share = shareSlots(free, lane.high.count, lane.normal.count, lane.turn)
   lane.turn = share.turn
-  return [...takeFairly(lane.high, share.high), ...takeFairly(lane.normal, share.normal)]
+  const slots = createSlotDivider(shared)
+  const high = takeFairly(lane.high, share.high, slots)
+  const normal = takeFairly(lane.normal, share.high + share.normal - high.length, slots)
+  const rest = takeFairly(lane.high, share.high + share.normal - high.length - normal.length, slots)
+  return [...high, ...rest, ...normal]
 }
 
 /** The claimed job for the engine. Undefined: its endpoint takes no deliveries any more. */

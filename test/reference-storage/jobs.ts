@@ -1,3 +1,4 @@
+import type { SlotDivider } from '../../src/domain/slot-divider.ts'
 import { createHeap } from './heap.ts'
 import { addReady, createRoundRobin, type RoundRobin, takeReady } from './round-robin.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
@@ -119,11 +120,12 @@ export function nextRecovered(state: MemoryState, lane: string): Job | undefined
 }
 
 /** Takes up to `count` ready jobs round-robin. */
-export function takeFairly(queue: RoundRobin<Job>, count: number): Job[] {
+export function takeFairly(queue: RoundRobin<Job>, count: number, slots: SlotDivider): Job[] {
   const jobs: Job[] = []
   while (jobs.length < count) {
-    const job = takeReady(queue)
+    const job = takeReady(queue, slots.permits)
     if (job === undefined) break
+    slots.use(job.organizationId, 1)
     // It is no longer counted; `leave` must not subtract it again.
     job.state = 'done'
     jobs.push(job)

@@ -35,15 +35,27 @@ export function addReady<Item extends Waiting>(queue: RoundRobin<Item>, job: Ite
   heap.push(job.number, job)
 }
 
-/** Removes and returns the next job. Undefined: none is ready. */
-export function takeReady<Item extends Waiting>(queue: RoundRobin<Item>): Item | undefined {
-  for (;;) {
+/**
+ * Removes and returns the next job. Undefined: none is ready.
+ *
+ * @param permits false: the organization has no turn
+ */
+export function takeReady<Item extends Waiting>(
+  queue: RoundRobin<Item>,
+  permits: (organization: string) => boolean,
+): Item | undefined {
+  for (let passedOver = 0; passedOver < queue.byOrganization.size; ) {
     const organization = queue.order[queue.next]
     if (organization === undefined) return undefined
     queue.next += 1
     if (queue.next * 2 > queue.order.length) {
       queue.order = queue.order.slice(queue.next)
       queue.next = 0
+    }
+    if (!permits(organization)) {
+      passedOver += 1
+      queue.order.push(organization)
+      continue
     }
     const heap = queue.byOrganization.get(organization)
     const job = heap === undefined ? undefined : popReady(heap)
@@ -54,6 +66,7 @@ export function takeReady<Item extends Waiting>(queue: RoundRobin<Item>): Item |
       return job
     }
   }
+  return undefined
 }
 
 function popReady<Item extends Waiting>(heap: Heap<Item>): Item | undefined {

@@ -3,6 +3,7 @@ import type { ProviderEvent } from '../../src/domain/provider-event.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../src/services/delivery/shared-limits.ts'
+import { createTally } from '../../src/services/delivery/tally.ts'
 import { createWakes } from '../../src/services/delivery/wakes.ts'
 import { configuredProvider } from '../../src/services/providers.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
@@ -42,6 +43,7 @@ export function providerStates(
         wakeIn: createWakes(clock, available).in,
         tell: (event) => void events.push(event),
       },
+      createTally(),
     ),
   )
   return { clock, states, state: states[0] as ProviderState, woken: () => woken, events, errors }
@@ -58,7 +60,7 @@ export const isPaused = (state: ProviderState): boolean => state.pausedMs() > 0
 /** Runs one message until the answer is called. */
 export function message(state: ProviderState): () => Promise<void> {
   let end = (): void => {}
-  const run = state.run(async () => {
+  const run = state.run('org_default', async () => {
     await new Promise<void>((resolve) => (end = resolve))
     return undefined
   })

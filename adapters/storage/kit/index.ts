@@ -55,6 +55,7 @@ export type { RecordKind } from '../../../src/domain/record-kind.ts'
 export { createRetryPlan, type RetryPlan } from '../../../src/domain/retry-plan.ts'
 export { REMOVED } from '../../../src/domain/sensitive.ts'
 export { type SlotShare, shareSlots } from '../../../src/domain/share-slots.ts'
+export { createSlotDivider, type Division, type SlotDivider } from '../../../src/domain/slot-divider.ts'
 export type { Fold, Handover } from '../../../src/domain/status.ts'
 export { type StoredContent, storedContent } from '../../../src/domain/stored-content.ts'
 export { type UploadValue, uploadGone, uploadKind } from '../../../src/domain/upload.ts'
@@ -79,6 +80,7 @@ export type {
   ClaimRequest,
   LaneDemand,
   LeaseRef,
+  SharedSlots,
   StartRef,
 } from '../../../src/ports/storage/claim.ts'
 export type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'

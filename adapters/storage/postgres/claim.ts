@@ -1,5 +1,5 @@
 import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
-import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest, SharedSlots } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { toLabels } from '../rows/labels.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
@@ -12,7 +12,7 @@ import type { RecoverExpired } from './recover.ts'
 const CLAIM = `
   SELECT * FROM carillon.claim_1(
     $1::bigint, $2::bigint, $3::text[], $4::integer[], $5::integer[], $6::text[], $7::text[],
-    $8::bigint[], $9::text[], $10::text, $11::boolean)`
+    $8::jsonb[], $9::bigint[], $10::text[], $11::text, $12::boolean)`
 
 const SELECT_ATTACHMENTS = `
   SELECT id, attachments FROM carillon.notifications WHERE id = ANY ($1::text[]) AND attachments IS NOT NULL`
@@ -100,6 +100,7 @@ export function createClaim(
       own.map((lane) => lane?.turn ?? 0),
       own.map((lane) => lane?.last[0] ?? ''),
       own.map((lane) => lane?.last[1] ?? ''),
+      demands.map(({ shared }) => (shared === undefined ? null : sharedText(shared))),
       ids === null ? null : ids.filter((id) => id !== null),
       'recovered' in request ? request.recovered : null,
       cursor,
@@ -187,6 +188,10 @@ export function createClaim(
     }
     return leaveRecovered(request, answer)
   }
+}
+
+function sharedText({ empty, used, exempt }: SharedSlots): string {
+  return JSON.stringify({ empty, used: Object.fromEntries(used), exempt })
 }
 
 const isNotification = ({ jobId }: ClaimedRow): boolean => jobId % 2 === 0

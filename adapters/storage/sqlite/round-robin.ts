@@ -1,4 +1,5 @@
 import { shareSlots } from '../../../src/domain/share-slots.ts'
+import { createSlotDivider, type SlotDivider } from '../../../src/domain/slot-divider.ts'
 import type { LaneDemand } from '../../../src/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
 
@@ -82,15 +83,20 @@ export function createRoundRobin(connection: Connection): LeaseInTurn {
   const oldest = connection.statement<JobRow>(OLDEST)
   const lanes = new Map<string, LaneTurns>()
 
-  /** At most `most` organizations, in round-robin order after `last`. */
-  function organizationsAfter(lane: string, high: number, last: string, most: number): string[] {
+  /** At most `most` organizations that may have a slot, in round-robin order after `last`. */
+  function organizationsAfter(
+    { lane, high }: Place,
+    last: string,
+    most: number,
+    slots: SlotDivider,
+  ): string[] {
     const organizations: string[] = []
     let after = last
     let wrapped = last === ''
     while (organizations.length < most) {
       const next = nextOrganization().get(lane, high, after)?.organization
       if (next !== undefined && !(wrapped && last !== '' && next > last)) {
-        organizations.push(next)
+        if (slots.permits(next)) organizations.push(next)
         after = next
       } else if (wrapped) break
       else {
@@ -101,57 +107,62 @@ export function createRoundRobin(connection: Connection): LeaseInTurn {
     return organizations
   }
 
-  /** Divides `count` jobs evenly. Unused shares go to the other organizations. */
-  function leaseEvenly(count: number, from: Place, last: LaneTurns['last'], lease: LeaseJob): JobRow[] {
+  /** Divides at most `count` jobs. Unused shares go to the other organizations; the next claim starts behind the last. */
+  function leaseEvenly(
+    count: number,
+    from: Place,
+    last: LaneTurns['last'],
+    slots: SlotDivider,
+    lease: LeaseJob,
+  ): JobRow[] {
     const jobs: JobRow[] = []
-    let waiting = organizationsAfter(from.lane, from.high, last[from.high], count)
-    while (jobs.length < count && waiting.length > 0) {
-      const shares = divide(count - jobs.length, waiting)
-      // The first organizations may get one more. The next claim starts behind them.
-      const most = shares[0]?.share
-      last[from.high] = shares.findLast(({ share }) => share === most)?.organization ?? ''
-      const withMore = shares.filter(({ organization, share }) => {
+    let waiting = organizationsAfter(from, last[from.high], count, slots)
+    for (;;) {
+      const { shares, last: behind } = slots.divide(count - jobs.length, waiting)
+      if (behind === null) return jobs
+      last[from.high] = behind
+      waiting = waiting.filter((organization, index) => {
+        const share = shares[index] ?? 0
+        if (share === 0) return true
         const chosen = oldest().all(from.lane, from.high, organization, share)
         for (const job of chosen) lease(job)
         jobs.push(...chosen)
+        slots.use(organization, chosen.length)
         return chosen.length === share
       })
-      waiting = withMore.map(({ organization }) => organization)
     }
-    return jobs
   }
 
-  /** With room for all jobs the order does not matter. The round-robin starts again. */
-  function leaseAll(lane: string, lease: LeaseJob): JobRow[] {
-    const jobs = allReady().all(lane)
-    for (const job of jobs) lease(job)
-    return jobs
+  /** All ready jobs of a lane, if all may be leased: then their order does not matter. */
+  function whole({ lane, free }: LaneDemand, ready: number, slots: SlotDivider): JobRow[] | null {
+    if (ready > free) return null
+    const jobs = ready === 0 ? [] : allReady().all(lane)
+    return slots.hold(jobs.map(({ organization }) => organization)) ? jobs : null
   }
 
-  return function leaseInTurn({ lane: name, free }, lease) {
+  return function leaseInTurn(demand, lease) {
+    const { lane: name, free, shared } = demand
     const { ready, high } = countReady().get(name, free + 1) ?? { ready: 0, high: 0 }
-    if (high === 0 && ready <= free) {
+    const slots = createSlotDivider(shared)
+    const all = high > 0 ? null : whole(demand, ready, slots)
+    if (all !== null) {
+      // The round-robin starts again.
       lanes.delete(name)
-      return ready === 0 ? [] : leaseAll(name, lease)
+      for (const job of all) lease(job)
+      return all
     }
     const lane: LaneTurns = lanes.get(name) ?? { turn: 0, last: ['', ''] }
     lanes.set(name, lane)
     const normal = high === 0 ? free : (countNormal().get(name, free)?.ready ?? 0)
     const share = shareSlots(free, high, normal, lane.turn)
     lane.turn = share.turn
-    const jobs = share.high === 0 ? [] : leaseEvenly(share.high, { lane: name, high: 1 }, lane.last, lease)
-    if (share.normal > 0) jobs.push(...leaseEvenly(share.normal, { lane: name, high: 0 }, lane.last, lease))
-    return jobs
+    const most = share.high + share.normal
+    const take = (count: number, priority: 0 | 1): JobRow[] =>
+      leaseEvenly(count, { lane: name, high: priority }, lane.last, slots, lease)
+    const urgent = take(share.high, 1)
+    // What the organizations of one priority may not have goes to the other.
+    const others = take(most - urgent.length, 0)
+    if (high > 0) urgent.push(...take(most - urgent.length - others.length, 1))
+    return [...urgent, ...others]
   }
-}
-
-/** Shares differ by at most one, larger ones first, without empty ones. */
-function divide(
-  count: number,
-  organizations: readonly string[],
-): { readonly organization: string; readonly share: number }[] {
-  const among = organizations.slice(0, count)
-  const share = Math.floor(count / among.length)
-  const ahead = count % among.length
-  return among.map((organization, index) => ({ organization, share: index < ahead ? share + 1 : share }))
 }

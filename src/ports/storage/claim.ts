@@ -23,6 +23,22 @@ export interface LaneDemand {
    * Default: false.
    */
   readonly begin?: boolean | undefined
+  /** Present: organizations share the lane's slots by the rule of {@link SharedSlots}. Default: only by round-robin. */
+  readonly shared?: SharedSlots | undefined
+}
+
+/**
+ * Slots that organizations share. A claim fills a slot with an organization's job only while more slots are empty than
+ * the organization has in use. So hanging jobs always leave a slot to an organization without any. Jobs that may not
+ * start are passed over.
+ */
+export interface SharedSlots {
+  /** Empty slots, at least `LaneDemand.free`; a rate limit may leave fewer of them to be filled now. */
+  readonly empty: number
+  /** Slots in use by organization. Absent: none. */
+  readonly used: ReadonlyMap<string, number>
+  /** The organization that may take all. Null: none may. */
+  readonly exempt: string | null
 }
 
 export interface ClaimAnswer {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterTurns } from '../../coalesce/end-of-turn.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest, LaneDemand } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Lanes } from './lane.ts'
 import type { Offers, Taken } from './offers.ts'
@@ -68,6 +68,8 @@ export function createDispatcher({
   let due = new Set<string>()
   /** Lanes woken since the last claim began. */
   const woken = new Set<string>()
+  /** Empty slots of shared lanes that a claim has left: no organization with jobs may have more of them. */
+  const left = new Map<string, number>()
   let recovered: readonly string[] = []
   /** Running jobs with the time of their claim (monotonic). */
   const running = new Map<Promise<void>, number>()
@@ -226,13 +228,13 @@ export function createDispatcher({
     return { lanes: lanes.demand(due), leaseMs }
   }
 
-  /** True: no slot is free, and more jobs are due than there are slots, so the claim would learn nothing. */
+  /** True: no slot may be filled, and more jobs are due than there are slots, so the claim would learn nothing. */
   function isIdle(request: ClaimRequest | number): boolean {
     return (
       offers === undefined &&
       typeof request !== 'number' &&
       'lanes' in request &&
-      request.lanes.length === 0 &&
+      request.lanes.every(({ lane, shared }) => (shared?.empty ?? 1) <= (left.get(lane) ?? 0)) &&
       due.size > 0
     )
   }
@@ -282,13 +284,26 @@ export function createDispatcher({
     else for (const lane of claimable) if (!known.has(lane) && !woken.has(lane)) due.delete(lane)
   }
 
+  function learnLeft({ lane, free, shared }: LaneDemand, jobs: readonly ClaimedJob[]): void {
+    left.delete(lane)
+    if (shared === undefined || shared.exempt !== null) return
+    const taken = jobs.filter((job) => job.lane === lane).length
+    if (taken < free) left.set(lane, shared.empty - taken)
+  }
+
+  function hasMore({ jobs }: ClaimAnswer, asked: readonly LaneDemand[]): boolean {
+    for (const demand of asked) learnLeft(demand, jobs)
+    const names = new Set(asked.map(({ lane }) => lane))
+    const worthAsking = (lane: string): boolean => !names.has(lane) || (jobs.length > 0 && !left.has(lane))
+    return [...due].some((lane) => hasRoom(lane) && worthAsking(lane))
+  }
+
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
     learnLanes(answer.lanes)
     // If no job came, another process has it: no reason to ask again at once.
     const taken = 'recovered' in request && answer.jobs.length === 0
     recovered = taken ? [] : answer.recoveredLanes
-    const asked = 'lanes' in request ? new Set(request.lanes.map(({ lane }) => lane)) : new Set<string>()
-    const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
+    const more = hasMore(answer, 'lanes' in request ? request.lanes : [])
     // No other job waits.
     if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
     const turnMs = recovered.some(hasRoom) ? othersUntil - clock.monotonic() : pollMs

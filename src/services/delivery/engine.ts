@@ -34,6 +34,7 @@ import { createProviderState } from './provider-state.ts'
 import { createQueueDispatch } from './queue-dispatch.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './records.ts'
 import { createSharedLimits } from './shared-limits.ts'
+import { createTally } from './tally.ts'
 import { createWakes } from './wakes.ts'
 
 /** The delivery engine of a process, for notifications and webhook events. */
@@ -167,10 +168,11 @@ export function createEngine(options: EngineOptions): Engine {
       mayHaveGone: (job) => mayHaveGone(storage, job),
     },
     events: { ...options, attempts, unsigned },
-    group: ({ providers, weights }) => ({
-      states: providers.map((provider) => createProviderState(provider, about)),
-      choose: createChoose(weights),
-    }),
+    group({ providers, weights }) {
+      const used = createTally()
+      const states = providers.map((provider) => createProviderState(provider, about, used))
+      return { states, used, choose: createChoose(weights) }
+    },
     freed: available,
     wakeIn: wakes.in,
   })

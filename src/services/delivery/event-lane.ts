@@ -35,7 +35,8 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
     begin: true,
     free: slots.free,
     async run(job) {
-      if (job.kind === 'event') await attempts.run(job, (stop) => slots.run(() => deliver(job, stop)))
+      if (job.kind === 'event')
+        await attempts.run(job, (stop) => slots.run(job.organizationId, () => deliver(job, stop)))
     },
   }
 }

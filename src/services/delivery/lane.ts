@@ -12,10 +12,20 @@ export interface Lane {
   giveBack?(): void
   /** Nothing is decided before an attempt: a claim may begin it. */
   readonly begin: boolean
-  /** Lanes of one pool share their slots. Default: a pool of its own. */
-  readonly pool?: object
+  /** The slots, if organizations or lanes share them. */
+  readonly pool?: SlotPool | null
   /** Runs a claimed job. Resolves when it is settled, or left to its lease while the storage is away. */
   run(job: ClaimedJob): Promise<void>
+}
+
+/** Slots that lanes share. */
+export interface SlotPool {
+  /** Number of slots that may be filled now. */
+  free(): number
+  /** Number of empty slots, at least {@link free}: a rate limit may permit fewer. */
+  empty(): number
+  /** Number of used slots by organization. */
+  used(): ReadonlyMap<string, number>
 }
 
 /** Finds lanes by name. */

@@ -1,14 +1,16 @@
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { type Demand, share, spared } from '../../domain/share.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 import { laneParts, ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderSet } from '../providers.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
-import type { Lane, Lanes } from './lane.ts'
+import type { Lane, Lanes, SlotPool } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { ProviderHealth, WaitingLane } from './records.ts'
-import { type Demand, share, spared } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
+import { createTally } from './tally.ts'
 
 /** The lanes of a process with their state. */
 export interface LaneSet extends Lanes {
@@ -18,6 +20,9 @@ export interface LaneSet extends Lanes {
   /** Lanes with work and no available provider here. @param due lanes with work */
   waiting(due: Iterable<string>): readonly WaitingLane[]
 }
+
+/** The lane of providers that serve several organizations. */
+type SharedLane = Required<Lane> & { readonly pool: SlotPool }
 
 /** A lane with demand. */
 interface Wanted {
@@ -56,7 +61,7 @@ const ENDPOINT_PREFIX = 'wh_'
 export function createLanes(options: LaneSetOptions): LaneSet {
   const { registry, notifications, events } = options
   const groups: ProviderGroup[] = []
-  const shared = new Map<string, Required<Lane>>()
+  const shared = new Map<string, SharedLane>()
   const plain = new Map<string, Lane>()
   const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
   /** The organizations of endpoints. An unknown endpoint counts as its own owner. */
@@ -64,8 +69,12 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes whose unused permits can be returned. */
   const prepared = new Set<Lane>()
-  /** All requests to endpoints. */
-  const posts = { taken: 0 }
+  /** Requests to endpoints by organization. */
+  const posts = createTally()
+  const leftPosts = (): number => ALL_ENDPOINTS - posts.all()
+  const postPool: SlotPool = { free: leftPosts, empty: leftPosts, used: () => posts.of }
+  /** A shared provider has had a message of an organization other than the default one. */
+  let several = false
   /** Rotates which lane comes first when lanes share the rest. */
   let turn = 0
 
@@ -75,7 +84,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     if (set !== null) {
       const group = options.group(set)
       groups.push(group)
-      shared.set(channel, createNotificationLane(group, notifications))
+      shared.set(channel, sharedLane(createNotificationLane(group, notifications, exempt)))
     } else if (instances !== null) {
       plain.set(
         channel,
@@ -84,16 +93,47 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     }
   }
 
+  /** An application without other organizations has all slots for its own. */
+  function exempt(): string | null {
+    return several ? null : DEFAULT_ORGANIZATION
+  }
+
+  function sharedLane(lane: Required<Lane>): SharedLane {
+    return {
+      ...lane,
+      pool: lane.pool as SlotPool,
+      run(job) {
+        several ||= job.organizationId !== DEFAULT_ORGANIZATION
+        return lane.run(job)
+      },
+    }
+  }
+
+  /** A shared lane as one organization may use it. */
+  function partOf(lane: SharedLane | null, organizationId: string): SharedLane | null {
+    if (lane === null) return null
+    const { pool } = lane
+    const most = (): number =>
+      organizationId === exempt()
+        ? Number.POSITIVE_INFINITY
+        : spared(pool.empty(), pool.used().get(organizationId) ?? 0)
+    return {
+      ...lane,
+      free: () => Math.min(lane.free(), most()),
+      room: () => Math.min(lane.room(), most()),
+    }
+  }
+
   function endpointLane(id: string): Lane {
     const known = endpoints.get(id)
     if (known !== undefined) return known.lane
     if (endpoints.size >= KEPT) forgetIdle()
     const slots = createSlots(PER_ENDPOINT, options.freed, posts)
-    const free = (): number => Math.min(slots.free(), spared(ALL_ENDPOINTS - posts.taken, slots.busy()))
+    const free = (): number => Math.min(slots.free(), spared(leftPosts(), slots.busy()))
     const eventLane = createEventLane({ free, run: slots.run }, events)
     const lane: Lane = {
       ...eventLane,
-      pool: posts,
+      pool: postPool,
       run(job) {
         own(id, job.organizationId)
         return eventLane.run(job)
@@ -111,31 +151,45 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     owners.set(endpoint, organizationId)
   }
 
-  /** Divides shared slots among lanes. */
-  function divided(pool: object, lanes: readonly Wanted[]): LaneDemand[] {
-    const all = lanes.reduce((sum, { free }) => sum + free, 0)
-    const spare = pool === posts
-    const left = spare ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
-    const enough = spare ? left - PER_ENDPOINT : left
-    const shares = all <= enough ? null : share(left, lanes.map(demandOf), usedPosts(), turn, spare)
-    if (shares !== null) turn += left
+  /** Divides the slots of a pool among its lanes. */
+  function divided(pool: SlotPool | null, lanes: readonly Wanted[]): LaneDemand[] {
+    const empty = pool?.empty() ?? 0
+    const shares = pool === null ? null : sharesOf(pool, lanes, empty)
+    const given = shares?.reduce((sum, share) => sum + share, 0) ?? 0
     return lanes.flatMap(({ name, lane, free }, index) => {
       const most = shares === null ? free : (shares[index] ?? 0)
-      return most === 0 ? [] : [{ lane: name, free: most, begin: lane.begin }]
+      if (most === 0) return []
+      const demand = { lane: name, free: most, begin: lane.begin }
+      if (pool === null || !shared.has(name)) return [demand]
+      const left = empty - (shares === null ? 0 : given - most)
+      return [{ ...demand, shared: { empty: left, used: pool.used(), exempt: exempt() } }]
     })
   }
 
-  function demandOf({ name, free: most }: Wanted): Demand {
-    return { most, used: endpoints.get(name)?.slots.busy() ?? 0, owner: owners.get(name) ?? name }
+  /** Null: each lane may have all that it can use. */
+  function sharesOf(pool: SlotPool, lanes: readonly Wanted[], empty: number): number[] | null {
+    if (pool === postPool) {
+      const all = lanes.reduce((sum, { free }) => sum + free, 0)
+      if (all <= empty - PER_ENDPOINT) return null
+    } else if (lanes.length === 1) return null
+    const slots = pool.free()
+    turn += slots
+    return share(
+      slots,
+      lanes.map((lane) => demandOf(lane, pool)),
+      pool.used(),
+      turn,
+      empty,
+    )
   }
 
-  function usedPosts(): Map<string, number> {
-    const used = new Map<string, number>()
-    for (const [id, { slots }] of endpoints) {
-      const owner = owners.get(id) ?? id
-      used.set(owner, (used.get(owner) ?? 0) + slots.busy())
-    }
-    return used
+  function demandOf({ name, free: most }: Wanted, pool: SlotPool): Demand {
+    if (pool === postPool)
+      return { most, used: endpoints.get(name)?.slots.busy() ?? 0, owner: owners.get(name) ?? name }
+    const { organizationId: owner } = laneParts(name)
+    // The lane of all other organizations.
+    if (owner === null) return { most, used: 0, owner: name, exempt: true }
+    return { most, used: pool.used().get(owner) ?? 0, owner, exempt: owner === exempt() }
   }
 
   function forgetIdle(): void {
@@ -158,7 +212,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       channel,
       organizationId,
       instances,
-      shared: everybodys,
+      shared: partOf(everybodys, organizationId),
       delivery: notifications,
       group,
       wakeIn,
@@ -194,12 +248,12 @@ export function createLanes(options: LaneSetOptions): LaneSet {
         const lane = get(name)
         const free = lane?.free() ?? 0
         if (lane === undefined || free === 0) continue
-        const { pool = lane } = lane
-        const sharers = wanted.get(pool) ?? []
+        const { pool } = lane
+        const sharers = wanted.get(pool ?? lane) ?? []
         sharers.push({ name, lane, free })
-        wanted.set(pool, sharers)
+        wanted.set(pool ?? lane, sharers)
       }
-      return [...wanted].flatMap(([pool, lanes]) => divided(pool, lanes))
+      return [...wanted.values()].flatMap((lanes) => divided(lanes[0]?.lane.pool ?? null, lanes))
     },
     giveBack() {
       for (const lane of prepared) lane.giveBack?.()

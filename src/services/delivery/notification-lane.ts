@@ -22,6 +22,7 @@ import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 import type { Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
+import { createTally, type Tally } from './tally.ts'
 
 type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
@@ -66,20 +67,27 @@ export interface ProviderGroup {
   /** In order of preference. */
   readonly states: readonly ProviderState[]
   readonly choose: Choose
+  /** Counts the used slots of all. */
+  readonly used: Tally
   /** A provider refused the credentials and is paused for this time. */
   refused?(pausedMs: number): void
 }
 
-/** The lane of one set of providers. */
+/**
+ * The lane of one set of providers.
+ *
+ * @param exempt the organization that may use all slots, null: none may. Undefined: the providers serve one organization
+ */
 export function createNotificationLane(
-  { states, choose, refused }: ProviderGroup,
+  { states, choose, used, refused }: ProviderGroup,
   delivery: NotificationDelivery,
+  exempt?: () => string | null,
 ): Required<Lane> {
   const { registry, attempts, processor, clock, logger, observer, random, onError, findAddress } = delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
-  /** Jobs whose history is being read. Each will need a slot. */
-  let reading = 0
+  /** Jobs whose history or address is being read. Each will need a slot. */
+  const reading = createTally()
   /** Jobs going back to the storage without a slot. */
   let returning = 0
   /** Due time of the last job that waits for a provider. */
@@ -101,12 +109,18 @@ export function createNotificationLane(
     const [single] = reachable
     if (states.length === 1 && single !== undefined)
       return single.takes() > 0 || single.waits() ? single : undefined
-    const asked = eligible(job, reachable)
+    const asked = eligible(job, reachable).filter((state) => mayUse(job, state))
     const free = asked.filter((state) => state.takes() > 0)
     if (free.length > 0) return choose(free)
     const waiting = asked.filter((state) => state.waits())
     return waiting.length === 0 ? undefined : choose(waiting)
   }
+
+  /** Claims leave room in the lane, but not at each provider. */
+  const mayUse = ({ organizationId }: NotificationJob, state: ProviderState): boolean =>
+    exempt === undefined ||
+    organizationId === exempt() ||
+    (state.used.get(organizationId) ?? 0) < state.empty()
 
   async function deliver(
     job: NotificationJob,
@@ -291,11 +305,11 @@ export function createNotificationLane(
 
   /** Reads whether only one provider may be asked, if another process made the last attempt. */
   async function recall(job: NotificationJob): Promise<void> {
-    reading += 1
+    reading.add(job.organizationId)
     try {
       history.retry(job, await delivery.lastAmbiguous(job))
     } finally {
-      reading -= 1
+      reading.remove(job.organizationId)
     }
   }
 
@@ -304,7 +318,7 @@ export function createNotificationLane(
     job: NotificationJob,
     looking: Promise<AddressNow>,
   ): Promise<NotificationJob | null> {
-    reading += 1
+    reading.add(job.organizationId)
     try {
       const now = isExpired(job) ? null : await looking
       // Ended as expired by the attempt that follows.
@@ -315,7 +329,7 @@ export function createNotificationLane(
       else await waitForPeople(job, now)
       return null
     } finally {
-      reading -= 1
+      reading.remove(job.organizationId)
     }
   }
 
@@ -351,19 +365,29 @@ export function createNotificationLane(
     const state = take(job, reachable)
     await (state === undefined
       ? goBack(job, reachable)
-      : state.run((pass) => deliver(job, state, pass, stop, movedTo)))
+      : state.run(job.organizationId, (pass) => deliver(job, state, pass, stop, movedTo)))
   }
 
   const sum = (count: (state: ProviderState) => number): number =>
-    returning >= MOST_RETURNING
-      ? 0
-      : Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading)
+    Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading.all())
+
+  const unlessReturning = (count: (state: ProviderState) => number): number =>
+    returning >= MOST_RETURNING ? 0 : sum(count)
+
+  const free = (): number => unlessReturning((state) => state.free())
 
   return {
     begin: false,
-    pool: states,
-    free: () => sum((state) => state.free()),
-    room: () => sum((state) => state.room()),
+    pool:
+      exempt === undefined
+        ? null
+        : {
+            free,
+            empty: () => sum((state) => state.empty()),
+            used: () => (reading.all() === 0 ? used.of : added(used.of, reading.of)),
+          },
+    free,
+    room: () => unlessReturning((state) => state.room()),
     prepare() {
       const asked = states.flatMap((state) => state.prepare() ?? [])
       return asked.length === 0 ? undefined : Promise.all(asked)
@@ -381,6 +405,15 @@ export function createNotificationLane(
       })
     },
   }
+}
+
+function added(
+  some: ReadonlyMap<string, number>,
+  more: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const sums = new Map(some)
+  for (const [owner, count] of more) sums.set(owner, (sums.get(owner) ?? 0) + count)
+  return sums
 }
 
 const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)

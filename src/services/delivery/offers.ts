@@ -1,3 +1,4 @@
+import { spared } from '../../domain/share.ts'
 import type { QueueWorker } from '../../ports/queue.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 
@@ -41,7 +42,7 @@ export function createOffers(): Offers {
     take(demand) {
       const taken = sets
       sets = []
-      const free = new Map(demand.map(({ lane, free }) => [lane, free]))
+      const free = new Map(demand.map((one) => [one.lane, Math.min(one.free, mostOf(one))]))
       const ids = new Set<string>()
       const left = new Set<string>()
       for (const { jobId, lane } of taken.flatMap(({ refs }) => refs)) {
@@ -68,4 +69,10 @@ export function createOffers(): Offers {
       sets = []
     },
   }
+}
+
+/** So few that the rule of shared slots permits them, whichever organizations they belong to. */
+function mostOf({ shared }: LaneDemand): number {
+  if (shared === undefined || shared.exempt !== null) return Number.POSITIVE_INFINITY
+  return spared(shared.empty, Math.max(0, ...shared.used.values()))
 }

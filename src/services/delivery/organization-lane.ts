@@ -56,7 +56,6 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     readonly lane: Required<Lane>
     readonly group: ProviderGroup
   } | null = null
-  const pool = {}
   let running = 0
   /** Keeps the providers open from before the claim until its jobs are here. */
   let letGo: (() => void) | null = null
@@ -141,7 +140,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   return {
     begin: false,
     get pool() {
-      return lane()?.pool ?? pool
+      return lane()?.pool ?? null
     },
     states: () => (lane() !== null && lane() !== shared ? (opened?.group.states ?? []) : []),
     blocked,

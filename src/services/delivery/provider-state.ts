@@ -9,6 +9,7 @@ import { GRACE_MS } from './send-attempt.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import { createSlots, type Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
+import type { Tally } from './tally.ts'
 
 /** The state of a provider: slots, rate and circuit breaker. */
 export interface ProviderState {
@@ -19,6 +20,10 @@ export interface ProviderState {
   takes(): number
   /** A claimed message may wait in a slot until the rate permits it. */
   waits(): boolean
+  /** Number of empty slots that may be filled now or later, regardless of the rate; 0 during a pause. */
+  empty(): number
+  /** Number of used slots by organization. */
+  readonly used: ReadonlyMap<string, number>
   /** Maximum of {@link free} after {@link prepare}. */
   room(): number
   /** Reads shared state before a claim. Undefined: not needed. */
@@ -28,7 +33,7 @@ export interface ProviderState {
   /** Milliseconds left of the pause; 0: not paused. */
   pausedMs(): number
   /** Runs a task in a slot, then the function that it returns. Resolves after both. */
-  run(task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
+  run(organizationId: string, task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
   /** The provider answered: it works. */
   succeeded(): void
   /** The result is unknown, for example after a timeout. */
@@ -64,14 +69,17 @@ export interface ProviderStateOptions {
 /**
  * Limits a provider's concurrency, so that a slow one delays only itself, and its rate; pauses it after faults, so that
  * an outage does not use up the attempts of all waiting messages.
+ *
+ * @param together counts the used slots of all providers of a lane
  */
 export function createProviderState(
   provider: ConfiguredProvider,
   options: ProviderStateOptions,
+  together: Tally,
 ): ProviderState {
   const { clock, limits, wakeIn } = options
   const { channel, name, organizationId } = provider
-  const places = createSlots(provider.maxConcurrent, options.available)
+  const places = createSlots(provider.maxConcurrent, options.available, together)
   const keys = providerKeys(provider)
   const about = { channel, provider: name, organizationId }
   const breaker = createCircuitBreaker({
@@ -112,6 +120,8 @@ export function createProviderState(
     free: () => (awake() ? Math.min(slots(), pace?.granted() ?? Number.POSITIVE_INFINITY) : 0),
     takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
     waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
+    empty: () => (awake() ? slots(places.empty()) : 0),
+    used: places.used,
     prepare() {
       // Lanes that share it ask once: permits beyond its slots would count unused.
       if (preparing !== undefined) return preparing
@@ -126,12 +136,12 @@ export function createProviderState(
     giveBack() {
       if (places.busy() === 0) breaker.release(breaker.probe())
     },
-    run(task) {
+    run(organizationId, task) {
       const permit = pace?.take()
       const pass: Pass = (stop) => pace?.pass(permit, stop)
       const probe = breaker.probe()
-      if (probe === null) return places.run(() => task(pass))
-      return places.run(async () => {
+      if (probe === null) return places.run(organizationId, () => task(pass))
+      return places.run(organizationId, async () => {
         try {
           return await task(pass)
         } finally {

@@ -1,3 +1,5 @@
+import { createTally, type Tally } from './tally.ts'
+
 /** Records the end of an attempt. */
 export type Settle = () => Promise<void>
 
@@ -9,11 +11,13 @@ export interface Slots {
   empty(): number
   /** Number of used slots. */
   busy(): number
+  /** Number of used slots by organization. */
+  readonly used: ReadonlyMap<string, number>
   /**
    * Runs `task` in a slot, and the function it returns after the slot is free: the next message starts while an outcome
    * is recorded. Resolves after both.
    */
-  run(task: () => Promise<Settle | undefined>): Promise<void>
+  run(organizationId: string, task: () => Promise<Settle | undefined>): Promise<void>
 }
 
 /**
@@ -22,34 +26,37 @@ export interface Slots {
  * @param freed called when a slot may have become free
  * @param together counts the used slots of all that share it
  */
-export function createSlots(most: number, freed: () => void, together = { taken: 0 }): Slots {
+export function createSlots(most: number, freed: () => void, together: Tally): Slots {
   /** Tasks without a slot, in order. */
   const waiting: (() => void)[] = []
+  const used = createTally()
   let taken = 0
   let settling = 0
-  const busy = (): number => taken + waiting.length
-  const empty = (): number => Math.max(0, most - busy())
+  const empty = (): number => Math.max(0, most - used.all())
 
-  function leave(): void {
-    together.taken -= 1
+  function leave(organizationId: string): void {
+    together.remove(organizationId)
+    used.remove(organizationId)
     const next = waiting.shift()
     if (next === undefined) taken -= 1
     else next()
   }
 
   return {
-    busy,
+    busy: used.all,
+    used: used.of,
     empty,
     free: () => (settling >= 2 * most ? 0 : empty()),
-    async run(task) {
-      together.taken += 1
+    async run(organizationId, task) {
+      together.add(organizationId)
+      used.add(organizationId)
       if (taken < most) taken += 1
       else await new Promise<void>((resolve) => waiting.push(resolve))
       let settle: Settle | undefined
       try {
         settle = await task()
       } finally {
-        leave()
+        leave(organizationId)
       }
       if (settle === undefined) return
       settling += 1

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { ClaimedJob, LaneDemand, SharedSlots } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { accept, claim, claimOne, countOf, ended, idOf, note, notes, organization } from './fixtures.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  countOf,
+  ended,
+  idOf,
+  LANE,
+  LEASE_MS,
+  note,
+  notes,
+  organization,
+} from './fixtures.ts'
 import type { Check } from './harness.ts'
 
 export function fairnessChecks(check: Check): void {
@@ -127,6 +139,103 @@ export function fairnessChecks(check: Check): void {
     assert.equal((await claim(storage, 10)).length, 10)
   })
 
+  check('an organization gets a shared slot only while more are empty than it has', async ({ storage }) => {
+    const [busy, other] = [await organization(storage), await organization(storage)]
+    await accept(storage, notes(100), busy)
+    const taken = async (free: number, empty: number, used: number): Promise<number> => {
+      const jobs = await claimShared(storage, { free, empty, used: new Map([[busy, used]]) })
+      await storage.release(jobs)
+      return jobs.length
+    }
+    assert.deepEqual(
+      [await taken(10, 10, 0), await taken(7, 7, 3), await taken(5, 5, 5), await taken(4, 4, 6)],
+      [5, 2, 0, 0],
+    )
+    // A rate limit permits fewer than are empty.
+    assert.deepEqual([await taken(2, 10, 4), await taken(1, 4, 4)], [2, 0])
+    await accept(storage, notes(2), other)
+    assert.equal(await taken(1, 200, 0), 1)
+    const few = await claimShared(storage, { free: 8, empty: 8, used: new Map([[busy, 8]]) })
+    assert.deepEqual(
+      few.map(({ organizationId }) => organizationId),
+      [other, other],
+    )
+  })
+
+  check('organizations that fill shared slots together leave one to the next', async ({ storage }) => {
+    const organizations = []
+    for (let index = 0; index < 4; index += 1) organizations.push(await organization(storage))
+    for (const id of organizations) await accept(storage, notes(100), id)
+    const used = new Map<string, number>()
+    let empty = 20
+    for (;;) {
+      const jobs = await claimShared(storage, { free: empty, empty, used })
+      if (jobs.length === 0) break
+      for (const { organizationId } of jobs) used.set(organizationId, (used.get(organizationId) ?? 0) + 1)
+      empty -= jobs.length
+    }
+    assert.deepEqual([...used.values(), empty], [4, 4, 4, 4, 4])
+    const newcomer = await organization(storage)
+    await accept(storage, notes(1), newcomer)
+    const [job] = await claimShared(storage, { free: empty, empty, used })
+    assert.equal(job?.organizationId, newcomer)
+  })
+
+  check('jobs that may not start do not hide others, of any priority', async ({ storage }) => {
+    const [busy, calm] = [await organization(storage), await organization(storage)]
+    const shared = { free: 1, empty: 3, used: new Map([[busy, 3]]) }
+    for (const [theirs, ours] of [
+      ['high', 'normal'],
+      ['normal', 'high'],
+      ['normal', 'normal'],
+      ['high', 'high'],
+    ] as const) {
+      await accept(storage, notes(50, { priority: theirs }), busy)
+      const ids = await accept(storage, notes(6, { priority: ours }), calm)
+      const claimed = []
+      for (let turn = 0; turn < 6; turn += 1) {
+        const [job, ...more] = await claimShared(storage, shared)
+        assert.ok(job !== undefined && more.length === 0, `${theirs} hide ${ours}`)
+        claimed.push(idOf(job))
+        await storage.settle([ended(job)])
+      }
+      assert.deepEqual(claimed, ids)
+      const { jobs, lanes } = await storage.claim({ lanes: [demand(shared)], leaseMs: LEASE_MS })
+      assert.deepEqual([jobs, lanes], [[], [LANE]])
+      await finish(storage, await claim(storage, 100))
+    }
+  })
+
+  check('shared slots that become free one by one go to each organization in turn', async ({ storage }) => {
+    const organizations = []
+    for (let index = 0; index < 3; index += 1) organizations.push(await organization(storage))
+    for (const id of organizations) await accept(storage, notes(4), id)
+    const used = new Map(organizations.map((id) => [id, 2]))
+    const order: string[] = []
+    for (let turn = 0; turn < 12; turn += 1) {
+      const [job] = await claimShared(storage, { free: 1, empty: 4, used })
+      assert.ok(job !== undefined)
+      order.push(job.organizationId)
+      await storage.settle([ended(job)])
+    }
+    for (let round = 0; round < 12; round += 3) {
+      assert.deepEqual(order.slice(round, round + 3).sort(), organizations.toSorted(), `turns ${order}`)
+    }
+  })
+
+  check('one organization may take all shared slots, if the claim says so', async ({ storage }) => {
+    const [busy, other] = [await organization(storage), await organization(storage)]
+    await accept(storage, notes(100), busy)
+    const shared = { free: 10, empty: 10, used: new Map([[busy, 30]]), exempt: busy }
+    const jobs = await claimShared(storage, shared)
+    assert.equal(jobs.length, 10)
+    await storage.release(jobs)
+    await accept(storage, notes(100), other)
+    const both = await claimShared(storage, shared)
+    assert.equal(both.length, 10)
+    assert.ok(both.some(({ organizationId }) => organizationId === other))
+  })
+
   check('organizations take turns in each priority', async ({ storage }) => {
     const [a, b] = [await organization(storage), await organization(storage)]
     await accept(storage, notes(100, { priority: 'high' }), a)
@@ -137,6 +246,18 @@ export function fairnessChecks(check: Check): void {
       5,
     )
   })
+}
+
+type Shared = Pick<SharedSlots, 'empty' | 'used'> & { readonly free: number; readonly exempt?: string | null }
+
+const demand = ({ free, exempt = null, ...shared }: Shared): LaneDemand => ({
+  lane: LANE,
+  free,
+  shared: { ...shared, exempt },
+})
+
+async function claimShared(storage: Storage, shared: Shared): Promise<readonly ClaimedJob[]> {
+  return (await storage.claim({ lanes: [demand(shared)], leaseMs: LEASE_MS })).jobs
 }
 
 async function finish(storage: Storage, jobs: readonly ClaimedJob[]): Promise<void> {

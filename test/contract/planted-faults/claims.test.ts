@@ -1,4 +1,4 @@
-import type { ClaimAnswer, ClaimRequest, LeaseRef } from '../../../src/ports/storage/claim.ts'
+import type { ClaimAnswer, ClaimRequest, LeaseRef, SharedSlots } from '../../../src/ports/storage/claim.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { makeDue } from '../../reference-storage/jobs.ts'
 import type { Job, MemoryState } from '../../reference-storage/state.ts'
@@ -15,6 +15,16 @@ const before = (change: (state: MemoryState) => void): Fault =>
   claiming((claim, request, state) => {
     change(state)
     return claim(request)
+  })
+
+const sharing = (wrong: (shared: SharedSlots) => SharedSlots): Fault =>
+  claiming((claim, request) => {
+    if (!('lanes' in request)) return claim(request)
+    const lanes = request.lanes.map(({ shared, ...demand }) => ({
+      ...demand,
+      shared: shared === undefined ? undefined : wrong(shared),
+    }))
+    return claim({ ...request, lanes })
   })
 
 const saying = (wrong: (answer: ClaimAnswer) => Partial<ClaimAnswer>): Fault =>
@@ -138,6 +148,33 @@ eachIsFound({
           : request,
       ),
     ),
+  ],
+  'an organization may take all shared slots': [
+    'only while more are empty than it has',
+    sharing(() => ({ exempt: null, used: new Map(), empty: Number.MAX_SAFE_INTEGER })),
+  ],
+  'what an organization has in use is not counted': [
+    'only while more are empty than it has',
+    sharing((shared) => ({ ...shared, used: new Map() })),
+  ],
+  'organizations fill all shared slots together': [
+    'leave one to the next',
+    sharing((shared) => ({ ...shared, empty: shared.empty + 1, used: new Map() })),
+  ],
+  'no organization may take all shared slots': [
+    'may take all shared slots',
+    sharing((shared) => ({ ...shared, exempt: null })),
+  ],
+  'an organization that may have no slot ends the claim': [
+    'do not hide others',
+    claiming(async (claim, request, state) => {
+      if (!('lanes' in request)) return claim(request)
+      const lanes = request.lanes.filter(({ lane, shared }) => {
+        const next = [...state.jobs.values()].find((job) => job.lane === lane && job.state === 'ready')
+        return shared === undefined || (shared.used.get(next?.organizationId ?? '') ?? 0) < shared.empty
+      })
+      return claim({ ...request, lanes })
+    }),
   ],
   'the oldest job goes first, whosever it is': [
     'organizations take turns',

@@ -35,6 +35,44 @@ it('after 10,000 of one organization, one of another goes in the next round', as
   expect(order.indexOf('org_small') - before).toBeLessThan(10)
 }, 60_000)
 
+/** The number of claims that deliver a backlog of one organization, and the most messages under way. */
+async function claimsFor(organizationId: string, maxConcurrent: number) {
+  const clock = fakeClock()
+  const storage = inMemory(clock)
+  let claims = 0
+  const claim = (request: ClaimRequest) => {
+    claims += 1
+    return storage.claim(request)
+  }
+  const world = notifierWorld({ clock, storage: { ...storage, claim } })
+  let sent = 0
+  let running = 0
+  let most = 0
+  const channel = recordingProvider({
+    maxConcurrent,
+    send: async () => {
+      running += 1
+      most = Math.max(most, running)
+      sent += 1
+      await new Promise<void>((resolve) => clock.timer(1_000 + 7 * (sent % 5), resolve))
+      running -= 1
+      return { kind: 'accepted' }
+    },
+  })
+  const notifier = await world.start({ channels: { email: channel }, plans: {} })
+  await notifier.organizations.create({ id: 'org_big', name: 'Big' })
+  await notifier.organization(organizationId).sendBatch(Array.from({ length: 100 }, () => mail))
+  await clock.until(() => sent === 100)
+  return { claims, most }
+}
+
+it('an organization that may have no more slots is not claimed for again and again', async () => {
+  const all = await claimsFor('org_default', 5)
+  const half = await claimsFor('org_big', 10)
+  expect([all.most, half.most]).toEqual([5, 5])
+  expect(half.claims).toBeLessThanOrEqual(1.2 * all.claims)
+})
+
 it('what is urgent overtakes the bulk of its own organization, and never stops it', async () => {
   const clock = fakeClock()
   const world = notifierWorld({ clock, storage: inMemory(clock) })

@@ -1,14 +1,15 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ClaimedJob } from '../../../src/ports/storage/claim.ts'
 import type { Attempts } from '../../../src/services/delivery/attempts.ts'
 import { createLanes, type LaneSetOptions } from '../../../src/services/delivery/lanes.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
+import { createTally } from '../../../src/services/delivery/tally.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 
 /** Lanes whose posts never end, and a unit to begin some. */
-function hangingLanes() {
+function hangingLanes(given: Partial<Pick<LaneSetOptions, 'registry' | 'group'>> = {}) {
   const attempts: Partial<Attempts> = {
     run: (_job, work) => work(createStop()),
     begin: () => new Promise(() => {}),
@@ -18,9 +19,10 @@ function hangingLanes() {
     registry,
     events: { attempts } as LaneSetOptions['events'],
     notifications: {} as LaneSetOptions['notifications'],
-    group: () => ({ states: [], choose: () => undefined as never }),
+    group: () => ({ states: [], used: createTally(), choose: () => undefined as never }),
     wakeIn() {},
     freed() {},
+    ...given,
   })
   function run(id: string, organizationId: string, count: number): void {
     const job = { kind: 'event', organizationId, delivery: { endpoint: { id } } }
@@ -69,4 +71,46 @@ it('endpoints that fit all have ten each', () => {
   const all = hangingLanes()
   const ids = Array.from({ length: 19 }, (_, index) => `wh_${index}`)
   expect(all.lanes.demand(ids).map(({ free }) => free)).toEqual(ids.map(() => 10))
+})
+
+describe('the lanes of organizations without providers of their own', () => {
+  /** A provider with ten slots, `email` for organizations and `email@…` for one. */
+  function shared() {
+    const slots = { used: createTally(), empty: () => 10 - slots.used.all() }
+    const state = { ...slots, free: slots.empty, room: slots.empty, prepare() {}, used: slots.used.of }
+    const { registry } = engineParts(recordingProvider(), fakeClock())
+    const own = {
+      known: () => ({ kind: 'loaded', set: null }),
+      hasRoom: () => true,
+      load() {},
+      hold: () => () => {},
+    }
+    const { lanes } = hangingLanes({
+      registry: { ...registry, own: () => own as never },
+      group: () => ({
+        states: [state as never],
+        used: slots.used,
+        choose: () => undefined as never,
+      }),
+    })
+    return { lanes, use: slots.used.add }
+  }
+
+  it('may use the slots of the shared providers by the same rule', () => {
+    const { lanes, use } = shared()
+    const demand = (...names: string[]) => {
+      void lanes.prepare(names)
+      return lanes.demand(names).map(({ lane, free }) => [lane, free])
+    }
+    expect(demand('email@org_a')).toEqual([['email@org_a', 5]])
+    expect(demand('email@org_a', 'email@org_b')).toEqual([
+      ['email@org_a', 4],
+      ['email@org_b', 3],
+    ])
+    for (let slot = 0; slot < 5; slot += 1) use('org_a')
+    expect(demand('email@org_a', 'email@org_b')).toEqual([['email@org_b', 3]])
+    // It would be asked for again and again.
+    expect(lanes.get('email@org_a')?.room?.()).toBe(0)
+    expect(demand('email@org_default')).toEqual([['email@org_default', 5]])
+  })
 })

@@ -44,3 +44,15 @@ it('keeps nothing from the engine after its end', async () => {
   expect(offers.lanes()).toEqual([])
   expect(offers.take([{ lane: 'email', free: 9 }]).ids).toEqual([])
 })
+
+it('takes as many as any organization may have of shared slots', () => {
+  const taken = (used: number, exempt: string | null): number => {
+    const offers = createOffers()
+    void offers.add(Array.from({ length: 9 }, (_, index) => ref(String(index))))
+    const shared = { empty: 8, used: new Map([['org_a', used]]), exempt }
+    const { ids, left } = offers.take([{ lane: 'email', free: 8, shared }])
+    expect([...left]).toEqual(['email'])
+    return ids.length
+  }
+  expect([taken(4, null), taken(8, null), taken(0, null), taken(4, 'org_default')]).toEqual([2, 0, 4, 8])
+})

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createSlots } from '../../../src/services/delivery/slots.ts'
+import { createTally } from '../../../src/services/delivery/tally.ts'
 
 /** A promise that a test resolves. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
@@ -14,12 +15,16 @@ const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test('a slot is free while the outcome of its message is recorded, and that is told', async () => {
   let freed = 0
-  const slots = createSlots(2, () => {
-    freed += 1
-  })
+  const slots = createSlots(
+    2,
+    () => {
+      freed += 1
+    },
+    createTally(),
+  )
   const provider = gate()
   const storage = gate()
-  const ended = slots.run(async () => {
+  const ended = slots.run('org_a', async () => {
     await provider.opened
     return () => storage.opened
   })
@@ -33,9 +38,10 @@ test('a slot is free while the outcome of its message is recorded, and that is t
 })
 
 test('twice as many outcomes as slots may wait for the storage, then nothing more is claimed and all slots are empty', async () => {
-  const slots = createSlots(3, () => {})
+  const slots = createSlots(3, () => {}, createTally())
   const storage = gate()
-  const three = (): Promise<void>[] => [1, 2, 3].map(() => slots.run(async () => () => storage.opened))
+  const three = (): Promise<void>[] =>
+    [1, 2, 3].map(() => slots.run('org_a', async () => () => storage.opened))
   const all = three()
   await soon()
   expect([slots.busy(), slots.free()]).toEqual([0, 3])
@@ -48,14 +54,14 @@ test('twice as many outcomes as slots may wait for the storage, then nothing mor
 })
 
 test('more tasks than slots wait for one', async () => {
-  const slots = createSlots(1, () => {})
+  const slots = createSlots(1, () => {}, createTally())
   const provider = gate()
   let begun = 0
   const task = async (): Promise<undefined> => {
     begun += 1
     await provider.opened
   }
-  const both = [slots.run(task), slots.run(task)]
+  const both = [slots.run('org_a', task), slots.run('org_a', task)]
   await soon()
   expect([begun, slots.busy(), slots.free()]).toEqual([1, 2, 0])
   provider.open()
@@ -64,8 +70,10 @@ test('more tasks than slots wait for one', async () => {
 })
 
 test('a task that throws, and an outcome that cannot be recorded, give their slots back', async () => {
-  const slots = createSlots(1, () => {})
-  await expect(slots.run(() => Promise.reject(new Error('task')))).rejects.toThrow('task')
-  await expect(slots.run(async () => () => Promise.reject(new Error('settle')))).rejects.toThrow('settle')
+  const slots = createSlots(1, () => {}, createTally())
+  await expect(slots.run('org_a', () => Promise.reject(new Error('task')))).rejects.toThrow('task')
+  await expect(slots.run('org_a', async () => () => Promise.reject(new Error('settle')))).rejects.toThrow(
+    'settle',
+  )
   expect([slots.busy(), slots.free()]).toEqual([0, 1])
 })

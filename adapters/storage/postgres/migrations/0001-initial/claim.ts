@@ -4,7 +4,7 @@
  * empty table.
  *
  * Round-robin over organizations, as in the SQLite storage; `shareSlots` in src/domain splits the slots between high and
- * normal. The storage contract checks both.
+ * normal, and `share` those of `p_shared` among organizations. The storage contract checks all three.
  *
  * It leases rows where it finds them and returns them as written: the summary first, then one row per job. Rows that
  * another claim is taking are skipped, and the next claim finds rows that another transaction changes between the read
@@ -22,7 +22,7 @@ CREATE TYPE carillon.leased AS (
 CREATE FUNCTION carillon.claim_1(
   p_now bigint, p_lease_ms bigint,
   p_lanes text[], p_free integer[], p_turns integer[], p_last_normal text[], p_last_high text[],
-  p_ids bigint[], p_recovered text[], p_after text, p_recover boolean
+  p_shared jsonb[], p_ids bigint[], p_recovered text[], p_after text, p_recover boolean
 )
 RETURNS TABLE (
   "summary" text, "jobId" bigint, "jobLane" text, "jobOrganization" text, "dueAt" bigint,
@@ -47,6 +47,13 @@ DECLARE
   v_high_ready integer;
   v_normal_ready integer;
   v_give integer[];
+  v_shared jsonb;
+  v_empty integer; -- NULL: not shared
+  v_used jsonb;
+  v_exempt text;
+  v_urgent carillon.leased[];
+  v_others carillon.leased[];
+  v_priority integer;
   v_left integer;
   v_last text[];
   v_orgs text[];
@@ -55,10 +62,11 @@ DECLARE
   v_next text;
   v_wrapped boolean;
   v_among integer;
-  v_share integer;
-  v_ahead integer;
-  v_want integer;
-  v_before integer;
+  v_wants integer[];
+  v_levels integer[];
+  v_level integer;
+  v_rest integer;
+  v_behind text;
   v_turns jsonb := '[]';
   v_found text[] := '{}';
   v_waiting text[] := '{}';
@@ -119,7 +127,12 @@ BEGIN
     v_free := p_free[lane_number];
     v_turn := p_turns[lane_number];
     v_last := ARRAY[p_last_normal[lane_number], p_last_high[lane_number]];
-    v_before := cardinality(v_jobs);
+    v_shared := p_shared[lane_number];
+    v_empty := (v_shared ->> 'empty')::integer;
+    v_used := v_shared -> 'used';
+    v_exempt := v_shared ->> 'exempt';
+    v_urgent := '{}';
+    v_others := '{}';
 
     SELECT count(*) INTO v_high_ready FROM
       (SELECT 1 FROM carillon.jobs WHERE state = 0 AND lane = v_lane AND high LIMIT v_free) AS part;
@@ -147,20 +160,25 @@ BEGIN
       END LOOP;
     END IF;
 
-    FOR priority IN REVERSE 2 .. 1 LOOP
-      v_left := v_give[priority];
-      CONTINUE WHEN v_left = 0;
+    -- High, normal, and high again: what the organizations of one priority may not have goes to the other.
+    FOR pass IN 1 .. 3 LOOP
+      v_priority := CASE pass WHEN 2 THEN 1 ELSE 2 END;
+      v_left := CASE pass WHEN 1 THEN v_give[2] ELSE v_give[1] + v_give[2] END
+        - cardinality(v_urgent) - cardinality(v_others);
+      CONTINUE WHEN v_left = 0 OR v_priority = 2 AND v_high_ready = 0;
 
-      -- A loose index scan over the organizations with a ready job, in round-robin order.
+      -- A loose index scan over the organizations with a ready job that may have a slot, in round-robin order.
       v_orgs := '{}';
-      v_org := v_last[priority];
+      v_org := v_last[v_priority];
       v_wrapped := v_org = '';
       WHILE cardinality(v_orgs) < v_left LOOP
         SELECT organization INTO v_next FROM carillon.jobs
-        WHERE state = 0 AND lane = v_lane AND high = (priority = 2) AND organization > v_org
+        WHERE state = 0 AND lane = v_lane AND high = (v_priority = 2) AND organization > v_org
         ORDER BY organization LIMIT 1;
-        IF v_next IS NOT NULL AND NOT (v_wrapped AND v_last[priority] <> '' AND v_next > v_last[priority]) THEN
-          v_orgs := v_orgs || v_next;
+        IF v_next IS NOT NULL AND NOT (v_wrapped AND v_last[v_priority] <> '' AND v_next > v_last[v_priority]) THEN
+          IF v_empty IS NULL OR v_next = v_exempt OR coalesce((v_used ->> v_next)::integer, 0) < v_empty THEN
+            v_orgs := v_orgs || v_next;
+          END IF;
           v_org := v_next;
         ELSIF v_wrapped THEN
           EXIT;
@@ -170,27 +188,63 @@ BEGIN
         END IF;
       END LOOP;
 
-      -- Shares differ by at most one. Unused shares go to the other organizations.
+      -- Unused shares go to the other organizations.
       WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
-        v_among := least(cardinality(v_orgs), v_left);
-        v_share := v_left / v_among;
-        v_ahead := v_left % v_among;
-        -- The first organizations may get one more. The next claim starts behind them.
-        v_last[priority] := v_orgs[CASE WHEN v_ahead > 0 THEN v_ahead ELSE v_among END];
+        v_wants := array_fill(0, ARRAY[cardinality(v_orgs)]);
+        IF v_empty IS NULL OR v_orgs = ARRAY[v_exempt] THEN
+          v_among := least(cardinality(v_orgs), v_left);
+          FOR turn IN 1 .. v_among LOOP
+            v_wants[turn] := v_left / v_among + CASE WHEN turn <= v_left % v_among THEN 1 ELSE 0 END;
+          END LOOP;
+          v_behind := v_orgs[CASE WHEN v_left % v_among > 0 THEN v_left % v_among ELSE v_among END];
+        ELSE
+          v_levels := ARRAY(SELECT coalesce((v_used ->> org)::integer, 0)
+            FROM unnest(v_orgs) WITH ORDINALITY AS listed (org, number) ORDER BY number);
+          v_level := 0;
+          v_rest := v_left;
+          v_behind := NULL;
+          -- Raises those with the fewest slots by one, level by level, while more slots are empty than they have.
+          WHILE v_rest > 0 AND (v_level < v_empty - v_left + v_rest OR v_exempt = ANY (v_orgs)) LOOP
+            FOR turn IN 1 .. cardinality(v_orgs) LOOP
+              IF v_rest > 0 AND v_levels[turn] = v_level
+                AND (v_level < v_empty - v_left + v_rest OR v_orgs[turn] = v_exempt) THEN
+                v_wants[turn] := v_wants[turn] + 1;
+                v_levels[turn] := v_level + 1;
+                v_rest := v_rest - 1;
+                v_behind := v_orgs[turn];
+              END IF;
+            END LOOP;
+            v_level := v_level + 1;
+          END LOOP;
+          EXIT WHEN v_behind IS NULL;
+        END IF;
+        -- The next claim starts behind the organization with the last slot.
+        v_last[v_priority] := v_behind;
         v_more := '{}';
-        FOR turn IN 1 .. v_among LOOP
-          v_want := v_share + CASE WHEN turn <= v_ahead THEN 1 ELSE 0 END;
-          WITH leased AS (
-            UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
-              SELECT c.ctid FROM carillon.jobs AS c
-              WHERE c.state = 0 AND c.lane = v_lane AND c.high = (priority = 2) AND c.organization = v_orgs[turn]
-              ORDER BY c.place LIMIT v_want FOR UPDATE SKIP LOCKED))
-            RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
-              j.subject)::carillon.leased AS job)
-          SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
-          v_jobs := v_jobs || v_got;
+        FOR turn IN 1 .. cardinality(v_orgs) LOOP
+          v_got := '{}';
+          IF v_wants[turn] > 0 THEN
+            WITH leased AS (
+              UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
+                SELECT c.ctid FROM carillon.jobs AS c
+                WHERE c.state = 0 AND c.lane = v_lane AND c.high = (v_priority = 2) AND c.organization = v_orgs[turn]
+                ORDER BY c.place LIMIT v_wants[turn] FOR UPDATE SKIP LOCKED))
+              RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
+                j.subject)::carillon.leased AS job)
+            SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
+          END IF;
+          IF v_priority = 2 THEN
+            v_urgent := v_urgent || v_got;
+          ELSE
+            v_others := v_others || v_got;
+          END IF;
           v_left := v_left - cardinality(v_got);
-          IF cardinality(v_got) = v_want THEN
+          IF v_empty IS NOT NULL THEN
+            v_empty := v_empty - cardinality(v_got);
+            v_used := v_used || jsonb_build_object(
+              v_orgs[turn], coalesce((v_used ->> v_orgs[turn])::integer, 0) + cardinality(v_got));
+          END IF;
+          IF cardinality(v_got) = v_wants[turn] THEN
             v_more := v_more || v_orgs[turn];
           END IF;
         END LOOP;
@@ -198,7 +252,8 @@ BEGIN
       END LOOP;
     END LOOP;
 
-    IF cardinality(v_jobs) > v_before THEN
+    v_jobs := v_jobs || v_urgent || v_others;
+    IF cardinality(v_urgent) + cardinality(v_others) > 0 THEN
       v_turns := v_turns || jsonb_build_object('lane', v_lane, 'turn', v_turn, 'last', to_jsonb(v_last));
     END IF;
   END LOOP;

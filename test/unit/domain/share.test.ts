@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { share, spared } from '../../../src/services/delivery/share.ts'
+import { share, spared } from '../../../src/domain/share.ts'
 
 const demands = fc.array(
   fc.record({
@@ -62,7 +62,7 @@ describe('of slots that are given to a lane only while more are left than it has
   it('nobody is refused who has fewer than are left at the end', () => {
     fc.assert(
       fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
-        const given = share(slots, wanted, new Map(), turn, true)
+        const given = share(slots, wanted, new Map(), turn, slots)
         const left = slots - given.reduce((sum, got) => sum + got, 0)
         for (const [index, got] of given.entries()) {
           const { used, most } = wanted[index] as (typeof wanted)[number]
@@ -76,7 +76,7 @@ describe('of slots that are given to a lane only while more are left than it has
     fc.assert(
       fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
         const alone = wanted.map((demand) => ({ ...demand, owner: 'a' }))
-        const given = share(slots, alone, new Map(), turn, true)
+        const given = share(slots, alone, new Map(), turn, slots)
         const left = slots - given.reduce((sum, got) => sum + got, 0)
         for (const [index, got] of given.entries())
           if (got > 0) expect((alone[index]?.used ?? 0) + got - 1).toBeLessThanOrEqual(left)
@@ -87,7 +87,7 @@ describe('of slots that are given to a lane only while more are left than it has
   it('a lane that asks alone gets what it may take alone', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.nat(60), (slots, used) => {
-        expect(share(slots, [{ most: 100, used, owner: 'a' }], new Map(), 0, true)).toEqual([
+        expect(share(slots, [{ most: 100, used, owner: 'a' }], new Map(), 0, slots)).toEqual([
           spared(slots, used),
         ])
       }),

@@ -1,10 +1,12 @@
-/** A lane that could use shared slots. */
+/** A lane, or an organization within one, that could use shared slots. */
 export interface Demand {
   readonly most: number
   /** Slots in use. */
   readonly used: number
   /** The owner of the lane. */
   readonly owner: string
+  /** Need not leave slots to others. */
+  readonly exempt?: boolean | undefined
 }
 
 /**
@@ -12,7 +14,8 @@ export interface Demand {
  * owners with many jobs under way leave the next slots to others.
  *
  * @param turn where to begin among equals; changes with each call
- * @param spare gives a slot to a lane only while more are left than it has, see {@link spared}
+ * @param empty number of empty slots, at least `slots`: gives a slot to a lane only while more are empty than it has,
+ *   see {@link spared}. Null: regardless
  * @returns number of slots for each demand, in order
  */
 export function share(
@@ -20,18 +23,21 @@ export function share(
   demands: readonly Demand[],
   used: ReadonlyMap<string, number>,
   turn: number,
-  spare = false,
+  empty: number | null = null,
 ): number[] {
   const given = demands.map(() => 0)
   const lanesOf = lanesByOwner(demands, turn)
   const owners = createLadder<string>()
   for (const owner of lanesOf.keys()) owners.put(owner, used.get(owner) ?? 0)
+  const kept = empty === null ? null : empty - slots
   let left = slots
+  /** The owner's other lanes have as many slots or more. */
+  const refused = ({ item, rung }: { readonly item: number; readonly rung: number }): boolean =>
+    kept !== null && demands[item]?.exempt !== true && rung >= left + kept
   for (let first = owners.take(); first !== null && left > 0; first = owners.take()) {
     const lanes = lanesOf.get(first.item)
     const lane = lanes?.take() ?? null
-    // The owner's other lanes have as many slots or more.
-    if (lanes === undefined || lane === null || (spare && lane.rung >= left)) continue
+    if (lanes === undefined || lane === null || refused(lane)) continue
     left -= 1
     const got = (given[lane.item] ?? 0) + 1
     given[lane.item] = got
@@ -42,11 +48,11 @@ export function share(
 }
 
 /**
- * Number of slots a lane may take alone of `left`, if it gets each one only while more are left than it has. So hanging
- * jobs always leave some slots to lanes that have none.
+ * Number of slots a lane may take alone of `empty` ones, if it gets each only while more are empty than it has. So
+ * hanging jobs always leave some slots to lanes that have none.
  */
-export function spared(left: number, used: number): number {
-  return Math.max(0, Math.ceil((left - used) / 2))
+export function spared(empty: number, used: number): number {
+  return Math.max(0, Math.ceil((empty - used) / 2))
 }
 
 function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, Ladder<number>> {
