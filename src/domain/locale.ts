@@ -28,6 +28,26 @@ export const canonicalLocale: (name: string) => string | null = kept((name) => {
   }
 })
 
+/** The scripts of POSIX names: `sr_RS@latin`. */
+const SCRIPT_MODIFIERS: ReadonlyMap<string, string> = new Map([
+  ['latin', 'Latn'],
+  ['cyrillic', 'Cyrl'],
+])
+
+/**
+ * A locale as people's data have it: a BCP 47 name, or one of POSIX or Java such as `de_AT` and `de_AT.UTF-8@euro`.
+ *
+ * @returns as {@link canonicalLocale}
+ */
+export const localeIn: (name: string) => string | null = kept((name) => {
+  if (name.length > MAX_NAME_LENGTH) return null
+  const [, language = '', modifier = ''] = /^([^.@]*)(?:\.[\w-]*)?(?:@(\w*))?$/.exec(name) ?? []
+  const locale = canonicalLocale(language.replaceAll('_', '-'))
+  const script = SCRIPT_MODIFIERS.get(modifier)
+  if (locale === null || script === undefined) return locale
+  return new Intl.Locale(locale, { script }).baseName
+})
+
 /** An IANA time zone. */
 export const isTimeZone: (name: string) => boolean = kept((name) => {
   try {
@@ -44,11 +64,33 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(locale).maximize().script ?? '') ? 'rtl' : 'ltr'
 }
 
-/** Language and script: a reader of one reads the other. */
+/** Language and script: what is the same in both is written alike. */
 export const writingOf: (locale: string) => string = kept((locale) => {
-  const { language, script } = new Intl.Locale(locale).maximize()
-  return `${language}-${script}`
+  const { language = '', script } = new Intl.Locale(locale).maximize()
+  return `${language === 'nb' ? 'no' : language}-${script}`
 })
+
+/**
+ * Norwegian is one language with two forms, which all Norwegians read: Bokmål, which is `nb` and mostly meant by `no` (CLDR
+ * has them as one), and Nynorsk. For a reader of each, in rows of equal ones, the best first.
+ */
+const NORWEGIAN: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+  ['nb', [['nb', 'no'], ['nn']]],
+  ['no', [['no', 'nb'], ['nn']]],
+  ['nn', [['nn'], ['no', 'nb']]],
+])
+
+/** The languages that a reader of a language reads, the best first: most often that one alone. */
+export function readLanguages(language: string): readonly string[] {
+  return NORWEGIAN.get(language)?.flat() ?? [language]
+}
+
+/** Whether a reader of one locale reads the other: it has the same script, and a language that the reader reads. */
+export function isRead(locale: string, reader: string): boolean {
+  const [language, script] = writingOf(locale).split('-')
+  const [own = '', ownScript] = writingOf(reader).split('-')
+  return script === ownScript && readLanguages(own).includes(language ?? '')
+}
 
 /** The locale and its shorter forms: `fr-BE`, `fr`. */
 function shorterForms(locale: string): readonly string[] {
@@ -58,7 +100,7 @@ function shorterForms(locale: string): readonly string[] {
 
 /**
  * The available locales for a reader, best first: the locale itself, the one that matches best, then its shorter forms.
- * All have its language and script, so that no reader of Traditional Chinese gets Simplified.
+ * All have its script and a language that the reader reads, so that no reader of Traditional Chinese gets Simplified.
  *
  * @param best the best match among available locales; null: none
  */
@@ -67,10 +109,20 @@ export function localesFor(
   available: readonly string[],
   best: (locale: string, among: readonly string[]) => string | null,
 ): readonly string[] {
-  const writing = writingOf(locale)
-  const readable = available.filter((other) => writingOf(other) === writing)
+  const readable = available.filter((other) => isRead(other, locale))
   if (readable.length === 0) return []
-  const matched = readable.includes(locale) ? null : best(locale, readable)
-  const wanted = new Set([locale, ...(matched === null ? [] : [matched]), ...shorterForms(locale)])
-  return [...wanted].filter((name) => readable.includes(name))
+  const [language = '', ...rest] = locale.split('-')
+  const rows = NORWEGIAN.get(language) ?? [[language]]
+  const wanted = rows.flatMap((row) => {
+    const names = row.map((each) => [each, ...rest].join('-'))
+    const among = rows.length === 1 ? readable : readable.filter((name) => row.includes(languageOf(name)))
+    const isExact = names.some((name) => among.includes(name))
+    const matched = isExact || among.length === 0 ? null : best(names[0] ?? locale, among)
+    return [...names, ...(matched === null ? [] : [matched]), ...names.flatMap(shorterForms)]
+  })
+  return [...new Set(wanted)].filter((name) => readable.includes(name))
+}
+
+function languageOf(locale: string): string {
+  return locale.split('-', 1)[0] ?? ''
 }

@@ -1,3 +1,4 @@
+import { readLanguages } from './locale.ts'
 /** The texts of the pages behind the links in messages, in one language. */
 export interface PageTexts {
   /** Title of the preference page. */
@@ -74,7 +75,10 @@ export function chooseLanguage(
 ): string {
   const names = new Map(known.map((language) => [language.toLowerCase(), language]))
   for (const language of [...wanted, ...preferred(accepted ?? '')]) {
-    const found = names.get(language.toLowerCase()) ?? names.get(baseOf(language))
+    const bases = readLanguages(baseOf(language))
+    const found = [language.toLowerCase(), ...bases]
+      .map((name) => names.get(name))
+      .find((name) => name !== undefined)
     if (found !== undefined) return found
   }
   return known[0] ?? 'en'

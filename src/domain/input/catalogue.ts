@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { assertWithin, type Bounds, bytesOf, HIGHEST_BOUNDS } from '../bounds.ts'
-import { canonicalLocale, isTimeZone } from '../locale.ts'
+import { isTimeZone, localeIn } from '../locale.ts'
 import { MESSAGE_KEY } from '../template/language.ts'
 import { fewFields, text } from './fields.ts'
 
 /** Messages by key, in ICU MessageFormat: `{ 'welcome.title': 'Welcome, {name}' }`. */
 export type CatalogueInput = Readonly<Record<string, string>>
 
-/** A BCP 47 name. Output: its canonical form. */
+/** The name of a locale. Output: the canonical form of BCP 47. */
 export const localeName: z.ZodType<string, string> = z.string().transform((name, { addIssue }) => {
-  const canonical = canonicalLocale(name)
+  const canonical = localeIn(name)
   if (canonical !== null) return canonical
   addIssue({ code: 'custom', message: 'must be the name of a locale, such as de or fr-BE' })
   return z.NEVER

@@ -1,5 +1,5 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { directionOf, localesFor, writingOf } from '../../domain/locale.ts'
+import { directionOf, isRead, localesFor, writingOf } from '../../domain/locale.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
 import type { CatalogueMessage, Language } from '../../domain/template/language.ts'
 import type { OrganizationPlan } from '../limits/plan-of.ts'
@@ -84,8 +84,7 @@ export function createLanguages(
       const [variant] = localesFor(wanted, locales, formatting.best)
       const found = await pinsFor(reader, [wanted, fallback, application.locale], reads, formatting)
       const isSpoken =
-        variant !== undefined ||
-        [own ?? fallback, ...found.locales].some((each) => writingOf(each) === writingOf(wanted))
+        variant !== undefined || [own ?? fallback, ...found.locales].some((each) => isRead(each, wanted))
       const locale = isSpoken ? wanted : (own ?? fallback)
       const pinned = { locale, messages: found.pins, ...(variant === undefined ? {} : { variant }) }
       return { pinned, language: languageOf(locale, await cache.get(found.pins), formatting) }

@@ -1,5 +1,5 @@
 import type { SendFields } from '../../domain/input/send.ts'
-import { canonicalLocale, isTimeZone } from '../../domain/locale.ts'
+import { isTimeZone, localeIn } from '../../domain/locale.ts'
 import type { ResolvedPerson } from './people.ts'
 
 type Chosen = Pick<SendFields, 'locale' | 'timeZone'>
@@ -7,7 +7,7 @@ type Chosen = Pick<SendFields, 'locale' | 'timeZone'>
 /** The locale of a send or preview, else of its person. Undefined: neither has one that exists. */
 export function localeOf({ locale }: Chosen, person: ResolvedPerson | null): string | undefined {
   if (locale !== undefined || person?.locale === undefined) return locale
-  return canonicalLocale(person.locale) ?? undefined
+  return localeIn(person.locale) ?? undefined
 }
 
 /** The time zone of a send or preview, else of its person. Undefined: neither has one that exists. */

@@ -1,4 +1,4 @@
-import { localesFor, writingOf } from '../../domain/locale.ts'
+import { isRead, localesFor } from '../../domain/locale.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { usesIn } from '../../domain/template/uses.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
@@ -42,7 +42,7 @@ export function createMissing(
   ): Promise<MissingInLocale> {
     const { organizationId, locales, locale: own } = template
     const variants = Object.keys(locales ?? {})
-    const isOwn = writingOf(own ?? languages.locale) === writingOf(locale)
+    const isOwn = isRead(own ?? languages.locale, locale)
     const variant = variants.length > 0 && !isOwn && localesFor(locale, variants, () => null).length === 0
     return { locale, variant, keys: (await lacking(organizationId, locale, keys)).slice(0, MOST) }
   }

@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   canonicalLocale,
   directionOf,
+  isRead,
   isTimeZone,
+  localeIn,
   localesFor,
   writingOf,
 } from '../../../src/domain/locale.ts'
+import { chooseLanguage } from '../../../src/domain/page-texts.ts'
 
 const NAMES = [
   'en',
@@ -27,6 +30,12 @@ const NAMES = [
   'pt-PT',
   'es-419',
   'es',
+  'no',
+  'nb',
+  'nb-NO',
+  'nb-SJ',
+  'nn',
+  'nn-NO',
 ]
 const name = fc.constantFrom(...NAMES)
 
@@ -40,7 +49,7 @@ describe('the locales for a reader', () => {
         expect(new Set(found).size).toBe(found.length)
         for (const each of found) {
           expect(available).toContain(each)
-          expect(writingOf(each)).toBe(writingOf(locale))
+          expect(isRead(each, locale)).toBe(true)
         }
         if (available.includes(locale)) expect(found[0]).toBe(locale)
         const short = locale.split('-')[0] ?? ''
@@ -48,6 +57,44 @@ describe('the locales for a reader', () => {
           expect(found).toContain(short)
       }),
     )
+  })
+})
+
+describe('Norwegian', () => {
+  const all = ['nn', 'nn-NO', 'nb', 'nb-NO', 'no', 'no-NO', 'da', 'sv', 'en']
+  const found = (locale: string, available = all) => localesFor(locale, available, () => null)
+
+  it('has two names for Bokmål, and Nynorsk comes last for its readers', () => {
+    expect(found('nb-NO')).toEqual(['nb-NO', 'no-NO', 'nb', 'no', 'nn-NO', 'nn'])
+    expect(found('no')).toEqual(['no', 'nb', 'nn'])
+    expect(found('nn')).toEqual(['nn', 'no', 'nb'])
+  })
+
+  it('is found under any name', () => {
+    for (const reader of ['no', 'nb', 'nn', 'nb-NO', 'nn-NO'])
+      for (const text of ['no', 'nb', 'nn']) expect(found(reader, ['en', text, 'da'])).toEqual([text])
+    expect(found('da')).toEqual(['da'])
+    expect(found('nb', ['da', 'sv', 'nb-Cyrl'])).toEqual([])
+  })
+
+  it('is matched within each form first', () => {
+    const first = (_: string, among: readonly string[]) => among[0] ?? null
+    expect(localesFor('nb-SJ', ['nn-NO', 'nb-NO'], first)).toEqual(['nb-NO', 'nn-NO'])
+    expect(localesFor('nn-NO', ['nb-NO', 'nn'], first)).toEqual(['nn', 'nb-NO'])
+  })
+
+  it('of pages is found under any name', () => {
+    const english = ['en', 'da']
+    for (const reader of ['nb-NO', 'no', 'nn'])
+      for (const text of ['no', 'nb', 'nn'])
+        expect(chooseLanguage([reader], undefined, [...english, text])).toBe(text)
+    expect(chooseLanguage([], 'nn-NO, nb;q=0.8, da;q=0.5', [...english, 'no', 'nb'])).toBe('no')
+    expect(chooseLanguage([], 'da, nb', [...english, 'no'])).toBe('da')
+  })
+
+  it('of another form is formatted in its own way', () => {
+    expect(writingOf('nb')).toBe(writingOf('no-NO'))
+    expect(writingOf('nn')).not.toBe(writingOf('nb'))
   })
 })
 
@@ -59,6 +106,31 @@ describe('names', () => {
     expect(canonicalLocale('nonsense!')).toBeNull()
     expect(canonicalLocale('x'.repeat(100))).toBeNull()
     expect(canonicalLocale('')).toBeNull()
+  })
+
+  it.each([
+    ['de_AT', 'de-AT'],
+    ['de_AT.UTF-8', 'de-AT'],
+    ['de_AT@euro', 'de-AT'],
+    ['de_AT.ISO-8859-15@euro', 'de-AT'],
+    ['pt_BR.utf8', 'pt-BR'],
+    ['zh_Hant_TW', 'zh-Hant-TW'],
+    ['sr_RS@latin', 'sr-Latn-RS'],
+    ['sr_RS.UTF-8@latin', 'sr-Latn-RS'],
+    ['uz_UZ@cyrillic', 'uz-Cyrl-UZ'],
+    ['ca_ES@valencia', 'ca-ES'],
+    ['EN_us', 'en-US'],
+    ['de-at', 'de-AT'],
+    ['no', 'no'],
+    ['C', null],
+    ['C.UTF-8', null],
+    ['', null],
+    ['_', null],
+    ['de_AT@a@b', null],
+    ['de AT', null],
+    ['x'.repeat(65), null],
+  ])('of people may be those of POSIX: %s is %s', (name, locale) => {
+    expect(localeIn(name)).toBe(locale)
   })
 
   it('of time zones are those of IANA', () => {

@@ -58,11 +58,38 @@ async function both(notifier: Notifier, message: SendInput) {
 const DE_VIENNA = { locale: 'de-AT', timeZone: 'Europe/Vienna' }
 const FR_TOKYO = { locale: 'fr', timeZone: 'Asia/Tokyo' }
 
+it.each([
+  ['nb', 'no'],
+  ['no', 'nb'],
+  ['nb-NO', 'no'],
+  ['nn', 'nb'],
+  ['nb', 'nn'],
+  ['no', 'nn'],
+])('a reader of %s gets texts and messages in %s', async (reader, written) => {
+  const world = notifierWorld()
+  const notifier = await world.start({
+    channels: { email: recordingProvider() },
+    messages: { en: { hi: 'Hello' }, [written]: { hi: 'Hei' } },
+  })
+  const text = { text: 'Text {{@hi}}' }
+  await notifier.templates.create({
+    ...{ name: 't', channel: 'email', subject: 'S', locale: 'en', text: 'English {{@hi}}' },
+    locales: { de: text, [written]: text },
+  })
+  const { id } = await notifier.send({ to: 'a@example.com', channel: 'email', template: 't', locale: reader })
+  expect(await textOf(notifier, id)).toBe('Text Hei')
+  expect((await notifier.templates.missing()).items).toMatchObject([
+    { missing: [{ locale: 'de', variant: false, keys: ['hi'] }] },
+  ])
+})
+
 describe('the language and time zone of a message to a person', () => {
   it.each([
     ['the send', { ...DE_VIENNA }, { ...FR_TOKYO }, FR_TOKYO, 'fr 21:00'],
     ['the person', { ...DE_VIENNA }, {}, FR_TOKYO, 'de-AT 13:00'],
     ['the person, whatever the notation', { locale: 'de-at' }, {}, {}, 'de-AT 12:00'],
+    ['the person, in the notation of POSIX', { locale: 'de_AT.UTF-8' }, {}, {}, 'de-AT 12:00'],
+    ['the send, in that notation', {}, { locale: 'de_AT' }, {}, 'de-AT 12:00'],
     ['the organization', {}, {}, FR_TOKYO, 'fr 21:00'],
     ['the notifier', {}, {}, {}, 'en 12:00 PM'],
     ['the next one who has any', { locale: 'no locale', timeZone: 'Mars/Olympus' }, {}, FR_TOKYO, 'fr 21:00'],
