@@ -112,39 +112,51 @@ export function listOf<Row, Item>(
   }
 }
 
-/** How to read a list of large rows. */
-interface Portions<Row> {
+/** How to read a list of large items. */
+interface Portions<Row, Item> {
   /** Rows per read: a synchronous storage blocks the process meanwhile. */
   readonly rows: number
-  /** Characters of a row in the answer. Absent: few. */
+  /** Bytes of a row in the answer. Absent: few. */
   readonly size?: (row: Row) => number
+  readonly view: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
 }
 
-/** Characters at which a page ends. */
-const MAX_SIZE = 512 * 1024
+/** Bytes of a page. An item that alone has more is a page of its own. */
+const MAX_SIZE = 256 * 1024
 
-/** Like {@link listOf}, for large rows. */
+/** Like {@link listOf}, for large items: a page ends before the one with which it would become too large. */
 export async function listInPortions<Row, Item>(
   list: ListName,
   read: (request: PageRequest) => Promise<Page<Row>>,
   request: PageRequest,
-  view: (row: Row) => Item,
-  { rows, size = () => 0 }: Portions<Row>,
+  { rows, size = () => 0, view }: Portions<Row, Item>,
 ): Promise<List<Item>> {
   const items: Item[] = []
-  let characters = 0
+  let bytes = 0
+  const ended = (nextCursor: string | null) => listOf(list, { items, nextCursor }, request, (item) => item)
+
+  /** How many of the next rows the page has room for. */
+  function fitting(found: readonly Row[]): number {
+    for (const [at, row] of found.entries()) {
+      bytes += size(row)
+      if (bytes > MAX_SIZE && items.length + at > 0) return at
+    }
+    return found.length
+  }
+
   for (let from: Omit<PageRequest, 'limit'> = request; ; ) {
     const limit = Math.min(rows, request.limit - items.length)
-    const page = await read({ ...from, limit })
-    for (const row of page.items) {
-      characters += size(row)
-      items.push(view(row))
-    }
+    let page = await read({ ...from, limit })
+    const fit = fitting(page.items)
+    const isFull = fit < page.items.length
+    if (fit === 0 && isFull) return ended(from.cursor ?? null)
+    // The storage knows the cursor only of the last row that it reads.
+    if (isFull) page = await read({ ...from, limit: fit })
+    for (const item of await view(page.items)) items.push(item)
     const { nextCursor } = page
     // A short page is final: the storage has looked at its maximum of rows.
-    const ends = nextCursor === null || page.items.length < limit
-    if (ends || items.length >= request.limit || characters >= MAX_SIZE)
-      return listOf(list, { items, nextCursor }, request, (item) => item)
+    if (isFull || nextCursor === null || page.items.length < limit || items.length >= request.limit)
+      return ended(nextCursor)
     from = { offset: 0, cursor: nextCursor }
     await nextTurn()
   }

@@ -165,7 +165,7 @@ export interface Tenant<
     create(template: TemplateInput): Promise<TemplateRecord>
     /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
     get(idOrName: string): Promise<TemplateRecord>
-    /** Newest first. A page ends early at 2 MiB of text: `hasMore` is true then. */
+    /** Newest first. A page has at most 256 KiB of text, or a single template: `hasMore` is true then. */
     list(query?: ListQuery): Promise<List<TemplateRecord>>
     /**
      * Changes the given fields. A change of subject, text or layout makes a new version; queued notifications keep

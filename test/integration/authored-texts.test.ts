@@ -60,7 +60,7 @@ async function keepsTexts(place: Place): Promise<void> {
   await second.layouts.create({ name: 'brand', html: 'own {{{content}}}' })
   const conflicts = await Promise.allSettled(
     Array.from({ length: 10 }, (_, index) =>
-      second.messages.put('de', { hello: `hallo ${index}` }, { version: 2 }),
+      second.messages.put('de', { hello: `other ${index}` }, { version: 2 }),
     ),
   )
   expect(conflicts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -9,12 +9,14 @@ import {
   type CompiledTemplates,
   createCompiledTemplates,
 } from '../../src/services/templates/compiled-templates.ts'
+import { createTextReader } from '../../src/services/texts/text-store.ts'
 import { KINDS } from './kinds.ts'
 
 /** Compiled templates of the built-in channels, without layouts and partials of an application. */
 export function compiledOver({ records }: Pick<Storage, 'records'>, processor: Processor): CompiledTemplates {
   const settings = { locale: null, timeZone: null }
   const languages = createLanguages(records, resolveApplicationLanguages({}, DEFAULT_BOUNDS), () => settings)
-  const library = createLibrary(records, resolveApplicationTexts({}, DEFAULT_BOUNDS), languages)
-  return createCompiledTemplates(records, processor, KINDS, library, DEFAULT_BOUNDS)
+  const texts = createTextReader(records)
+  const library = createLibrary(records, texts, resolveApplicationTexts({}, DEFAULT_BOUNDS), languages)
+  return createCompiledTemplates(records, processor, KINDS, library, texts, DEFAULT_BOUNDS)
 }

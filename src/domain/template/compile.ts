@@ -6,7 +6,7 @@ import type { BodyFormat } from '../notification.ts'
 import { finish, type Steps } from '../steps.ts'
 import { createAssembly, invalidTemplate, withoutFlavour } from './assemble.ts'
 import { beginningOf } from './escape.ts'
-import { boundOf, extentOf, levelsOf, type Work } from './extent.ts'
+import { boundOf, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
 import {
   type CatalogueMessage,
@@ -130,7 +130,9 @@ export function* compileSteps(
   if (shared.layout !== null && shared.layout[own] === null)
     throw withoutFlavour('layout', own, { field: 'layout' })
   const body = assembly.layOut(source.body, 'body', own)
-  const subject = source.subject === null ? null : assembly.expand(source.subject, 'subject', 'text')
+  // By itself, as variants without a subject share it.
+  const heading = createAssembly(shared, bounds)
+  const subject = source.subject === null ? null : heading.expand(source.subject, 'subject', 'text')
   const alternative = source.text == null ? null : assembly.layOut(source.text, 'text', 'text')
   const bodies = alternative === null ? [body] : [body, alternative]
   const beginning = beginningOf(body)
@@ -141,8 +143,9 @@ export function* compileSteps(
   const levels = sources.map((source) => levelsOf(source, messages))
   const needsRendering =
     [...messages.values()].some(({ args }) => args.length > 0) && isUncertain(sources, messages)
-  const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
-  if (pieces > bounds.expandedTags)
+  const ofBodies = piecesOf(levels.slice(0, bodies.length))
+  const pieces = piecesOf(levels)
+  if (Math.max(ofBodies, pieces - ofBodies) > bounds.expandedTags)
     throw invalidTemplate(
       `has more than ${counted(bounds.expandedTags)} tags and texts with the parts of its messages, which is the option "bounds.expandedTags" of the service`,
     )
@@ -206,7 +209,10 @@ export function* compileSteps(
     parsed: { subject, body, text: alternative, messages, isLocalized: language !== null },
     pieces,
     links,
-    size: OWN_SIZE + 2 * assembly.characters + TOKEN_SIZE * assembly.tokens,
+    size:
+      OWN_SIZE +
+      2 * (assembly.characters + heading.characters) +
+      TOKEN_SIZE * (assembly.tokens + heading.tokens),
     placeholders() {
       const shown = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
       const required = new Set(ofBoth.map(({ name }) => name))
@@ -226,6 +232,10 @@ export function toHeader(text: string): string {
     .trim()
     .slice(0, MAX_SUBJECT_LENGTH)
     .replace(/[\uD800-\uDBFF]$/, '')
+}
+
+function piecesOf(levels: readonly Levels[]): number {
+  return levels.flat().reduce((sum, level) => sum + level.pieces, 0)
 }
 
 function missingVariables(missing: readonly Required[], variables: Variables): NotifierError {

@@ -65,7 +65,7 @@ export function createAccept(
   observer: Observer,
 ): Pick<Scoped<Tenant<unknown>>, 'send' | 'sendBatch' | 'validate'> &
   Pick<Scoped<Tenant<unknown>['notifications']>, 'resend'> {
-  const units = createUnitsOfWork(storage, accepted)
+  const units = createUnitsOfWork(storage, how.texts, accepted)
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
   const uploads = createNamedUploads(how.registry.kinds)

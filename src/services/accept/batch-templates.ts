@@ -129,7 +129,7 @@ async function* templatesOf(
   names: readonly string[],
   organizationId: string,
   { records }: AcceptReads,
-  { code }: Preparation,
+  { code, texts }: Preparation,
   spent: Spent,
 ): AsyncGenerator<readonly [name: string, template: Template | null]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {
@@ -140,6 +140,7 @@ async function* templatesOf(
       ? []
       : await findTemplates(
           records,
+          texts,
           references.map((reference) => ({ organizationId, reference })),
         )
     for (const name of some) {

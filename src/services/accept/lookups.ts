@@ -9,32 +9,37 @@ import type { RecordReads } from '../records/record-stores.ts'
 import { sharedKind } from '../shared-texts/kind.ts'
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
 import { findTemplates, type WantedTemplate } from '../templates/find-templates.ts'
+import { textKind } from '../texts/kind.ts'
+import type { TextReader } from '../texts/text-store.ts'
 
 /** The lookups of an accept. Equal ones of one turn of the event loop are joined. */
 export interface Lookups {
   readonly reads: AcceptReads
   readonly record: Coalesced<IdempotencyKey, IdempotencyRecord | null>
-  /** Reads of layouts, partials and lists of catalogues. */
+  /** Reads of layouts, partials, their texts, and lists of catalogues. */
   readonly records: RecordReads
   readonly template: Coalesced<WantedTemplate, Template | null>
   readonly suppression: MatchSuppression
   readonly preferences: MatchPreferences
 }
 
-export function createLookups(reads: AcceptReads): Lookups {
-  const shared = coalesce((refs: readonly RecordRef[]) => reads.records.get(sharedKind, refs))
-  const catalogues = coalesce((refs: readonly RecordRef[]) => reads.records.get(cataloguesKind, refs))
+/** Nothing else is read through {@link Lookups.records}. */
+const KINDS: readonly RecordKind[] = [sharedKind, cataloguesKind, textKind]
+
+export function createLookups(reads: AcceptReads, texts: TextReader): Lookups {
+  const finds = new Map(
+    KINDS.map((kind) => [kind.name, coalesce((refs: readonly RecordRef[]) => reads.records.get(kind, refs))]),
+  )
   return {
     records: {
-      // Nothing else is read so.
       async get<Value extends object>({ name }: RecordKind<Value>, refs: readonly RecordRef[]) {
-        const found = name === sharedKind.name ? refs.map(shared) : refs.map(catalogues)
+        const found = refs.map(async (ref) => (await finds.get(name)?.(ref)) ?? null)
         return (await Promise.all<object | null>(found)) as (StoredRecord<Value> | null)[]
       },
     },
     reads,
     record: coalesce((keys) => reads.findIdempotent(keys)),
-    template: coalesce((wanted) => findTemplates(reads.records, wanted)),
+    template: coalesce((wanted) => findTemplates(reads.records, texts, wanted)),
     suppression: createMatchSuppression(reads.records),
     preferences: createMatchPreferences(reads.records),
   }

@@ -31,6 +31,7 @@ import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { Library } from '../shared-texts/library.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { TextReader } from '../texts/text-store.ts'
 import { blank, missing, templateNotFound, textOf } from './content.ts'
 
 /** Dependencies for judging a send. */
@@ -39,6 +40,7 @@ export interface Preparation {
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly library: Library
+  readonly texts: TextReader
   readonly code: CodeTemplates
   readonly clock: Clock
   readonly links: Links

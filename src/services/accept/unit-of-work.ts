@@ -3,6 +3,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { TextReader } from '../texts/text-store.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
 /** Maximum weight of a commit: 2,000 notifications, or 8 MiB of text and files. A heavier batch has a commit of its own. */
@@ -33,13 +34,17 @@ export interface UnitsOfWork {
 }
 
 /** @param accepted called after a commit with each lane that has new work */
-export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: string) => void): UnitsOfWork {
+export function createUnitsOfWork(
+  storage: Storage<unknown>,
+  texts: TextReader,
+  accepted: (lane: string) => void,
+): UnitsOfWork {
   const commit = coalesce((requests: readonly AcceptRequest[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,
     weigh: ({ notifications }) => notifications.reduce((sum, { content }) => sum + weightOf(content), 0),
   })
   const shared: UnitOfWork = {
-    lookups: createLookups(storage),
+    lookups: createLookups(storage, texts),
     inside: undefined,
     async store(request) {
       const answer = storedOf(await commit(request))
@@ -57,7 +62,7 @@ export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: st
     if (transaction === undefined) throw unsupported(storage.name)
     const { reads } = transaction
     return {
-      lookups: reads === undefined ? shared.lookups : createLookups(reads),
+      lookups: reads === undefined ? shared.lookups : createLookups(reads, texts),
       inside: reads,
       async store(request) {
         const { answer, committed } = await transaction.accept(request)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Bounds } from '../../domain/bounds.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import {
@@ -10,7 +9,7 @@ import { parseInput } from '../../domain/input/parse.ts'
 import { canonicalLocale, isTimeZone } from '../../domain/locale.ts'
 import type { KeepingInsert } from '../../ports/storage/records.ts'
 import { assertObject, wrong } from '../option-checks.ts'
-import { type CatalogueValue, catalogueVersionKind } from './kind.ts'
+import { type CatalogueValue, insertCatalogue } from './kind.ts'
 
 /** The languages of the application. */
 export interface ApplicationLanguages {
@@ -59,19 +58,7 @@ function versionOf(name: string, catalogue: CatalogueInput, bounds: Bounds): Kee
   try {
     const messages = parseInput(catalogueMessages, catalogue, option)
     assertCatalogueBounds(messages, option, bounds)
-    // The same catalogue has the same id in all processes.
-    const hash = createHash('sha256')
-      .update(JSON.stringify([locale, messages]))
-      .digest('base64url')
-    const value = { locale, messages, version: 1 }
-    return {
-      kind: catalogueVersionKind,
-      do: 'insert',
-      id: `app_${hash}`,
-      organizationId: null,
-      value,
-      ifTaken: 'keep',
-    }
+    return insertCatalogue(null, { locale, messages })
   } catch (error) {
     if (!isNotifierError(error)) throw error
     throw wrong(option, `valid: ${error.message}`)

@@ -10,7 +10,7 @@ import {
 import { parseInput } from '../../domain/input/parse.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
 import type { Steps } from '../../domain/steps.ts'
-import type { RecordWrite } from '../../ports/storage/records.ts'
+import type { RecordWrite, StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordStores } from '../records/record-stores.ts'
@@ -19,10 +19,9 @@ import type { Scoped } from '../tenant.ts'
 import {
   type CatalogueEntry,
   type CataloguesValue,
-  type CatalogueValue,
-  catalogueId,
   cataloguesKind,
   catalogueVersionKind,
+  insertCatalogue,
 } from './kind.ts'
 import { type Formatting, loadFormatting } from './message-format.ts'
 import type { CatalogueRecord, CatalogueSummary } from './records.ts'
@@ -55,14 +54,15 @@ export function createCatalogues({
   async function change<Refusal extends string>(
     organizationId: string,
     decide: (value: CataloguesValue, now: number) => CataloguesValue | Refusal,
-    also: (value: CataloguesValue) => readonly RecordWrite[],
+    also: (value: CataloguesValue, before: StoredRecord<CataloguesValue>) => readonly RecordWrite[],
   ): Promise<CataloguesValue | Refusal> {
-    await store.keep({ id: organizationId, organizationId, value: EMPTY })
-    const changed = await store.change<Refusal>(
-      organizationId,
-      ({ value, readAt }) => decide(value, readAt),
-      also,
-    )
+    const attempt = () =>
+      store.change<Refusal>(organizationId, ({ value, readAt }) => decide(value, readAt), also)
+    let changed = await attempt()
+    if (changed === 'unknown') {
+      await store.keep({ id: organizationId, organizationId, value: EMPTY })
+      changed = await attempt()
+    }
     if (changed === 'unknown' || changed === 'taken') throw new NotifierError('not_found')
     return typeof changed === 'string' ? changed : changed.value
   }
@@ -74,24 +74,30 @@ export function createCatalogues({
       const { version: expected } = parseOptions(putOptions, options)
       assertCatalogueBounds(messages, 'messages', bounds)
       await organizations.existing(organizationId)
-      const formatting = await loadFormatting()
-      await processor.share(organizationId)(assertMessages(messages, locale, formatting, bounds))
+      const catalogue = insertCatalogue(organizationId, { locale, messages })
+      const present = await store.find({ id: organizationId })
+      // The present messages have been judged.
+      if (present === null || entryOf(present.value, locale)?.pin !== catalogue.id) {
+        const formatting = await loadFormatting()
+        await processor.share(organizationId)(assertMessages(messages, locale, formatting, bounds))
+      }
       const changed = await change<'outdated' | 'full'>(
         organizationId,
         (value, now) => {
           const current = entryOf(value, locale)
           if (expected !== undefined && expected !== (current?.version ?? 0)) return 'outdated'
+          if (current?.pin === catalogue.id) return value
           if (current === null && Object.keys(value.locales).length >= bounds.locales) return 'full'
           const version = value.newest + 1
           const entry = {
-            pin: catalogueId(organizationId, locale, version),
+            pin: catalogue.id,
             version,
             messages: Object.keys(messages).length,
             updatedAt: now,
           }
           return { newest: version, locales: { ...value.locales, [locale]: entry } }
         },
-        (value) => [insertVersion(organizationId, { locale, messages, version: value.newest })],
+        (value, before) => (value === before.value ? [] : [catalogue]),
       )
       if (changed === 'full') throw full(bounds)
       if (changed === 'outdated') throw await conflict(locale, store, organizationId)
@@ -133,11 +139,6 @@ export function createCatalogues({
 
 function entryOf({ locales }: CataloguesValue, locale: string): CatalogueEntry | null {
   return Object.hasOwn(locales, locale) ? (locales[locale] ?? null) : null
-}
-
-function insertVersion(organizationId: string, value: CatalogueValue): RecordWrite {
-  const id = catalogueId(organizationId, value.locale, value.version)
-  return { kind: catalogueVersionKind, do: 'insert', id, organizationId, value }
 }
 
 /** One message per step. @throws NotifierError `invalid_parameter` for a malformed one, or one beyond the bounds */

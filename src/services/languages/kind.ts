@@ -1,4 +1,6 @@
 import type { RecordKind } from '../../domain/record-kind.ts'
+import type { KeepingInsert } from '../../ports/storage/records.ts'
+import { sha256Of } from '../texts/kind.ts'
 
 /** A catalogue without its messages. */
 export interface CatalogueEntry {
@@ -19,19 +21,26 @@ export interface CataloguesValue {
 
 export const cataloguesKind: RecordKind<CataloguesValue> = { name: 'catalogues', version: 1 }
 
-/** The messages of a version of a catalogue. They outlive changes and its deletion. */
+/** The messages of a catalogue. They outlive changes and its deletion. */
 export interface CatalogueValue {
   readonly locale: string
   readonly messages: Readonly<Record<string, string>>
-  readonly version: number
 }
 
+/** Its id has the hash of its messages, so that equal catalogues are stored once. */
 export const catalogueVersionKind: RecordKind<CatalogueValue> = {
   name: 'catalogue_versions',
   version: 1,
   list: ({ locale }) => locale,
 }
 
-export function catalogueId(organizationId: string, locale: string, version: number): string {
-  return `${organizationId}/${locale}@${version}`
+/** Stores the messages, unless they are stored. @param organizationId null: the application's */
+export function insertCatalogue(
+  organizationId: string | null,
+  value: CatalogueValue,
+): KeepingInsert<CatalogueValue> {
+  const messages = Object.entries(value.messages).sort(([one], [other]) => (one < other ? -1 : 1))
+  const hash = sha256Of(JSON.stringify([value.locale, messages]))
+  const id = `${organizationId ?? 'app'}/${hash}`
+  return { kind: catalogueVersionKind, do: 'insert', id, organizationId, value, ifTaken: 'keep' }
 }

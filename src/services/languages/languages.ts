@@ -4,9 +4,9 @@ import type { PinnedTexts } from '../../domain/notification.ts'
 import type { CatalogueMessage, Language } from '../../domain/template/language.ts'
 import type { OrganizationPlan } from '../limits/plan-of.ts'
 import type { RecordReads } from '../records/record-stores.ts'
+import { createVersionCache } from '../records/version-cache.ts'
 import type { ApplicationLanguages } from './application.ts'
-import { createCatalogueCache } from './catalogue-cache.ts'
-import { type CatalogueValue, cataloguesKind } from './kind.ts'
+import { type CatalogueValue, cataloguesKind, catalogueVersionKind } from './kind.ts'
 import { type Formatting, loadFormatting } from './message-format.ts'
 
 /** For whom a text is. */
@@ -51,7 +51,7 @@ export function createLanguages(
   application: ApplicationLanguages,
   settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
 ): Languages {
-  const cache = createCatalogueCache(records)
+  const cache = createVersionCache(records, catalogueVersionKind, sizeOf)
 
   async function localeOf(organizationId: string): Promise<string> {
     return (await settingsOf(organizationId)).locale ?? application.locale
@@ -101,6 +101,10 @@ export function createLanguages(
       return cache.get(found.pins)
     },
   }
+}
+
+function sizeOf({ messages }: CatalogueValue): number {
+  return Object.entries(messages).reduce((sum, [key, { length }]) => sum + key.length + length + 50, 0)
 }
 
 function languageOf(

@@ -9,7 +9,7 @@ import type { NotificationFilter } from '../../ports/storage/notifications.ts'
 import { type CodeTemplates, inCode } from '../code-templates/code-templates.ts'
 import { type ListRequest, listReader } from '../list.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { findTemplates } from '../templates/find-templates.ts'
+import { findStored } from '../templates/find-templates.ts'
 
 const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
@@ -55,7 +55,7 @@ export async function templateId(
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
   // The id of one in code is its name.
   if (inCode(code, idOrName) !== null) return idOrName
-  const [template = null] = await findTemplates(records, [{ organizationId, reference: idOrName }])
+  const [template = null] = await findStored(records, [{ organizationId, reference: idOrName }])
   // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
   return template?.id ?? idOrName
 }

@@ -176,7 +176,7 @@ export function listSummaries(
 ): Promise<List<NotificationSummary>> {
   const read = (request: PageRequest) => storage.notifications.list(filter, request)
   const view = (notification: Notification) => summary(notification, registry)
-  return listInPortions(list, read, page, view, { rows: 25 })
+  return listInPortions(list, read, page, { rows: 25, view: (rows) => rows.map(view) })
 }
 
 const NOT_CONFIGURED: NotificationFailure = {

@@ -46,12 +46,13 @@ export interface RecordStore<Value extends object> {
   /**
    * Replaces a value, and writes others in the same commit. Repeats if somebody else changes the record meanwhile.
    *
-   * @param decide returns the new value, or a refusal, which is the answer
+   * @param decide returns the new value; or the same one, and then nothing is written unless there are others; or a refusal,
+   *   which is the answer
    * @returns `unknown`: no record has the id; `taken`: another record has its new key
    */
   change<Refusal extends string = never>(
     id: string,
-    decide: (record: StoredRecord<Value>) => Value | Refusal,
+    decide: (record: StoredRecord<Value>) => Value | Refusal | Promise<Value | Refusal>,
     also?: (value: Value, before: StoredRecord<Value>) => readonly RecordWrite[],
   ): Promise<StoredRecord<Value> | Refusal | 'unknown' | 'taken'>
   /** False: there was none. */
@@ -136,9 +137,11 @@ function createStore<Value extends object>(
       for (;;) {
         const before = await find({ id })
         if (before === null) return 'unknown'
-        const value = decide(before)
+        const value = await decide(before)
         if (typeof value === 'string') return value
-        const changed = await replace(before, value, also(value, before))
+        const others = also(value, before)
+        if (value === before.value && others.length === 0) return before
+        const changed = await replace(before, value, others)
         if (changed !== 'changed') return changed
       }
     },

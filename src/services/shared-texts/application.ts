@@ -10,7 +10,7 @@ import { usesIn } from '../../domain/template/uses.ts'
 import type { KeepingInsert } from '../../ports/storage/records.ts'
 import { assertObject, wrong } from '../option-checks.ts'
 import { parseSubject } from '../scope.ts'
-import { type PinnedText, type SharedVersionValue, sharedVersionKind } from './kind.ts'
+import { type PinnedText, type StoredSharedVersion, sharedVersionKind } from './kind.ts'
 
 /** Layouts or partials of the application, by name. */
 export type SharedTextsOption = Readonly<Record<string, SharedSourceInput>>
@@ -19,7 +19,7 @@ export type SharedTextsOption = Readonly<Record<string, SharedSourceInput>>
 export interface ApplicationTexts {
   find(role: SharedRole, name: string): PinnedText | null
   /** Stores all versions, so that messages accepted with them stay the same after another deployment. */
-  readonly versions: readonly KeepingInsert<SharedVersionValue>[]
+  readonly versions: readonly KeepingInsert<StoredSharedVersion>[]
 }
 
 /** Maximum number of layouts, and of partials. */
@@ -113,7 +113,7 @@ function pinOf(parts: readonly unknown[]): string {
   return `app_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
-function toVersion(role: SharedRole, { pin, ...text }: PinnedText): KeepingInsert<SharedVersionValue> {
+function toVersion(role: SharedRole, { pin, ...text }: PinnedText): KeepingInsert<StoredSharedVersion> {
   const value = { ...text, role, description: null, version: 1, updatedAt: null, of: pin }
   return { kind: sharedVersionKind, do: 'insert', id: pin, organizationId: null, value, ifTaken: 'keep' }
 }

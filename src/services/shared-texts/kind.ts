@@ -1,31 +1,79 @@
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { SharedRole, SharedSource, SharedText } from '../../domain/template/shared-text.ts'
 import type { RecordInsert, RecordRef, StoredRecord } from '../../ports/storage/records.ts'
+import type { Text } from '../texts/kind.ts'
+import type { TextShape } from '../texts/text-store.ts'
 
-/** The stored value of a layout or partial: its newest version. */
-export interface SharedValue extends Omit<SharedText, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'> {
+interface SourcesOf<Form> {
+  readonly html: Form | null
+  readonly text: Form | null
+}
+
+interface SharedValueOf<Form>
+  extends Omit<SharedText, 'id' | 'organizationId' | 'createdAt' | 'updatedAt' | keyof SharedSource>,
+    SourcesOf<Form> {
   /** Null: the creation of the record. */
   readonly updatedAt: number | null
 }
 
+/** The value of a layout or partial: its newest version. */
+export interface SharedValue extends SharedValueOf<string> {}
+
+/** It as it is stored. */
+export interface StoredShared extends SharedValueOf<Text> {}
+
 /** Its key is the name among the layouts, or partials, of the organization. */
-export const sharedKind: RecordKind<SharedValue> = {
+export const sharedKind: RecordKind<StoredShared> = {
   name: 'shared_texts',
   version: 1,
   key: ({ role, name }, organizationId) => keyOf(organizationId, role, name),
   list: ({ role }) => role,
 }
 
-/** A version as it was made. It outlives changes and the deletion of its layout or partial. */
-export interface SharedVersionValue extends SharedValue {
+/** A version as it was made, without a description. It outlives changes and the deletion of its layout or partial. */
+interface SharedVersionOf<Form> extends SharedValueOf<Form> {
   /** Id of the layout or partial. */
   readonly of: string
 }
 
-export const sharedVersionKind: RecordKind<SharedVersionValue> = {
+export interface SharedVersionValue extends SharedVersionOf<string> {}
+
+/** It as it is stored. */
+export interface StoredSharedVersion extends SharedVersionOf<Text> {}
+
+export const sharedVersionKind: RecordKind<StoredSharedVersion> = {
   name: 'shared_text_versions',
   version: 1,
   list: ({ of }) => of,
+}
+
+export const sharedShape: TextShape<SharedValue, StoredShared> = {
+  kind: sharedKind,
+  ownerOf: ({ id }) => id,
+  textsOf: sourcesOf,
+  whole: withSources,
+  stored: withSources,
+}
+
+export const sharedVersionShape: TextShape<SharedVersionValue, StoredSharedVersion> = {
+  kind: sharedVersionKind,
+  ownerOf: ({ value }) => value.of,
+  textsOf: sourcesOf,
+  whole: withSources,
+  stored: withSources,
+}
+
+export function sourcesOf<Form>({ html, text }: SourcesOf<Form>): (Form | null)[] {
+  return [html, text]
+}
+
+/** The value with its sources in another form. */
+function withSources<From, To, Value extends SourcesOf<From>>(
+  value: Value & SourcesOf<From>,
+  form: (text: From) => To,
+): Omit<Value, keyof SourcesOf<From>> & SourcesOf<To> {
+  const { html, text } = value
+  return { ...value, html: html === null ? null : form(html), text: text === null ? null : form(text) }
 }
 
 const PREFIXES = { layout: 'lay', partial: 'part' } as const
@@ -54,14 +102,14 @@ export function sharedVersionId(id: string, version: number): string {
 export function insertSharedVersion(
   id: string,
   organizationId: string | null,
-  value: SharedValue,
-): RecordInsert<SharedVersionValue> {
+  value: StoredShared,
+): RecordInsert<StoredSharedVersion> {
   return {
     kind: sharedVersionKind,
     do: 'insert',
     id: sharedVersionId(id, value.version),
     organizationId,
-    value: { ...value, of: id },
+    value: { ...value, description: null, of: id },
   }
 }
 

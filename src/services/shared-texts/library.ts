@@ -6,14 +6,17 @@ import { inVariant, type Made, type Template } from '../../domain/template/templ
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { RecordReads } from '../records/record-stores.ts'
+import type { TextReader } from '../texts/text-store.ts'
 import type { ApplicationTexts } from './application.ts'
 import {
   type PinnedText,
   type SharedValue,
   sharedByName,
   sharedKind,
+  sharedShape,
   sharedVersionId,
   sharedVersionKind,
+  sharedVersionShape,
 } from './kind.ts'
 
 /** What a text names. */
@@ -73,6 +76,7 @@ interface Wanted {
 
 export function createLibrary(
   records: RecordReads,
+  texts: TextReader,
   application: ApplicationTexts,
   languages: Pick<Languages, 'choose' | 'load' | 'timeZoneOf'>,
 ): Library {
@@ -83,7 +87,7 @@ export function createLibrary(
     instead: (PinnedText & { readonly role: SharedRole }) | undefined,
   ): Promise<{ readonly role: SharedRole; readonly text: PinnedText }[]> {
     const refs = wanted.map(({ role, name }) => sharedByName(organizationId, role, name))
-    const found = await reads.get(sharedKind, refs)
+    const found = await texts.read(sharedShape, await reads.get(sharedKind, refs), reads)
     return wanted.map(({ role, name }, index) => {
       const record = found[index] ?? null
       if (instead?.role === role && instead.name === name) return { role, text: instead }
@@ -117,12 +121,12 @@ export function createLibrary(
       sharedVersionKind,
       pins.map((id) => ({ id })),
     )
-    const texts = versions.map((version, index) => {
+    const found = (await texts.read(sharedVersionShape, versions)).map((version, index) => {
       if (version === null) throw missingVersion(pins[index] ?? '')
       return version.value
     })
-    const frame = layout === undefined ? null : (texts.shift() ?? null)
-    return { layout: frame, partials: new Map(texts.map((text) => [text.name, text])) }
+    const frame = layout === undefined ? null : (found.shift() ?? null)
+    return { layout: frame, partials: new Map(found.map((text) => [text.name, text])) }
   }
 
   return {

@@ -23,16 +23,20 @@ import type { RecordReads, RecordStores } from '../records/record-stores.ts'
 import { owned, parseSubject } from '../scope.ts'
 import { templateKind } from '../templates/kind.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { bytesOf } from '../texts/kind.ts'
+import { createTextStore, type TextReader } from '../texts/text-store.ts'
 import type { ApplicationTexts } from './application.ts'
 import {
   insertSharedVersion,
   prefixOf,
   type SharedValue,
-  sharedKind,
+  type StoredShared,
   sharedRef,
+  sharedShape,
   sharedVersionId,
-  sharedVersionKind,
   sharedVersionOf,
+  sharedVersionShape,
+  sourcesOf,
   toShared,
 } from './kind.ts'
 import type { Library } from './library.ts'
@@ -46,6 +50,7 @@ export interface SharedTextParts {
   readonly ids: IdGenerator
   readonly organizations: Organizations
   readonly library: Library
+  readonly texts: TextReader
   readonly application: ApplicationTexts
   readonly processor: Processor
   readonly bounds: Bounds
@@ -56,19 +61,16 @@ const SCHEMAS = {
   partial: { input: partialInput, change: partialChange },
 }
 
-/** A layout or partial may have a mebibyte. */
-const portions = {
-  rows: 2,
-  size: ({ value: { html, text } }: StoredRecord<SharedSource>) => (html?.length ?? 0) + (text?.length ?? 0),
-}
+/** Rows without their long texts. */
+const ROWS = 25
 
 /** The use cases of layouts, or of partials. */
 export function createSharedTexts(
   role: SharedRole,
-  { stores, records, ids, organizations, library, application, processor, bounds }: SharedTextParts,
+  { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextParts,
 ): Scoped<Tenant['layouts']> {
-  const store = stores.of(sharedKind)
-  const versions = stores.of(sharedVersionKind)
+  const store = createTextStore(sharedShape, stores, texts)
+  const versions = createTextStore(sharedVersionShape, stores, texts)
   const templates = stores.of(templateKind)
   const readList = listReader(role === 'layout' ? 'layouts' : 'partials', {})
   const readVersions = listReader(role === 'layout' ? 'layout-versions' : 'partial-versions', {})
@@ -158,8 +160,9 @@ export function createSharedTexts(
       const given = { role, name, html, text, uses: partials, localized, description }
       const value = { ...given, version: 1, updatedAt: null }
       const id = ids.random(prefixOf(role))
-      const first = insertSharedVersion(id, organizationId, value)
-      const created = await store.insert({ id, organizationId, value }, [first])
+      const created = await store.insert({ id, organizationId, value }, (stored) => [
+        insertSharedVersion(id, organizationId, stored),
+      ])
       if (created === 'taken') throw nameTaken(role, name)
       return view(toShared(created))
     },
@@ -169,9 +172,12 @@ export function createSharedTexts(
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const read = (request: PageRequest) => store.list({ organizationId, list: role }, request)
-      const list = role === 'layout' ? 'layouts' : 'partials'
-      return listInPortions(list, read, page, (record) => view(toShared(record)), portions)
+      const read = (request: PageRequest) => store.stored.list({ organizationId, list: role }, request)
+      return listInPortions(role === 'layout' ? 'layouts' : 'partials', read, page, {
+        rows: ROWS,
+        size: sizeOf,
+        view: async (rows) => (await texts.read(sharedShape, rows)).map((row) => view(toShared(row))),
+      })
     },
     async update(organizationId, idOrName, input) {
       const { version, ...change } = parseSubject(SCHEMAS[role].change, input)
@@ -180,9 +186,13 @@ export function createSharedTexts(
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      const read = (request: PageRequest) => versions.list({ organizationId, list: id }, request)
-      const list = role === 'layout' ? 'layout-versions' : 'partial-versions'
-      return listInPortions(list, read, page, (record) => versionView(sharedVersionOf(record)), portions)
+      const read = (request: PageRequest) => versions.stored.list({ organizationId, list: id }, request)
+      return listInPortions(role === 'layout' ? 'layout-versions' : 'partial-versions', read, page, {
+        rows: ROWS,
+        size: sizeOf,
+        view: async (rows) =>
+          (await texts.read(sharedVersionShape, rows)).map((row) => versionView(sharedVersionOf(row))),
+      })
     },
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
@@ -196,12 +206,17 @@ export function createSharedTexts(
       const text = await find(organizationId, idOrName)
       // Its users then get the one of the application.
       if (application.find(role, text.name) === null) {
-        const users = await usersOf(text, { templates, shared: store })
+        const users = await usersOf(text, { templates, shared: store.stored })
         if (users.length > 0) throw inUse(text, users)
       }
-      if (!(await store.remove(text.id))) throw unknownText(role, text.name)
+      if (!(await store.stored.remove(text.id))) throw unknownText(role, text.name)
     },
   }
+}
+
+/** The bytes of its sources. */
+function sizeOf({ value }: StoredRecord<StoredShared>): number {
+  return sourcesOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0)
 }
 
 /** A partial is judged as a template names it, so that a cycle is found. */
@@ -213,13 +228,15 @@ function sourceOf(
   return role === 'partial' ? `{{> ${name}}}` : (value[flavour] ?? '')
 }
 
+/** The same value if nothing changes. */
 function changedValue(
   value: SharedValue,
   change: Partial<SharedSource & Pick<SharedText, 'description'>>,
   now: number,
 ): SharedValue {
   const after = { ...value, ...change }
-  if (after.html === value.html && after.text === value.text) return after
+  if (after.html === value.html && after.text === value.text)
+    return after.description === value.description ? value : after
   const { partials, localized } = usesIn([after.html, after.text])
   return { ...after, uses: partials, localized, version: value.version + 1, updatedAt: now }
 }

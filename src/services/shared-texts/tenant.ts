@@ -11,7 +11,7 @@ export interface SharedTexts {
   create(text: SharedTextInput): Promise<SharedTextRecord>
   /** By id or name. @throws NotifierError `not_found`, `organization_mismatch` */
   get(idOrName: string): Promise<SharedTextRecord>
-  /** Newest first. A page ends early at 2 MiB of text: `hasMore` is true then. */
+  /** Newest first. A page has at most 256 KiB of text, or a single one: `hasMore` is true then. */
   list(query?: ListQuery): Promise<List<SharedTextRecord>>
   /**
    * Changes the given fields. A change of `html` or `text` makes a new version; queued notifications keep theirs.

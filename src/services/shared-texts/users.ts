@@ -2,18 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SharedText } from '../../domain/template/shared-text.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import type { RecordStore } from '../records/record-stores.ts'
-import type { TemplateValue } from '../templates/kind.ts'
-import type { SharedValue } from './kind.ts'
+import type { StoredTemplate } from '../templates/kind.ts'
+import type { StoredShared } from './kind.ts'
 import type { TextUser } from './records.ts'
 
 /** Maximum number of users that an error lists. */
 const MOST_USERS = 10
-/** Rows per read: a template may have a mebibyte, and a synchronous storage blocks the process meanwhile. */
-const ROWS = 4
+/** Rows per read: a synchronous storage blocks the process meanwhile. */
+const ROWS = 50
 
 interface Used {
-  readonly templates: RecordStore<TemplateValue>
-  readonly shared: RecordStore<SharedValue>
+  readonly templates: RecordStore<StoredTemplate>
+  readonly shared: RecordStore<StoredShared>
 }
 
 /** The first templates, layouts and partials of the organization that name the text. */

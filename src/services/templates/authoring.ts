@@ -17,6 +17,7 @@ import type { Processor } from '../processor.ts'
 import { createLibrary } from '../shared-texts/library.ts'
 import { createSharedTexts } from '../shared-texts/shared-texts.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { createTextReader } from '../texts/text-store.ts'
 import { createCompiledTemplates } from './compiled-templates.ts'
 import type { ResolvedAuthoring } from './options.ts'
 import type { AuthoringParts } from './parts.ts'
@@ -26,7 +27,15 @@ import { createTemplates } from './templates.ts'
 export interface Texts
   extends Pick<
     AuthoringParts,
-    'compiled' | 'library' | 'application' | 'records' | 'lookUps' | 'localeOf' | 'previewInputs' | 'code'
+    | 'compiled'
+    | 'library'
+    | 'texts'
+    | 'application'
+    | 'records'
+    | 'lookUps'
+    | 'localeOf'
+    | 'previewInputs'
+    | 'code'
   > {
   /** What the service shows of them. */
   readonly served: Pick<AuthoringParts, 'previewInputs' | 'code'>
@@ -50,8 +59,9 @@ export function createTexts(
   clock: Clock,
 ): Texts {
   const spoken = createLanguages(records, languages, settingsOf)
-  const library = createLibrary(records, application, spoken)
-  const compiled = createCompiledTemplates(records, processor, kinds, library, bounds)
+  const texts = createTextReader(records)
+  const library = createLibrary(records, texts, application, spoken)
+  const compiled = createCompiledTemplates(records, processor, kinds, library, texts, bounds)
   const code = createCodeTemplates(definitions, library, kinds, {
     compiled,
     languages: spoken,
@@ -66,6 +76,7 @@ export function createTexts(
     served,
     application,
     records,
+    texts,
     library,
     compiled,
     lookUps: spoken.lookUps,

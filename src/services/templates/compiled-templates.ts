@@ -8,7 +8,8 @@ import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import { type Library, madeKey } from '../shared-texts/library.ts'
-import { type TemplateVersion, versionId, versionKind, versionOf } from './kind.ts'
+import type { TextReader } from '../texts/text-store.ts'
+import { type TemplateVersion, versionId, versionKind, versionOf, versionShape } from './kind.ts'
 
 /** A cache of compiled template versions. Versions never change, so no entry is stale. */
 export interface CompiledTemplates {
@@ -33,6 +34,7 @@ export function createCompiledTemplates(
   processor: Processor,
   kinds: Kinds,
   library: Pick<Library, 'load'>,
+  texts: TextReader,
   bounds: Bounds,
 ): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
@@ -98,7 +100,8 @@ export function createCompiledTemplates(
         reference.texts === undefined ? versionId(reference) : madeKey(reference, reference.texts),
       )
       if (known !== undefined) return known
-      const [version = null] = await records.get(versionKind, [{ id: versionId(reference) }])
+      const found = await records.get(versionKind, [{ id: versionId(reference) }])
+      const [version = null] = await texts.read(versionShape, found)
       if (version !== null) return inShare(await completed(versionOf(version), reference.texts))
       throw new NotifierError('template_error', {
         message: `Version ${reference.version} of template ${reference.id} is missing.`,

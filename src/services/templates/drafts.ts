@@ -1,41 +1,55 @@
+import { isDeepStrictEqual } from 'node:util'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { type DraftChangeInput, draftChange, publishOptions } from '../../domain/input/draft.ts'
+import { draftChange, publishOptions } from '../../domain/input/draft.ts'
 import { changedText, shownText } from '../../domain/message-text.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
-import type { RecordStore } from '../records/record-stores.ts'
 import { parseOptions, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-import { type DraftText, type DraftValue, draftKind, draftTextOf } from './draft-kind.ts'
-import { insertVersion, type TemplateValue } from './kind.ts'
+import type { TextStore } from '../texts/text-store.ts'
+import {
+  type DraftText,
+  type DraftValue,
+  draftKind,
+  draftShape,
+  draftTextOf,
+  type StoredDraft,
+  storedDraft,
+} from './draft-kind.ts'
+import type { Judging } from './judging.ts'
+import { insertVersion, type StoredTemplate, type TemplateValue } from './kind.ts'
 import type { AuthoringParts } from './parts.ts'
 import type { TemplateDraftRecord, TemplateRecord } from './records.ts'
-import { changedVariants, shownVariants, usesOfAll } from './variants.ts'
+import { changedVariants, shownVariants } from './variants.ts'
 
 /** What drafts need of templates. */
-export interface DraftNeeds {
-  readonly store: RecordStore<TemplateValue>
+export interface DraftNeeds extends Judging {
+  readonly store: TextStore<TemplateValue, StoredTemplate>
   find(organizationId: string, idOrName: string): Promise<Template>
-  assertTexts(organizationId: string, change: DraftChangeInput): Promise<void>
-  assertWhole(organizationId: string, text: DraftText & Pick<TemplateValue, 'channel'>): Promise<void>
   changedValue(value: TemplateValue, change: DraftText, now: number): TemplateValue
   view(record: StoredRecord<TemplateValue>): TemplateRecord
 }
 
 /** The use cases of drafts. */
 export function createDrafts(
-  { stores, kinds }: AuthoringParts,
-  { store, find, assertTexts, assertWhole, changedValue, view }: DraftNeeds,
+  { stores, kinds, texts }: AuthoringParts,
+  { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftNeeds,
 ): Pick<Scoped<Tenant['templates']>, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'> & {
   /** The template with the text of its draft. @throws NotifierError `template_not_found` */
   drafted(template: Template): Promise<Template>
 } {
   const drafts = stores.of(draftKind)
 
-  async function findDraft(template: Template): Promise<StoredRecord<DraftValue>> {
-    const draft = await drafts.find({ id: template.id })
+  /** Null: none. */
+  async function draftOf(template: Template): Promise<DraftValue | null> {
+    const [draft] = await texts.read(draftShape, [await drafts.find({ id: template.id })])
+    return draft?.value ?? null
+  }
+
+  async function findDraft(template: Template): Promise<DraftValue> {
+    const draft = await draftOf(template)
     if (draft === null) throw noDraft(template)
     return draft
   }
@@ -43,33 +57,38 @@ export function createDrafts(
   /** @throws NotifierError `version_conflict` if the draft has another edit than expected */
   async function stored(template: Template, text: DraftText, expected?: number): Promise<DraftValue> {
     const { id, organizationId, version } = template
+    const newest = await store.stored.find({ id })
+    if (newest === null) throw new NotifierError('template_not_found')
     const first = { ...text, basedOn: version, edit: 1, updatedAt: template.updatedAt }
-    const changed = await drafts.change<'outdated'>(id, ({ value, readAt }) =>
-      expected === undefined || expected === value.edit
-        ? { ...value, ...text, edit: value.edit + 1, updatedAt: readAt }
-        : 'outdated',
-    )
-    if (changed === 'outdated') throw outdated(template, (await findDraft(template)).value.edit)
-    if (typeof changed !== 'string') return changed.value
+    const written = storedDraft(first, newest.value)
+    const changed = await drafts.change<'outdated'>(id, ({ value, readAt }) => {
+      if (expected !== undefined && expected !== value.edit) return 'outdated'
+      const edited = draftTextOf(written)
+      return isDeepStrictEqual(edited, draftTextOf(value))
+        ? value
+        : { ...value, ...edited, edit: value.edit + 1, updatedAt: readAt }
+    })
+    if (changed === 'outdated') throw outdated(template, (await findDraft(template)).edit)
+    if (typeof changed !== 'string') return { ...first, ...editOf(changed.value) }
     if (expected !== undefined && expected !== 0) throw noDraft(template)
-    const created = await drafts.insert({ id, organizationId, value: first })
+    const created = await drafts.insert({ id, organizationId, value: written })
     if (created === 'taken') throw outdated(template, 1)
-    return created.value
+    return first
   }
 
   return {
     async drafted(template) {
-      const written = { ...template, ...draftTextOf((await findDraft(template)).value) }
+      const written = { ...template, ...draftTextOf(await findDraft(template)) }
       return { ...written, ...usesOfAll(written) }
     },
     async draft(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
-      return draftView(template, (await findDraft(template)).value)
+      return draftView(template, await findDraft(template))
     },
     async saveDraft(organizationId, idOrName, input) {
       const { edit, ...change } = parseSubject(draftChange, input)
       const template = await find(organizationId, idOrName)
-      const before = (await drafts.find({ id: template.id }))?.value ?? template
+      const before = (await draftOf(template)) ?? template
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
       await assertTexts(organizationId, change)
@@ -78,17 +97,18 @@ export function createDrafts(
       const locales =
         change.locales === undefined ? before.locales : changedVariants(kind, before.locales, change.locales)
       const text = draftTextOf({ ...before, ...given, locales })
-      await assertWhole(organizationId, { ...text, channel: template.channel })
+      const { channel } = template
+      await assertWhole(organizationId, { ...text, channel }, { ...before, channel })
       return draftView(template, await stored(template, text, edit))
     },
     async publish(organizationId, idOrName, options) {
       const { edit, version } = parseOptions(publishOptions, options)
       const template = await find(organizationId, idOrName)
-      const draft = (await findDraft(template)).value
+      const draft = await findDraft(template)
       if (edit !== undefined && edit !== draft.edit) throw outdated(template, draft.edit)
       const text = draftTextOf(draft)
       // A layout or partial may have been deleted since.
-      await assertWhole(organizationId, { ...text, channel: template.channel })
+      await assertWhole(organizationId, { ...text, channel: template.channel }, template)
       const expected = version ?? draft.basedOn
       const published = await store.change<'outdated'>(
         template.id,
@@ -110,6 +130,14 @@ export function createDrafts(
       if (!(await drafts.remove(template.id))) throw noDraft(template)
     },
   }
+}
+
+function editOf({
+  basedOn,
+  edit,
+  updatedAt,
+}: StoredDraft): Pick<DraftValue, 'basedOn' | 'edit' | 'updatedAt'> {
+  return { basedOn, edit, updatedAt }
 }
 
 function noDraft({ name }: Template): NotifierError {

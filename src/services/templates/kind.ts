@@ -1,32 +1,97 @@
 import type { TemplateReference } from '../../domain/notification.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
-import type { Template } from '../../domain/template/template.ts'
+import type { Template, TemplateVariant } from '../../domain/template/template.ts'
 import type { RecordInsert, RecordRef, StoredRecord } from '../../ports/storage/records.ts'
+import type { Text } from '../texts/kind.ts'
+import type { TextShape } from '../texts/text-store.ts'
 
-/** The stored value of a template: its newest version. */
-export interface TemplateValue
-  extends Omit<Template, 'id' | 'organizationId' | 'createdAt' | 'updatedAt' | 'made'> {
+/** A variant with its texts in another form. */
+interface VariantOf<Form> extends Omit<TemplateVariant, 'subject' | 'body' | 'text'> {
+  readonly subject: Form | null
+  readonly body: Form
+  readonly text: Form | null
+}
+
+/** The texts of a template in some form. */
+interface TextsOf<Form> extends Pick<VariantOf<Form>, 'subject' | 'body' | 'text'> {
+  readonly locales?: Readonly<Record<string, VariantOf<Form>>> | undefined
+}
+
+interface TemplateValueOf<Form>
+  extends Omit<
+      Template,
+      'id' | 'organizationId' | 'createdAt' | 'updatedAt' | 'made' | keyof TextsOf<string>
+    >,
+    TextsOf<Form> {
   /** Null: the creation of the record. */
   readonly updatedAt: number | null
 }
 
+/** The value of a template: its newest version. */
+export interface TemplateValue extends TemplateValueOf<string> {}
+
+/** It as it is stored. */
+export interface StoredTemplate extends TemplateValueOf<Text> {}
+
 /** Its key is the name within the organization. */
-export const templateKind: RecordKind<TemplateValue> = {
+export const templateKind: RecordKind<StoredTemplate> = {
   name: 'templates',
   version: 1,
   key: ({ name }, organizationId) => keyOf(organizationId, name),
 }
 
-/** A version as it was made. It outlives changes and the deletion of its template. */
-export interface VersionValue extends TemplateValue {
+/** A version as it was made, without a description. It outlives changes and the deletion of its template. */
+interface VersionValueOf<Form> extends TemplateValueOf<Form> {
   /** Id of the template. */
   readonly template: string
 }
 
-export const versionKind: RecordKind<VersionValue> = {
+export interface VersionValue extends VersionValueOf<string> {}
+
+export const versionKind: RecordKind<VersionValueOf<Text>> = {
   name: 'template_versions',
   version: 1,
   list: ({ template }) => template,
+}
+
+export const templateShape: TextShape<TemplateValue, StoredTemplate> = {
+  kind: templateKind,
+  ownerOf: ({ id }) => id,
+  textsOf,
+  whole: withTexts,
+  stored: withTexts,
+}
+
+export const versionShape: TextShape<VersionValue, VersionValueOf<Text>> = {
+  kind: versionKind,
+  ownerOf: ({ value }) => value.template,
+  textsOf,
+  whole: withTexts,
+  stored: withTexts,
+}
+
+/** All texts of a value. */
+export function textsOf<Form>({ locales = {}, ...own }: TextsOf<Form>): (Form | null)[] {
+  return [own, ...Object.values(locales)].flatMap(({ subject, body, text }) => [subject, body, text])
+}
+
+/** The value with its texts in another form. */
+export function withTexts<From, To, Value extends TextsOf<From>>(
+  value: Value & TextsOf<From>,
+  form: (text: From) => To,
+): Omit<Value, keyof TextsOf<From>> & TextsOf<To> {
+  const formed = ({ subject, body, text }: TextsOf<From>): TextsOf<To> => ({
+    subject: subject === null ? null : form(subject),
+    body: form(body),
+    text: text === null ? null : form(text),
+  })
+  const variants = Object.entries(value.locales ?? {}).map(([locale, variant]) => [
+    locale,
+    { ...variant, ...formed(variant) },
+  ])
+  const locales = variants.length === 0 ? {} : { locales: Object.fromEntries(variants) }
+  const all: object = { ...value, ...formed(value), ...locales }
+  return all as Omit<Value, keyof TextsOf<From>> & TextsOf<To>
 }
 
 /** Identifies a version of a template. */
@@ -53,14 +118,14 @@ export function versionId({ id, version }: TemplateVersion): string {
 export function insertVersion(
   id: string,
   organizationId: string | null,
-  value: TemplateValue,
-): RecordInsert<VersionValue> {
+  value: StoredTemplate,
+): RecordInsert<VersionValueOf<Text>> {
   return {
     kind: versionKind,
     do: 'insert',
     id: versionId({ id, version: value.version }),
     organizationId,
-    value: { ...value, template: id },
+    value: { ...value, description: null, template: id },
   }
 }
 

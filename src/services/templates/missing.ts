@@ -7,7 +7,7 @@ import type { MissingInLocale, MissingTranslations } from '../languages/records.
 import { listInPortions, listReader } from '../list.ts'
 import type { RecordStore } from '../records/record-stores.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
-import { type TemplateValue, toTemplate } from './kind.ts'
+import { type StoredTemplate, templateShape, toTemplate } from './kind.ts'
 import type { AuthoringParts } from './parts.ts'
 
 const readList = listReader('missing-translations', {})
@@ -25,8 +25,8 @@ export interface MissingFinder {
 
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
-  { records, organizations, library, lookUps, languages }: AuthoringParts,
-  store: RecordStore<TemplateValue>,
+  { records, organizations, library, texts, lookUps, languages }: AuthoringParts,
+  store: RecordStore<StoredTemplate>,
 ): Pick<Scoped<Tenant['templates']>, 'missing'> & MissingFinder {
   /** The keys that a locale has in none of its catalogues. */
   async function lacking(organizationId: string, locale: string, keys: readonly string[]): Promise<string[]> {
@@ -86,10 +86,14 @@ export function createMissing(
       const known = await knownLocales(organizationId)
       const read = async (request: PageRequest) => {
         const { items, nextCursor } = await store.list({ organizationId }, request)
-        const found = await Promise.all(items.map((record) => missingOf(toTemplate(record), known)))
+        const whole = await texts.read(templateShape, items)
+        const found = await Promise.all(whole.map((record) => record && missingOf(toTemplate(record), known)))
         return { items: found, nextCursor }
       }
-      const list = await listInPortions('missing-translations', read, page, (each) => each, { rows: 2 })
+      const list = await listInPortions('missing-translations', read, page, {
+        rows: 2,
+        view: (found) => found,
+      })
       return { ...list, items: list.items.filter((each) => each !== null) }
     },
   }

@@ -13,6 +13,7 @@ import type { PeopleFinder } from '../recipients/people.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { ApplicationTexts } from '../shared-texts/application.ts'
 import type { Library } from '../shared-texts/library.ts'
+import type { TextReader } from '../texts/text-store.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
 
 /** Dependencies of the texts that organizations write. */
@@ -24,6 +25,7 @@ export interface AuthoringParts {
   readonly compiled: CompiledTemplates
   readonly code: CodeTemplates
   readonly library: Library
+  readonly texts: TextReader
   readonly application: ApplicationTexts
   readonly kinds: Kinds
   readonly languages: ApplicationLanguages

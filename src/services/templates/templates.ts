@@ -1,16 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { assertTemplateBounds } from '../../domain/bounds.ts'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
-import type { VariantsInput } from '../../domain/input/variants.ts'
 import { changedText, shownText, storedText } from '../../domain/message-text.ts'
-import { once } from '../../domain/steps.ts'
-import { compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
-import { assertTemplateText } from '../../domain/template/judge.ts'
-import { ANY_LANGUAGE } from '../../domain/template/language.ts'
-import { inVariant, type Template } from '../../domain/template/template.ts'
+import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import { unknownChannel } from '../channels/kinds.ts'
@@ -18,43 +12,43 @@ import { inCode } from '../code-templates/code-templates.ts'
 import { listInPortions, listReader } from '../list.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
+import { bytesOf } from '../texts/kind.ts'
+import { createTextStore } from '../texts/text-store.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
 import { createDrafts } from './drafts.ts'
+import { createJudging } from './judging.ts'
 import {
   insertVersion,
+  type StoredTemplate,
   type TemplateValue,
-  templateKind,
   templateRef,
+  templateShape,
+  textsOf,
   toTemplate,
   versionId,
-  versionKind,
   versionOf,
+  versionShape,
 } from './kind.ts'
 import { createLint } from './lint.ts'
 import { createMissing } from './missing.ts'
 import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
-import { assertVariantTexts, changedVariants, shownVariants, usesOfAll } from './variants.ts'
+import { changedVariants, shownVariants } from './variants.ts'
 
 const readList = listReader('templates', {})
 const readVersions = listReader('template-versions', {})
-/** A template may have a mebibyte. */
-const portions = {
-  rows: 2,
-  size: ({ value: { body, text, locales } }: StoredRecord<TemplateValue>) =>
-    [{ body, text }, ...Object.values(locales ?? {})].reduce(
-      (sum, each) => sum + each.body.length + (each.text?.length ?? 0),
-      0,
-    ),
-}
+/** Rows without their long texts. */
+const ROWS = 10
 
 /** The template use cases of a notifier. */
 export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
-  const { stores, records, ids, organizations, library, kinds, processor, consent, code, bounds } = parts
-  const store = stores.of(templateKind)
-  const versions = stores.of(versionKind)
+  const { stores, ids, organizations, kinds, processor, consent, code, texts } = parts
+  const store = createTextStore(templateShape, stores, texts)
+  const versions = createTextStore(versionShape, stores, texts)
+  const judging = createJudging(parts)
+  const { assertTexts, assertWhole, usesOfAll } = judging
 
   async function find(organizationId: string, idOrName: string): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
@@ -90,35 +84,13 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     )
   }
 
-  async function assertTexts(
-    organizationId: string,
-    written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
-  ): Promise<void> {
-    assertTemplateBounds(written, bounds)
-    const work = once(() => {
-      assertTemplateText(written, bounds)
-      assertVariantTexts(written.locales, bounds)
-    })
-    await processor.share(organizationId)(work)
-  }
-
-  /**
-   * Judges a text with all its variants, and with its layout and partials.
-   *
-   * @throws NotifierError `invalid_template`, `invalid_parameter`
-   */
-  async function assertWhole(organizationId: string, text: WrittenTemplate): Promise<void> {
-    assertTemplateBounds(text, bounds)
-    const { uses } = usesOfAll(text)
-    if (uses === undefined && text.layout == null) return
-    const { sources } = await library.find({ organizationId, layout: text.layout, uses }, records)
-    const kind = kinds.of(text.channel)
-    for (const locale of [undefined, ...Object.keys(text.locales ?? {})]) {
-      const work = once(
-        () => void compileTemplate(kind, inVariant(text, locale), sources, ANY_LANGUAGE, bounds),
-      )
-      await processor.share(organizationId)(work)
-    }
+  /** The same value if nothing changes. */
+  function changedValue(value: TemplateValue, change: TemplateEdit, now: number): TemplateValue {
+    const after = { ...value, ...change }
+    const same = (field: keyof TemplateEdit) => isDeepStrictEqual(after[field] ?? null, value[field] ?? null)
+    if (!VERSIONED.every(same))
+      return { ...after, ...usesOfAll(after), version: value.version + 1, updatedAt: now }
+    return UNVERSIONED.every(same) ? value : after
   }
 
   async function findVersion(template: Template, version: number): Promise<Template> {
@@ -128,16 +100,8 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     return versionOf(found)
   }
 
-  const { drafted, ...drafts } = createDrafts(parts, {
-    store,
-    find,
-    assertTexts,
-    assertWhole,
-    changedValue,
-    view,
-  })
-
-  const { missing, missingOf, knownLocales } = createMissing(parts, store)
+  const { drafted, ...drafts } = createDrafts(parts, { ...judging, store, find, changedValue, view })
+  const { missing, missingOf, knownLocales } = createMissing(parts, store.stored)
 
   return {
     ...drafts,
@@ -172,8 +136,9 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
       await assertWhole(organizationId, value)
       const id = ids.random('tpl')
       const named = { ...value, ...usesOfAll(value) }
-      const first = insertVersion(id, organizationId, named)
-      const created = await store.insert({ id, organizationId, value: named }, [first])
+      const created = await store.insert({ id, organizationId, value: named }, (stored) => [
+        insertVersion(id, organizationId, stored),
+      ])
       if (created === 'taken') throw nameTaken(parsed.name)
       return view(created)
     },
@@ -183,8 +148,12 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const read = (request: PageRequest) => store.list({ organizationId }, request)
-      return listInPortions('templates', read, page, view, portions)
+      const read = (request: PageRequest) => store.stored.list({ organizationId }, request)
+      return listInPortions('templates', read, page, {
+        rows: ROWS,
+        size: sizeOf,
+        view: async (rows) => (await texts.read(templateShape, rows)).map(view),
+      })
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
@@ -204,7 +173,7 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
       const category = wanted === undefined ? undefined : await currentId(organizationId, wanted)
       const given = definedOf({ name, subject, layout, locale, description, metadata, category, ...text })
       const changed = { ...given, ...variants }
-      await assertWhole(organizationId, { ...template, ...changed })
+      await assertWhole(organizationId, { ...template, ...changed }, template)
       const updated = await update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(name ?? template.name)
@@ -214,14 +183,13 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      const read = (request: PageRequest) => versions.list({ organizationId, list: id }, request)
-      return listInPortions(
-        'template-versions',
-        read,
-        page,
-        (record) => versionView(versionOf(record)),
-        portions,
-      )
+      const read = (request: PageRequest) => versions.stored.list({ organizationId, list: id }, request)
+      return listInPortions('template-versions', read, page, {
+        rows: ROWS,
+        size: sizeOf,
+        view: async (rows) =>
+          (await texts.read(versionShape, rows)).map((row) => versionView(versionOf(row))),
+      })
     },
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
@@ -237,14 +205,14 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
       const { subject, body, format, text, locales } = found
       const { layout = null, locale = null, metadata = null } = found
       const earlier = { subject, body, format, text, layout, locale, locales, metadata }
-      await assertWhole(organizationId, { ...template, ...earlier })
+      await assertWhole(organizationId, { ...template, ...earlier }, template)
       const restored = await update(template.id, earlier)
       if (typeof restored === 'string') throw new NotifierError('template_not_found')
       return view(restored)
     },
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
-      if (!(await store.remove(template.id))) throw new NotifierError('template_not_found')
+      if (!(await store.stored.remove(template.id))) throw new NotifierError('template_not_found')
       await stores.of(draftKind).remove(template.id)
     },
   }
@@ -252,18 +220,14 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
 
 type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses' | 'localized'>>
 
-type WrittenTemplate = Pick<
-  TemplateValue,
-  'channel' | 'subject' | 'body' | 'format' | 'text' | 'layout' | 'locales'
->
-
 /** What the text of a version consists of. */
 const VERSIONED = ['subject', 'body', 'format', 'text', 'layout', 'locale', 'locales', 'metadata'] as const
 
-function changedValue(value: TemplateValue, change: TemplateEdit, now: number): TemplateValue {
-  const after = { ...value, ...change }
-  const isSame = VERSIONED.every((field) => isDeepStrictEqual(after[field] ?? null, value[field] ?? null))
-  return isSame ? after : { ...after, ...usesOfAll(after), version: value.version + 1, updatedAt: now }
+const UNVERSIONED = ['name', 'description', 'category'] as const
+
+/** The bytes of all texts. */
+function sizeOf({ value }: StoredRecord<StoredTemplate>): number {
+  return textsOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0)
 }
 
 function writtenInCode(name: string): NotifierError {

@@ -6,8 +6,8 @@ import { shownText, storedText } from '../../domain/message-text.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { TemplateVariant } from '../../domain/template/template.ts'
-import { usesIn } from '../../domain/template/uses.ts'
-import type { TemplateValue } from './kind.ts'
+import { type Uses, usesIn } from '../../domain/template/uses.ts'
+import { type TemplateValue, textsOf } from './kind.ts'
 import type { VariantRecord } from './records.ts'
 
 type Variants = Readonly<Record<string, TemplateVariant>>
@@ -51,14 +51,20 @@ export function shownVariants(variants: Variants | undefined): Readonly<Record<s
   )
 }
 
-type Written = Pick<TemplateValue, 'subject' | 'body' | 'text' | 'locales'>
-
-/** The uses of all texts of a template. Absent fields: it has no such. */
-export function usesOfAll(written: Written): {
+/** What a template needs beside its variables. Absent fields: it has no such. */
+export interface UsesOfAll {
   readonly uses: readonly string[] | undefined
   readonly localized: boolean | undefined
-} {
-  const texts = [written, ...Object.values(written.locales ?? {})]
-  const { partials, localized } = usesIn(texts.flatMap(({ subject, body, text }) => [subject, body, text]))
+}
+
+/** The uses of all texts of a template. */
+export function usesOfAll(written: Pick<TemplateValue, 'subject' | 'body' | 'text' | 'locales'>): UsesOfAll {
+  return usesOfTexts([usesIn(textsOf(written))])
+}
+
+/** All uses together. */
+export function usesOfTexts(uses: readonly Pick<Uses, 'partials' | 'localized'>[]): UsesOfAll {
+  const partials = [...new Set(uses.flatMap((each) => each.partials))]
+  const localized = uses.some((each) => each.localized)
   return { uses: partials.length === 0 ? undefined : partials, localized: localized || undefined }
 }

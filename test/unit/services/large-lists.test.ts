@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { DEFAULT_BOUNDS } from '../../../src/domain/bounds.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -23,18 +22,48 @@ async function start() {
   return { notifier, asked }
 }
 
+const KiB = 1024
+
+/** The names on each page. */
+async function pagesOf(templates: Awaited<ReturnType<typeof start>>['notifier']['templates']) {
+  const pages: string[][] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await templates.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) })
+    expect(page.hasMore).toBe(page.nextCursor !== null)
+    pages.push(page.items.map(({ name }) => name))
+    cursor = page.nextCursor
+  }
+  return pages
+}
+
 it('a page of large templates ends before its limit, and is followed by the others', async () => {
   const { notifier, asked } = await start()
-  const names = Array.from({ length: 3 }, (_, index) => `template-${index}`)
-  const texts = { html: '<p>', text: 'x'.repeat(DEFAULT_BOUNDS.textBytes) }
-  for (const name of names) await notifier.templates.create({ name, channel: 'email', ...texts })
-  const first = await notifier.templates.list({ limit: 100 })
-  expect(first).toMatchObject({ limit: 100, offset: 0, hasMore: true })
-  expect(first.items).toHaveLength(2)
-  const last = await notifier.templates.list({ limit: 100, cursor: first.nextCursor ?? '' })
-  expect(last).toMatchObject({ hasMore: false, nextCursor: null })
-  expect([...first.items, ...last.items].map(({ name }) => name)).toEqual(names.toReversed())
-  expect(asked).toEqual([2, 2])
+  const create = (name: string, bytes: number) =>
+    notifier.templates.create({
+      name,
+      channel: 'email',
+      html: 'é'.repeat(bytes / 4),
+      text: 'x'.repeat(bytes / 2),
+    })
+  for (let index = 0; index < 12; index += 1) await create(`small-${index}`, KiB)
+  for (const name of ['a', 'b', 'c']) await create(name, 100 * KiB)
+  await create('large', 300 * KiB)
+  await create('d', 100 * KiB)
+  asked.length = 0
+  const small = Array.from({ length: 12 }, (_, index) => `small-${11 - index}`)
+  expect(await pagesOf(notifier.templates)).toEqual([['d'], ['large'], ['c', 'b'], ['a', ...small]])
+  expect(Math.max(...asked)).toBe(10)
+})
+
+it.each(['layouts', 'partials'] as const)('so does a page of large %s, and of versions', async (kind) => {
+  const { notifier } = await start()
+  const text = (character: string) => `${character.repeat(100 * KiB)}{{content}}`
+  for (const name of ['a', 'b', 'c']) await notifier[kind].create({ name, text: text(name) })
+  expect((await notifier[kind].list()).items.map(({ name }) => name)).toEqual(['c', 'b'])
+  for (const each of ['x', 'y']) await notifier[kind].update('a', { text: text(each) })
+  const { items, hasMore } = await notifier[kind].versions('a')
+  expect(items.map(({ version }) => version)).toEqual([3, 2])
+  expect(hasMore).toBe(true)
 })
 
 it('a page of small templates is full', async () => {
