@@ -1,38 +1,54 @@
-/** A notification as the monthly quota sees it. */
+/** A notification as the limits see it. */
 interface Counted {
-  /** False: the quota does not count it. */
-  readonly counted?: false | undefined
+  readonly addressees?: number | undefined
   readonly groupId?: string | null | undefined
 }
 
+/** What a notification counts for: the units of one limit. */
+export type Units = (notification: Counted) => number
+
+/** Against the monthly quota: one for each addressee, and none for what will be skipped. */
+export const monthlyUnits: Units = ({ addressees = 1 }) => addressees
+
+/** Against the hourly limit: what will be skipped counts once, because storing it costs the same. */
+export const hourlyUnits: Units = ({ addressees = 1 }) => Math.max(1, addressees)
+
 /**
- * How many notifications of a request the quota admits: the longest prefix of whole groups whose counted ones fit.
+ * How many notifications of a request a limit admits: the longest prefix of whole groups that fits.
  *
- * @param left what the quota still admits
+ * @param left units that the limit still admits
  */
-export function admittedOf(notifications: readonly Counted[], left: number): number {
+export function admittedOf(
+  notifications: readonly Counted[],
+  left: number,
+  units: Units = monthlyUnits,
+): number {
   let counted = 0
   for (const [index, notification] of notifications.entries()) {
-    if (notification.counted === false) continue
-    counted += 1
+    counted += units(notification)
     if (counted > left) return wholeGroups(notifications, index)
   }
   return notifications.length
 }
 
 /** How many of the first `most` notifications remain if a group that would be cut is left out. */
-export function wholeGroups(notifications: readonly Counted[], most: number): number {
+function wholeGroups(notifications: readonly Counted[], most: number): number {
   const groupId = notifications[most]?.groupId ?? null
   let end = most
   while (groupId !== null && notifications[end - 1]?.groupId === groupId) end -= 1
   return end
 }
 
-/** How many of the first `admitted` notifications of a request the quota counts. */
-export function countedOf(notifications: readonly Counted[], admitted: number): number {
-  let counted = admitted
+/** What the first `admitted` notifications of a request count for. */
+export function countedOf(
+  notifications: readonly Counted[],
+  admitted: number,
+  units: Units = monthlyUnits,
+): number {
+  let counted = 0
   for (let index = 0; index < admitted; index += 1) {
-    if (notifications[index]?.counted === false) counted -= 1
+    const notification = notifications[index]
+    if (notification !== undefined) counted += units(notification)
   }
   return counted
 }

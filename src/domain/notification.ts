@@ -158,8 +158,11 @@ export interface NewNotification extends GivenLabels {
    * at most 600 visible ASCII characters and spaces. Opaque to the storage, which returns it with every claim.
    */
   readonly trace?: string | undefined
-  /** False: the monthly quota does not count it, because it will be skipped. Default: it counts. */
-  readonly counted?: false | undefined
+  /**
+   * What the monthly quota counts it as: its recipient and those of copies, or 0 because it will be skipped. A whole number.
+   * Default: 1.
+   */
+  readonly addressees?: number | undefined
   /** Ids of the uploads that its content names, each once. They stay as long as the notification. Absent: none. */
   readonly uploads?: readonly string[] | undefined
 }

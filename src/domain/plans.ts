@@ -2,11 +2,11 @@
 export interface Plan {
   /** API requests in any sliding window of `windowMs`. */
   readonly requests: { readonly limit: number; readonly windowMs: number } | null
-  /** Notifications accepted in any sliding hour. */
+  /** Notifications accepted in any sliding hour. Each copy of a mail counts as one more. */
   readonly notificationsPerHour: number | null
   /** Concurrent requests. */
   readonly concurrentRequests: number | null
-  /** Notifications accepted in a calendar month, UTC. */
+  /** Notifications accepted in a calendar month, UTC. Each copy of a mail counts as one more. */
   readonly notificationsPerMonth: number | null
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { monthlyUnits } from '../../../src/domain/admit.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { unknownOrganization } from '../../../src/domain/organization.ts'
 import type {
@@ -114,11 +115,11 @@ function textOf(
   )
 }
 
-/** For each notification, how many up to the end of its group the quota counts. */
+/** For each notification, what all up to the end of its group count for. */
 function neededOf(notifications: AcceptRequest['notifications']): number[] {
   let needed = 0
-  const upTo = notifications.map(({ counted }) => {
-    if (counted !== false) needed += 1
+  const upTo = notifications.map((notification) => {
+    needed += monthlyUnits(notification)
     return needed
   })
   for (let index = upTo.length - 2; index >= 0; index -= 1) {

@@ -1,4 +1,4 @@
-import { admittedOf, wholeGroups } from '../../domain/admit.ts'
+import { admittedOf, countedOf, hourlyUnits } from '../../domain/admit.ts'
 import { isNotifierError, type NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
@@ -163,12 +163,12 @@ export function createAccept(
     if (admittedOf(group, quota.limit - used) === 0) throw await limits.quotaError(organizationId)
   }
 
-  /** Stores the notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
+  /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
   async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
     let stored = 0
     try {
       const answer = await unit.store({ ...request, ...grant.quota })
-      if (answer.kind === 'accepted') stored = answer.admitted
+      if (answer.kind === 'accepted') stored = countedOf(request.notifications, answer.admitted, hourlyUnits)
       return answer
     } finally {
       const unused = grant.granted - stored
@@ -185,7 +185,7 @@ export function createAccept(
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record)
     const group = await wanted(unit, organizationId, await judge())
-    const grant = await limits.take(organizationId, group.length)
+    const grant = await limits.take(organizationId, hourly(group))
     if (grant.refusal !== null) throw await refunded(grant, grant.refusal)
     const result = resultOf(group, how.clock.now())
     const notifications = traced(group, span)
@@ -215,9 +215,9 @@ export function createAccept(
     const looking = uploads.inBatch(parsed, organizationId, unit.lookups.reads.records)
     const whole = looking === undefined ? parsed : await looking
     const judged = await judgeBatch(whole, organizationId, unit, how)
-    const grant = await limits.take(organizationId, judged.notifications.length)
+    const grant = await limits.take(organizationId, hourly(judged.notifications))
     const { granted, refusal } = grant
-    const going = judged.notifications.slice(0, wholeGroups(judged.notifications, granted))
+    const going = judged.notifications.slice(0, admittedOf(judged.notifications, granted, hourlyUnits))
     const notifications = traced(going, span)
     const now = how.clock.now()
     const result: BatchRecord = {
@@ -291,7 +291,7 @@ export function createAccept(
       if (use !== null) await earlier(unit, use)
       const group = await wanted(unit, organizationId, await prepare(unit, input, organizationId))
       const [notification] = group
-      const { refusal, quota } = await limits.peek(organizationId, group.length)
+      const { refusal, quota } = await limits.peek(organizationId, hourly(group))
       if (refusal !== null) throw refusal
       await assertStorable(organizationId, group, quota)
       const { channel, to, content } = notification
@@ -328,6 +328,11 @@ export function createAccept(
         aboutBatch,
       ),
   }
+}
+
+/** What notifications count for against the hourly limit. */
+function hourly(notifications: readonly NewNotification[]): number {
+  return countedOf(notifications, notifications.length, hourlyUnits)
 }
 
 function idempotentUse(

@@ -22,5 +22,5 @@ export function heeding(group: Group, verdicts: readonly (Verdict | undefined)[]
 function heedingOne(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
   if (verdict?.kind !== 'skip') return notification
   const content = { ...notification.content, turnedOff: verdict.decidedBy }
-  return { ...notification, content, counted: false }
+  return { ...notification, content, addressees: 0 }
 }

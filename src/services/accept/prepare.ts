@@ -110,6 +110,7 @@ export function prepareSend(
       metadata: mergedMetadata(template?.metadata, input.metadata),
       category: category?.id,
       uploads: uploadsIn(kind, parts),
+      addressees: addresseesOf(kind, to, parts),
     }
     return recipient === null ? [first] : groupOf({ ...first, recipient }, others, how)
   }
@@ -140,7 +141,7 @@ function groupOf(
   others: readonly string[],
   { newId, newGroupId }: Preparation,
 ): Group {
-  if (others.length === 0) return [first.to === '' ? { ...first, counted: false } : first]
+  if (others.length === 0) return [first.to === '' ? { ...first, addressees: 0 } : first]
   const shared = { ...first, groupId: newGroupId() }
   return [shared, ...others.map((other) => ({ ...shared, id: newId(), to: other }))]
 }
@@ -216,7 +217,15 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
     recipient,
     category,
     uploads: uploadsIn(kind, content.parts),
+    addressees: addresseesOf(kind, to, content.parts),
   }
+}
+
+/** The recipient and those of copies, each address once. Undefined: only the recipient. */
+function addresseesOf(kind: ChannelKind, to: string, parts: unknown): number | undefined {
+  const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
+  if (copies.length === 0) return undefined
+  return new Set([to, ...copies].map((address) => kind.canonical?.(address) ?? address)).size
 }
 
 /** @throws NotifierError `invalid_channel` */

@@ -28,7 +28,7 @@ const SKIPPED: Fact = {
 }
 const QUOTA = { period: '2026-01', limit: 2 }
 
-const uncounted = (): NewNotification => note({ counted: false })
+const uncounted = (): NewNotification => note({ addressees: 0 })
 
 const request = (notifications: readonly NewNotification[], limit = 2): AcceptRequest => ({
   organizationId: DEFAULT_ORGANIZATION,
@@ -151,10 +151,37 @@ export function skipChecks(check: Check): void {
       [first.id],
     )
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period), 1)
-    const fitting = [grouped(one), grouped(one), grouped(other, { counted: false }), grouped(other)]
+    const fitting = [grouped(one), grouped(one), grouped(other, { addressees: 0 }), grouped(other)]
     assert.equal(await admitted(storage, request([...fitting, grouped(other)], 4)), 2)
-    assert.equal(await admitted(storage, request([grouped(other, { counted: false }), grouped(other)], 4)), 2)
+    assert.equal(await admitted(storage, request([grouped(other, { addressees: 0 }), grouped(other)], 4)), 2)
   })
+
+  check(
+    'the quota counts each addressee, and admits a notification with all of them or not at all',
+    async ({ storage, secondDoor }) => {
+      const copied = (addressees: number, change = {}) => note({ addressees, ...change })
+      const used = () => storage.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period)
+      const [first, second] = [copied(3), note()]
+      assert.equal(await admitted(storage, request([first, second, copied(3), note()], 6)), 2)
+      assert.deepEqual(
+        (await secondDoor.notifications()).map(({ id }) => id).toSorted(),
+        [first.id, second.id].toSorted(),
+      )
+      assert.equal(await used(), 4)
+      assert.equal(await admitted(storage, request([copied(3)], 6)), 0)
+      const groupId = unique()
+      const group = [copied(1, { groupId }), copied(2, { groupId })].map((one) => ({
+        ...one,
+        recipient: 'user:1',
+      }))
+      assert.equal(await admitted(storage, request(group, 6)), 0)
+      assert.equal(await admitted(storage, request(group, 7)), 2)
+      assert.equal(await used(), 7)
+      // Far from the limit, where a storage may count without a lock.
+      assert.equal(await admitted(storage, request([copied(101)], 1_000_000)), 1)
+      assert.equal(await used(), 108)
+    },
+  )
 
   check('a shared commit counts each request by its own', async ({ storage }) => {
     const answers = await storage.accept([

@@ -124,6 +124,21 @@ export function transactionChecks(check: Check): void {
     assert.equal((await storage.findIdempotent([nameOf(keyed())]))[0], null)
   })
 
+  within('the quota counts each addressee in both', async ({ storage }, transactions) => {
+    const copied = { ...note(), addressees: 3 }
+    const some = await transactions.commit(
+      request({ notifications: [copied, note(), copied], quota }),
+      'some',
+    )
+    assert.equal(admittedOf(some), 2)
+    const none = await transactions.commit(
+      request({ notifications: [{ ...note(), addressees: 2 }], quota }),
+      'none',
+    )
+    assert.equal(admittedOf(none), 0)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 4)
+  })
+
   within('the quota admits a group as a whole in both', async ({ storage }, transactions) => {
     const grouped = Array.from({ length: 3 }, () => note({ recipient: 'user:1', groupId: 'grp_1' }))
     const some = await transactions.commit(

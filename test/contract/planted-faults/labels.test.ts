@@ -78,7 +78,7 @@ eachIsFound({
   ],
   'what is uncounted is counted': [
     'does not count what is uncounted',
-    accepting(({ counted, ...one }) => one),
+    accepting(({ addressees, ...one }) => (addressees === 0 ? one : { ...one, addressees })),
   ],
   'what is uncounted is always admitted': [
     'the longest part whose counted ones fit',
@@ -89,11 +89,15 @@ eachIsFound({
           requests.map(({ notifications, ...request }) => ({
             ...request,
             notifications: notifications.toSorted(
-              (a, b) => Number(b.counted === false) - Number(a.counted === false),
+              (a, b) => Number(b.addressees === 0) - Number(a.addressees === 0),
             ),
           })),
         ),
     }),
+  ],
+  'copies are not counted': [
+    'the quota counts each addressee',
+    accepting(({ addressees, ...one }) => (addressees === 0 ? { ...one, addressees } : one)),
   ],
   'the quota cuts a group': ['the quota admits a group as a whole', accepting(({ groupId, ...one }) => one)],
   'what is skipped can be retried': [

@@ -74,7 +74,7 @@ describe('a report about another address', () => {
 })
 
 describe('a quota', () => {
-  const [yes, no] = [{}, { counted: false as const }]
+  const [yes, no, three] = [{}, { addressees: 0 }, { addressees: 3 }]
   const of = (groupId: string) => ({ groupId })
 
   it.each([
@@ -90,6 +90,10 @@ describe('a quota', () => {
     [[yes, of('a'), of('a'), yes], 2, 1, 1],
     [[of('a'), of('a'), of('b'), of('b')], 3, 2, 2],
     [[of('a'), { ...of('a'), ...no }, of('a')], 1, 0, 0],
+    [[three], 2, 0, 0],
+    [[yes, three, yes], 3, 1, 1],
+    [[yes, three, yes], 4, 2, 4],
+    [[three, { ...of('a'), ...three }, of('a')], 6, 1, 3],
   ])('admits of %j with %i left: %i, and counts %i', (notifications, left, admitted, counted) => {
     expect(admittedOf(notifications, left)).toBe(admitted)
     expect(countedOf(notifications, admitted)).toBe(counted)

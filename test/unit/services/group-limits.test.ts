@@ -8,18 +8,19 @@ const push = { channel: 'push', subject: 'Hi', body: 'Hello' } as const
 const to = (recipient: string) => ({ ...push, recipient })
 const toAll = ['a', 'b', 'c'].map(to)
 
-/** An organization whose people have ten devices each. */
+/** An organization whose people have ten devices and three mailboxes each. */
 async function start(plan: Partial<Plan>) {
   const world = notifierWorld()
   const notifier = await world.start({
-    channels: { push: recordingProvider() },
+    channels: { push: recordingProvider(), email: recordingProvider() },
     plans: { free: { ...UNLIMITED, ...plan } },
     recipients: {
       resolve: (ids) =>
         new Map(
           ids.map((id) => {
             const devices = Array.from({ length: DEVICES }, (_, index) => `${id}-${index}`)
-            return [id, { channels: { push: devices } }]
+            const email = ['1', '2', '3'].map((number) => `${id}${number}@example.com`)
+            return [id, { channels: { push: devices, email } }]
           }),
         ),
     },
@@ -69,5 +70,44 @@ describe.each([
     expect([refused.accepted, await usedOf(period)]).toEqual([0, 0])
     const again = await tenant.sendBatch(toAll, { idempotencyKey: 'k' })
     expect(again.replayed).toBe(false)
+  })
+
+  it('counts each addressee of a mail, and each address once', async () => {
+    const { tenant, stored, usedOf } = await start({ [period]: 10 })
+    const mail = {
+      channel: 'email',
+      to: 'ada@example.com',
+      body: 'Hi',
+      email: {
+        cc: ['b@example.com', 'Ada <ADA@example.com>'],
+        bcc: ['c@example.com', 'd@example.com', 'b@EXAMPLE.com'],
+      },
+    } as const
+    const plain = { channel: 'email', to: 'ada@example.com', body: 'Hi' } as const
+    const { id } = await tenant.send(mail)
+    expect(await usedOf(period)).toBe(4)
+    const { accepted, items } = await tenant.sendBatch([mail, plain, mail, plain])
+    expect(accepted).toBe(2)
+    expect(items.slice(2)).toMatchObject([{ error: { code } }, { error: { code } }])
+    expect([await stored(), await usedOf(period)]).toEqual([3, 9])
+    for (const call of [
+      () => tenant.send(mail),
+      () => tenant.validate(mail),
+      () => tenant.notifications.resend(id),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ code })
+    }
+    expect([await stored(), await usedOf(period)]).toEqual([3, 9])
+    await tenant.send(plain)
+    expect(await usedOf(period)).toBe(10)
+  })
+
+  it('counts the copies of each mail of a group, and of a resend', async () => {
+    const { tenant, usedOf } = await start({ [period]: 100 })
+    const copied = { channel: 'email', recipient: 'a', body: 'Hi', email: { cc: 'b@example.com' } } as const
+    const { ids } = await tenant.send(copied)
+    expect([ids?.length, await usedOf(period)]).toEqual([3, 6])
+    await tenant.notifications.resend(ids?.[1] ?? '')
+    expect(await usedOf(period)).toBe(8)
   })
 })

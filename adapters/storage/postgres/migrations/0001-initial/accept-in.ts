@@ -53,7 +53,7 @@ BEGIN
       - coalesce((SELECT sum(used) FROM carillon.usage_additions
           WHERE organization = v_organization AND period = v_period), 0))
     INTO v_left;
-    -- For each notification, how many up to it count.
+    -- For each notification, what all up to it count for.
     SELECT count(*), coalesce(max(needed), 0) INTO v_admitted, v_counted
     FROM (SELECT g.needed::bigint FROM json_array_elements_text(v_request -> 'needed') AS g (needed)) AS each
     WHERE needed <= v_left;
