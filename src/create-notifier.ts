@@ -286,6 +286,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     consent,
     registry,
     clock,
+    processor,
     links,
     bounds: options.bounds,
     newId: ids.notification,

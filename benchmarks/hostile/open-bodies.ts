@@ -9,6 +9,7 @@ const BODIES_EACH = 16
 await attack({
   title: 'Unfinished bodies without a key',
   victim: 'upload',
+  leadMs: 3_000,
   async run({ port, isOver, note }) {
     const answers = new Map<string, number>()
     const hold = async (address: string): Promise<void> => {

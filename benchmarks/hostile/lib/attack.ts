@@ -13,9 +13,11 @@ export interface Attack<Prepared> {
   readonly title: string
   /** What the other tenant does meanwhile. Default: sends mails. */
   readonly victim?: VictimWork
+  /** How long the attack runs before the first request of the other tenant. Default: 0. */
+  readonly leadMs?: number
   /** What takes time only, without the plan's limit on requests. */
   prepare?(world: World): Promise<Prepared>
-  /** The attack. It ends by itself or when `world.isOver()`. */
+  /** The attack. It ends by itself, or when `world.isOver()`. */
   run(world: World, prepared: Prepared): Promise<void>
 }
 
@@ -25,7 +27,7 @@ export interface World {
   /** The file of the storage. */
   readonly file: string
   readonly key: string
-  /** True: the time of the attack is over. */
+  /** True: everything is measured. */
   isOver(): boolean
   /** Adds a line to the report: what the attack does. */
   note(line: string): void
@@ -83,13 +85,13 @@ async function measure<Prepared>(
   })
   const client = createClient(port, attacker.key)
   const notes: string[] = []
-  let endsAt = Number.POSITIVE_INFINITY
+  let isOver = false
   const world: World = {
     client,
     port,
     file,
     key: attacker.key,
-    isOver: () => performance.now() >= endsAt,
+    isOver: () => isOver,
     note: (line) => notes.push(line),
   }
   const prepared = (await plan.prepare?.(world)) as Prepared
@@ -103,12 +105,16 @@ async function measure<Prepared>(
   const before = storedBytes(file)
   await server.ask({ do: 'forget-stalls' })
   const began = performance.now()
-  endsAt = began + MOST_MS
+  const running = plan.run(world, prepared)
+  await Promise.race([running, delay(plan.leadMs ?? 0)])
   await victim.ask(begin)
-  await Promise.race([plan.run(world, prepared), delay(MOST_MS)])
+  await Promise.race([running, delay(MOST_MS)])
   const tookMs = performance.now() - began
   await delay(Math.max(0, LEAST_MS - tookMs))
+  // The attack goes on until the last request is answered.
   const during = await victim.ask<Measured>({ do: 'end' })
+  isOver = true
+  await Promise.race([running, delay(MOST_MS)])
   const stallMs = await server.ask<number>({ do: 'stall' })
   const grown = storedBytes(file) - before
   client.close()

@@ -318,7 +318,7 @@ export function createAccept(
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,
           }
-          const parsed = await parseBatch([...messages], reading, how.clock)
+          const parsed = await parseBatch([...messages], reading, how.processor.share(organizationId))
           const unit = await units.of(given.tx)
           const call = await callOf('batch', organizationId, given, parsed.request, unit)
           const result = await singleFlight.run(call.use, () => acceptBatch(call, span, parsed))

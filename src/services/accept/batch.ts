@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Bounds } from '../../domain/bounds.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import type { Verdict } from '../../domain/preferences/precedence.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { once } from '../../domain/steps.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import { isUnanswered } from '../code-templates/answered.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { verdicts } from '../preferences/verdicts.ts'
+import type { RunInSlices } from '../processor.ts'
 import { notResolvable } from '../recipients/addressed.ts'
 import { localeOf } from '../recipients/language.ts'
 import type { FoundPerson } from '../recipients/people.ts'
@@ -35,11 +35,6 @@ import type { UnitOfWork } from './unit-of-work.ts'
 const MAX_BATCH = 10_000
 /** Most notifications of a batch, whose commit some storages make at once. Beyond it, further messages are refused. */
 const MAX_NOTIFICATIONS = 20_000
-
-/** Messages judged per slice, so that other requests do not wait for a whole batch. */
-const JUDGED_PER_SLICE = 500
-/** Longest slice: a large text is rendered to measure it. */
-const SLICE_MS = 20
 
 /** @throws NotifierError `invalid_parameter` (422) */
 export function assertBatch(messages: unknown): asserts messages is readonly unknown[] {
@@ -75,12 +70,12 @@ export interface BatchReading {
 export async function parseBatch(
   messages: readonly SendInput[],
   { schema, bounds, organizationId, strict, keyed }: BatchReading,
-  clock: Clock,
+  share: RunInSlices,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
   const errors: [number, ItemError][] = []
   const request: string[] = []
-  await inSlices(messages.entries(), clock, ([index, message]) => {
+  await inShare(messages.entries(), share, ([index, message]) => {
     let understood: unknown = message
     attempt(index, errors, () => {
       const input = parseSend(schema, message, organizationId, strict, bounds)
@@ -132,9 +127,9 @@ export async function judgeBatch(
     if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
     throw error
   }
-  await inSlices(
+  await inShare(
     byTemplate(inputs, organizationId, reads, { ...how, categories, localeFor }, spent),
-    how.clock,
+    how.processor.share(organizationId),
     ([index, input, template]) =>
       attempt(index, errors, () => {
         const group = judged(input, template)
@@ -236,21 +231,15 @@ function tooManyNotifications(): NotifierError {
   })
 }
 
-/** Runs `judge` for each item and yields to the event loop after a number of items or some time. */
-async function inSlices<Item>(
+/** Runs `judge` for each item in the share of the batch's organization. */
+async function inShare<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  clock: Clock,
+  share: RunInSlices,
   judge: (item: Item) => void | Promise<void>,
 ): Promise<void> {
-  let judged = 0
-  let began = clock.monotonic()
   for await (const item of items) {
-    const judging = judge(item)
+    const judging = share(once(() => judge(item)))
     if (judging !== undefined) await judging
-    judged += 1
-    if (judged % JUDGED_PER_SLICE !== 0 && clock.monotonic() - began < SLICE_MS) continue
-    await nextTurn()
-    began = clock.monotonic()
   }
 }
 

@@ -24,6 +24,7 @@ import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { LinkSource } from '../links/link-target.ts'
 import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
+import type { Processor } from '../processor.ts'
 import { addressed } from '../recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../recipients/language.ts'
 import type { PeopleFinder, ResolvedPerson } from '../recipients/people.ts'
@@ -43,6 +44,7 @@ export interface Preparation {
   readonly texts: TextReader
   readonly code: CodeTemplates
   readonly clock: Clock
+  readonly processor: Processor
   readonly links: Links
   readonly bounds: Bounds
   /** The schema of a send with the parts of all known channel kinds. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
-import { createNotifier } from '../../../src/index.ts'
+import { createNotifier, defineChannel } from '../../../src/index.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -62,6 +63,48 @@ it('lets others have their turn while texts that may be too large are rendered',
     expect(stop()).toBeGreaterThan(5)
     expect(accepted).toBe(40)
   } finally {
+    await notifier.stop()
+  }
+})
+
+it('judges the batches of one organization in one share of a turn together, and those of another in their own', async () => {
+  let now = 0
+  const judged: string[] = []
+  const kind = defineChannel({
+    name: 'slow',
+    recipient: 'a name',
+    // Judging a message takes a millisecond.
+    checkRecipient(to) {
+      now += 1
+      judged.push(to)
+      return null
+    },
+  })
+  const notifier = createNotifier({
+    clock: { ...fakeClock(), monotonic: () => now },
+    channels: { slow: { kind, name: 'none', send: async () => ({ kind: 'accepted' }) } },
+  })
+  await notifier.start({ deliver: false })
+  const { id } = await notifier.organizations.create({ name: 'Other', plan: 'enterprise' })
+  const batchOf = (to: string) =>
+    Array.from({ length: 40 }, () => ({ channel: 'slow' as const, to, body: 'x' }))
+  const inTurns: number[] = []
+  let before = 0
+  let next = setImmediate(function turn() {
+    inTurns.push(judged.length - before)
+    before = judged.length
+    next = setImmediate(turn)
+  })
+  try {
+    const many = Array.from({ length: 5 }, () => notifier.sendBatch(batchOf('many')))
+    const one = notifier.organization(id).sendBatch(batchOf('one'))
+    for (const { accepted } of await Promise.all([...many, one])) expect(accepted).toBe(40)
+    // Two milliseconds of work, whatever the number of batches.
+    expect(Math.max(...inTurns)).toBeLessThanOrEqual(3)
+    // It waits for one message of the others before each of its own.
+    expect(judged.lastIndexOf('one')).toBeLessThan(100)
+  } finally {
+    clearImmediate(next)
     await notifier.stop()
   }
 })
