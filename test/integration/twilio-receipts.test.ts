@@ -67,11 +67,18 @@ describe('the signature', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 })
   const url = fc
     .record({
-      host: fc.constantFrom('app.example', 'app.example:443', 'app.example:8443', '[2001:db8::1]'),
+      user: fc.constantFrom('', 'ada@', 'ada:secret@', 'ada:p%40ss@', 'ada:443@'),
+      host: fc.constantFrom(
+        'app.example',
+        'app.example:443',
+        'app.example:8443',
+        '[2001:db8::1]',
+        '[::1]:80',
+      ),
       path: fc.constantFrom('/', '/receipts/sms/twilio', "/it's", '/a%20b'),
       query: fc.constantFrom('', '?carillon_id=notif_1', "?a='b'&c=%27"),
     })
-    .map(({ host, path, query }) => `https://${host}${path}${query}`)
+    .map(({ user, host, path, query }) => `https://${user}${host}${path}${query}`)
 
   it('is judged as by Twilio: theirs holds here', () => {
     fc.assert(
@@ -107,6 +114,20 @@ describe('the signature', () => {
     ['as configured', 'https://app.example/r', 'https://app.example/r'],
     ['with the standard port', 'https://app.example/r', 'https://app.example:443/r'],
     ['without it', 'https://app.example:443/r?x=1', 'https://app.example/r?x=1'],
+    [
+      'with credentials and the port',
+      'https://ada:secret@app.example/r',
+      'https://ada:secret@app.example:443/r',
+    ],
+    [
+      'with credentials, without the port',
+      'https://ada:secret@app.example:8443/r',
+      'https://ada:secret@app.example/r',
+    ],
+    ['with credentials like a port', 'https://ada:443@app.example:443/r', 'https://ada:443@app.example/r'],
+    ['with an apostrophe', "https://app.example/it's?a='b'", "https://app.example/it's?a='b'"],
+    ['with an escaped apostrophe', "https://app.example/r?a='b'", 'https://app.example/r?a=%27b%27'],
+    ['with both', "https://ada:secret@app.example:443/r?a='b'", 'https://ada:secret@app.example/r?a=%27b%27'],
   ])('may be over the address %s', (_, configured, over) => {
     const fields = report('delivered')
     const request = signed(fields, over)

@@ -13,6 +13,7 @@ import {
 const badWebhook: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const restricted: Verdict = ['rejected', 'posting_restricted', 'recipient']
 const badContent: Verdict = ['rejected', 'invalid_content', 'message']
+const unwanted: Verdict = ['rejected', 'content_rejected', 'message']
 const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
 const slow: Verdict = ['retry', 'provider_rate_limited', 'recipient']
 const down: Verdict = ['retry', 'provider_unavailable', 'provider']
@@ -39,12 +40,21 @@ export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
   40067: restricted,
   50008: restricted,
   50024: restricted,
+  // A forum wants a thread, which a text channel refuses.
+  220001: restricted,
+  220003: restricted,
+  220004: restricted,
   50095: ['rejected', 'region_not_permitted', 'recipient'],
 
   50006: badContent,
   50035: badContent,
   50109: badContent,
-  20009: ['rejected', 'content_rejected', 'message'],
+  220002: badContent,
+  20009: unwanted,
+  // AutoMod, by the rules of the server; then Discord's filter of harmful links.
+  200000: unwanted,
+  200001: unwanted,
+  240000: unwanted,
   40005: tooLarge,
 
   20016: slow,

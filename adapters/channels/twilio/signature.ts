@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { formBody, sameText } from '../kit/http/receipt-request.ts'
 
-const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
+const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https://': ':443', 'http://': ':80' }
 
 /**
  * True if Twilio signed the request with one of these tokens: HMAC-SHA1 over the public address and the sorted fields
@@ -18,7 +18,6 @@ export function isSignedByTwilio(request: ReceiptRequest, url: string, tokens: r
   const form = hash === null ? formBody(request) : new URLSearchParams()
   if (form === null) return false
   const fields = joinFields(form)
-  // Twilio signs the address with or without the standard port, whatever was configured.
   return addresses(url).some((address) =>
     tokens.some((token) =>
       sameText(
@@ -39,11 +38,32 @@ function joinFields(form: URLSearchParams): string {
     .join('')
 }
 
-/** Handled as text: a URL parser would change the spelling of some signed characters. */
+/**
+ * The spellings of an address that Twilio may have signed. Handled as text: a URL parser would change the spelling of some
+ * signed characters.
+ */
 function addresses(url: string): readonly string[] {
-  const parts = /^([a-z]+:)\/\/(\[[^\]]*\]|[^/?#:]*)(:\d+)?(.*)$/is.exec(url)
+  const parts = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is.exec(url)
   if (parts === null) return [url]
-  const [, scheme = '', host = '', , rest = ''] = parts
-  const port = STANDARD_PORTS[scheme.toLowerCase()]
-  return [...new Set([url, `${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`])]
+  const [, scheme = '', authority = '', rest = ''] = parts
+  const hostAt = authority.lastIndexOf('@') + 1
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(:.*)?$/s.exec(authority.slice(hostAt)) ?? []
+  const without = scheme + authority.slice(0, hostAt) + host
+  const standard = STANDARD_PORTS[scheme.toLowerCase()] ?? ''
+  // With and without the standard port, whatever was configured; a proxy or parser may have escaped apostrophes.
+  return [
+    ...new Set(
+      [port ?? '', '', standard].flatMap((each) =>
+        quotesIn(rest).map((spelling) => without + each + spelling),
+      ),
+    ),
+  ]
+}
+
+function quotesIn(rest: string): readonly string[] {
+  const start = rest.indexOf('?')
+  if (start < 0) return [rest]
+  const query = rest.slice(start)
+  const path = rest.slice(0, start)
+  return [rest, path + query.replaceAll('%27', "'"), path + query.replaceAll("'", '%27')]
 }

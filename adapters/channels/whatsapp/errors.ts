@@ -18,6 +18,7 @@ const badTemplate: Verdict = ['rejected', 'template_error', 'message']
 const badContent: Verdict = ['rejected', 'invalid_content', 'message']
 const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+const limited: Verdict = ['retry', 'provider_quota_exceeded', 'account']
 const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
@@ -47,7 +48,11 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   4: throttled,
   80007: throttled,
   130429: throttled,
-  131048: ['retry', 'provider_quota_exceeded', 'account'],
+  // The number was registered or deregistered too often.
+  133016: throttled,
+  131048: limited,
+  // A limit after templates in the wrong category, also for messages without a template.
+  131064: limited,
   // Too many messages from this sender to this recipient.
   131056: ['retry', 'provider_rate_limited', 'recipient'],
 
@@ -70,16 +75,21 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
   132001: badTemplate,
   132005: badTemplate,
   132007: badTemplate,
+  132008: badTemplate,
   132012: badTemplate,
   132015: badTemplate,
   132016: badTemplate,
   132018: badTemplate,
   132068: badTemplate,
+  // Marketing templates are off for this API.
+  131063: badTemplate,
   // The flow in the template has its own limit.
   132069: ['retry', 'provider_rate_limited', 'message'],
 
   131021: ['rejected', 'invalid_recipient', 'recipient'],
   131026: ['rejected', 'recipient_unreachable', 'recipient'],
+  // The recipient has reinstalled WhatsApp or changed the device, and has to be confirmed.
+  137000: ['rejected', 'recipient_unreachable', 'recipient'],
   130497: ['rejected', 'region_not_permitted', 'recipient'],
   // A test number, which sends only to listed recipients.
   131030: blocked,
