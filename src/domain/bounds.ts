@@ -15,6 +15,8 @@ export interface BoundsOptions {
   readonly variablesBytes?: number | undefined
   /** Tags of a text with its layout and partials; a section has two. Default 2,000. */
   readonly tags?: number | undefined
+  /** Tags of all texts of a template, those of its locales included. Default 10,000. */
+  readonly templateTags?: number | undefined
   /**
    * Tags and texts that a message expands, the parts of its messages from catalogues included: lists repeat them. Default
    * 25,000.
@@ -46,6 +48,7 @@ const BOUNDS: { readonly [Name in keyof Bounds]: readonly [standard: number, hig
   sharedTextBytes: [131_072, 4_194_304],
   variablesBytes: [262_144, 4_194_304],
   tags: [2_000, 50_000],
+  templateTags: [10_000, 500_000],
   expandedTags: [25_000, 1_000_000],
   trackedLinks: [500, 10_000],
   catalogueMessages: [1_000, 20_000],
@@ -142,6 +145,16 @@ export function assertTemplateBounds(template: BoundedTemplate, bounds: Bounds):
   }
   const field = variants.length > 0 ? 'locales' : 'body'
   assertWithin(field, size, 'templateBytes', 'bytes with all texts of the template', bounds)
+  const tags = [template, ...Object.values(template.locales ?? {})].reduce(
+    (sum, texts) => sum + tagsOf(texts ?? {}),
+    0,
+  )
+  assertWithin(field, tags, 'templateTags', 'tags in all texts of the template', bounds)
+}
+
+/** Every tag begins so, and nothing else does. */
+function tagsOf(texts: BoundedTexts): number {
+  return TEXT_FIELDS.reduce((sum, name) => sum + (texts[name]?.split('{{').length ?? 1) - 1, 0)
 }
 
 function sizeOf(texts: BoundedTexts): number {

@@ -119,6 +119,8 @@ interface Portions<Row, Item> {
   /** Bytes of a row in the answer. Absent: few. */
   readonly size?: (row: Row) => number
   readonly view: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
+  /** True: the page ends after these rows, whatever their size. Absent: never. */
+  readonly isEnough?: () => boolean
 }
 
 /** Bytes of a page. An item that alone has more is a page of its own. */
@@ -129,7 +131,7 @@ export async function listInPortions<Row, Item>(
   list: ListName,
   read: (request: PageRequest) => Promise<Page<Row>>,
   request: PageRequest,
-  { rows, size = () => 0, view }: Portions<Row, Item>,
+  { rows, size = () => 0, view, isEnough = () => false }: Portions<Row, Item>,
 ): Promise<List<Item>> {
   const items: Item[] = []
   let bytes = 0
@@ -155,8 +157,8 @@ export async function listInPortions<Row, Item>(
     for (const item of await view(page.items)) items.push(item)
     const { nextCursor } = page
     // A short page is final: the storage has looked at its maximum of rows.
-    if (isFull || nextCursor === null || page.items.length < limit || items.length >= request.limit)
-      return ended(nextCursor)
+    const isLast = nextCursor === null || page.items.length < limit
+    if (isLast || isFull || items.length >= request.limit || isEnough()) return ended(nextCursor)
     from = { offset: 0, cursor: nextCursor }
     await nextTurn()
   }

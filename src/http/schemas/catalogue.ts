@@ -40,6 +40,9 @@ export const missingTranslations: z.ZodType<MissingTranslations> = z.object({
         .describe('Keys of messages that no catalogue of the locale has; at most 100.'),
     }),
   ),
+  complete: z
+    .boolean()
+    .describe('False: it lacks more keys in a locale, or has more locales, than the answer takes.'),
 })
 
 export const missingTranslationList: z.ZodType<List<MissingTranslations>> = listOf(missingTranslations)

@@ -19,7 +19,7 @@ export interface MissingInLocale {
   readonly locale: string
   /** True: the template has variants, but none for this locale. */
   readonly variant: boolean
-  /** Keys of messages that the locale has in no catalogue. The text then has those of the default locale. */
+  /** Keys of messages that the locale has in no catalogue; at most 100. The text then has those of the default locale. */
   readonly keys: readonly string[]
 }
 
@@ -28,4 +28,6 @@ export interface MissingTranslations {
   readonly id: string
   readonly name: string
   readonly missing: readonly MissingInLocale[]
+  /** False: it lacks more keys in a locale, or has more locales, than the answer takes. */
+  readonly complete: boolean
 }

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
 import { invalidTemplate, missingPartial } from '../../domain/template/assemble.ts'
 import { MAX_PARTIALS, type SharedRole, type SharedSources } from '../../domain/template/shared-text.ts'
 import { inVariant, type Made, type Template } from '../../domain/template/template.ts'
-import type { StoredRecord } from '../../ports/storage/records.ts'
+import type { RecordRef, StoredRecord } from '../../ports/storage/records.ts'
 import type { Languages } from '../languages/languages.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import type { TextReader } from '../texts/text-store.ts'
@@ -53,7 +54,11 @@ export interface Library {
 }
 
 /** What {@link Library.find} finds. */
-export interface FoundTexts extends Pick<Made, 'pinned' | 'sources'> {
+export interface FoundTexts extends Pick<Made, 'pinned'> {
+  readonly sources: {
+    readonly layout: PinnedText | null
+    readonly partials: ReadonlyMap<string, PinnedText>
+  }
   /** True: one of them needs a language. */
   readonly localized: boolean
 }
@@ -62,6 +67,9 @@ export interface FoundTexts extends Pick<Made, 'pinned' | 'sources'> {
 export function needsTexts({ layout, uses, locales, localized }: Template): boolean {
   return layout != null || uses !== undefined || locales !== undefined || localized === true
 }
+
+/** Layouts and partials per read: a synchronous storage blocks the process meanwhile. */
+const READ_AT_ONCE = 8
 
 const NOTHING: FoundTexts = {
   pinned: {},
@@ -87,7 +95,9 @@ export function createLibrary(
     instead: (PinnedText & { readonly role: SharedRole }) | undefined,
   ): Promise<{ readonly role: SharedRole; readonly text: PinnedText }[]> {
     const refs = wanted.map(({ role, name }) => sharedByName(organizationId, role, name))
-    const found = await texts.read(sharedShape, await reads.get(sharedKind, refs), reads)
+    const found = await readInPortions(refs, async (some) =>
+      texts.read(sharedShape, await reads.get(sharedKind, some), reads),
+    )
     return wanted.map(({ role, name }, index) => {
       const record = found[index] ?? null
       if (instead?.role === role && instead.name === name) return { role, text: instead }
@@ -117,11 +127,11 @@ export function createLibrary(
   async function sourcesOf({ layout, partials = [] }: PinnedTexts): Promise<SharedSources> {
     const pins = layout === undefined ? partials : [layout, ...partials]
     if (pins.length === 0) return NOTHING.sources
-    const versions = await records.get(
-      sharedVersionKind,
-      pins.map((id) => ({ id })),
+    const refs = pins.map((id) => ({ id }))
+    const versions = await readInPortions(refs, async (some) =>
+      texts.read(sharedVersionShape, await records.get(sharedVersionKind, some)),
     )
-    const found = (await texts.read(sharedVersionShape, versions)).map((version, index) => {
+    const found = versions.map((version, index) => {
       if (version === null) throw missingVersion(pins[index] ?? '')
       return version.value
     })
@@ -154,6 +164,18 @@ export function createLibrary(
       return { ...inVariant(version, variant), made }
     },
   }
+}
+
+async function readInPortions<Row>(
+  refs: readonly RecordRef[],
+  read: (some: readonly RecordRef[]) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (let at = 0; at < refs.length; at += READ_AT_ONCE) {
+    if (at > 0) await nextTurn()
+    rows.push(...(await read(refs.slice(at, at + READ_AT_ONCE))))
+  }
+  return rows
 }
 
 function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedText>): FoundTexts {

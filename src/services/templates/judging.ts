@@ -4,14 +4,14 @@ import type { VariantsInput } from '../../domain/input/variants.ts'
 import type { PinnedTexts } from '../../domain/notification.ts'
 import { once } from '../../domain/steps.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
-import { assertTemplateText } from '../../domain/template/judge.ts'
+import type { assertTemplateText } from '../../domain/template/judge.ts'
 import { ANY_LANGUAGE } from '../../domain/template/language.ts'
 import { inVariant } from '../../domain/template/template.ts'
 import { usesIn } from '../../domain/template/uses.ts'
 import { sha256Of, textFor } from '../texts/kind.ts'
 import { type TemplateValue, textsOf } from './kind.ts'
 import type { AuthoringParts } from './parts.ts'
-import { assertVariantTexts, type UsesOfAll, usesOfTexts } from './variants.ts'
+import { judgedTexts, type UsesOfAll, usesOfTexts } from './variants.ts'
 
 /** The texts of a template that is to be stored. */
 export type WrittenTemplate = Pick<
@@ -75,11 +75,7 @@ export function createJudging({
     usesOfAll,
     async assertTexts(organizationId, written) {
       assertTemplateBounds(written, bounds)
-      const work = once(() => {
-        assertTemplateText(written, bounds)
-        assertVariantTexts(written.locales, bounds)
-      })
-      await processor.share(organizationId)(work)
+      await processor.share(organizationId)(judgedTexts(written, bounds))
     },
     async assertWhole(organizationId, text, before) {
       const changed = changedLocales(text, before)

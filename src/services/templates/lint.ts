@@ -24,7 +24,7 @@ import { renderContent } from '../render.ts'
 import { parseSubject, wrong } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { createPartsJudge } from './judged-parts.ts'
-import type { MissingFinder } from './missing.ts'
+import type { MissingSearch } from './missing.ts'
 import type { AuthoringParts } from './parts.ts'
 import type { TemplateLint } from './records.ts'
 import { type UnstoredText, unstoredTemplate } from './unstored.ts'
@@ -35,7 +35,8 @@ const MOST_LOCALES = 100
 const MOST_WORK = 250_000
 
 /** What lints need of templates. */
-export interface LintNeeds extends MissingFinder {
+export interface LintNeeds {
+  searchMissing(organizationId: string): Promise<MissingSearch>
   find(organizationId: string, idOrName: string): Promise<Template>
   drafted(template: Template): Promise<Template>
   assertTexts(organizationId: string, given: UnstoredText): Promise<void>
@@ -54,7 +55,7 @@ interface Given {
 /** Finds faults in templates and drafts. */
 export function createLint(
   { kinds, processor, library, records, localeOf, previewInputs, code, bounds }: AuthoringParts,
-  { find, drafted, assertTexts, missingOf, knownLocales }: LintNeeds,
+  { find, drafted, assertTexts, searchMissing }: LintNeeds,
 ): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
 
@@ -108,8 +109,8 @@ export function createLint(
     findings: Findings,
   ): Promise<Pick<TemplateLint, 'locales' | 'complete'> & Pick<Linted, 'isReadable'>> {
     try {
-      const known = await knownLocales(template.organizationId)
-      const locales = localesOf(template, own, (await hasMessages(template)) ? known : [])
+      const search = await searchMissing(template.organizationId)
+      const locales = localesOf(template, own, (await hasMessages(template)) ? search.locales : [])
       const checked: string[] = []
       let isReadable = true
       let left = MOST_WORK
@@ -120,8 +121,10 @@ export function createLint(
         left -= linted.work
         checked.push(locale)
       }
-      addMissing(await missingOf(template, known), findings)
-      return { locales: checked, complete: checked.length === locales.length, isReadable }
+      const missing = await search.in(template)
+      addMissing(missing, findings)
+      const complete = checked.length === locales.length && missing?.complete !== false
+      return { locales: checked, complete, isReadable }
     } catch (error) {
       for (const fault of faultsOfError(error)) findings.add(inField(fault, template), own)
       return { locales: [own], complete: true, isReadable: false }
@@ -167,7 +170,7 @@ export function createLint(
     const { kind, findings, own, parts } = await begin(template, given)
     const values = valuesOf(given)
     if (values === undefined) return { findings: [], complete: true, locales: [] }
-    const locales = localesOf(template, own, await knownLocales(organizationId))
+    const locales = localesOf(template, own, (await searchMissing(organizationId)).locales)
     for (const locale of locales) {
       const how = { locale, timeZone: given.timeZone }
       const { faults, format } = await faultsWritten(entry, template, values, kind, parts, how)

@@ -1,100 +1,161 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isRead, localesFor } from '../../domain/locale.ts'
+import { once, type Steps } from '../../domain/steps.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { usesIn } from '../../domain/template/uses.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
-import { cataloguesKind } from '../languages/kind.ts'
+import { type CatalogueValue, cataloguesKind } from '../languages/kind.ts'
 import type { MissingInLocale, MissingTranslations } from '../languages/records.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { RecordStore } from '../records/record-stores.ts'
+import type { PinnedText } from '../shared-texts/kind.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { type StoredTemplate, templateShape, toTemplate } from './kind.ts'
 import type { AuthoringParts } from './parts.ts'
 
 const readList = listReader('missing-translations', {})
 
-/** Maximum number of keys and of locales in the answer about one template. */
+/** Maximum number of keys of a locale, and of locales, in the answer about one template. */
 const MOST = 100
+/** Look-ups of keys after which a page ends. */
+const MOST_WORK = 50_000
+/** Reading this many characters of a text costs as much as looking a key up. */
+const CHARACTERS_OF_A_LOOK_UP = 16
 
-/** Finds what one template lacks. */
-export interface MissingFinder {
-  /** The locales of all catalogues of an organization. */
-  knownLocales(organizationId: string): Promise<readonly string[]>
-  /** Null: nothing. @throws NotifierError `invalid_template` */
-  missingOf(template: Template, known: readonly string[]): Promise<MissingTranslations | null>
+/** Searches the templates of an organization. Reads each catalogue once, and scans each layout and partial once. */
+export interface MissingSearch {
+  /** The locales of all catalogues. */
+  readonly locales: readonly string[]
+  /** What a template lacks. Null: nothing. @throws NotifierError `invalid_template` */
+  in(template: Template): Promise<MissingTranslations | null>
+  /** The look-ups so far. */
+  readonly work: number
 }
 
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
-  { records, organizations, library, texts, lookUps, languages }: AuthoringParts,
+  { records, organizations, library, texts, lookUps, languages, processor }: AuthoringParts,
   store: RecordStore<StoredTemplate>,
-): Pick<Scoped<Tenant['templates']>, 'missing'> & MissingFinder {
-  /** The keys that a locale has in none of its catalogues. */
-  async function lacking(organizationId: string, locale: string, keys: readonly string[]): Promise<string[]> {
-    if (keys.length === 0) return []
-    const catalogues = await lookUps(organizationId, locale, records)
-    return keys.filter((key) => !catalogues.some(({ messages }) => Object.hasOwn(messages, key)))
-  }
-
-  async function inLocale(
-    template: Template,
-    keys: readonly string[],
-    locale: string,
-  ): Promise<MissingInLocale> {
-    const { organizationId, locales, locale: own } = template
-    const variants = Object.keys(locales ?? {})
-    const isOwn = isRead(own ?? languages.locale, locale)
-    const variant = variants.length > 0 && !isOwn && localesFor(locale, variants, () => null).length === 0
-    return { locale, variant, keys: (await lacking(organizationId, locale, keys)).slice(0, MOST) }
-  }
-
-  async function missingOf(
-    template: Template,
-    known: readonly string[],
-  ): Promise<MissingTranslations | null> {
-    const keys = await keysOf(template)
-    const variants = Object.keys(template.locales ?? {})
-    const wanted = [...new Set([...known, ...variants])].slice(0, MOST)
-    const found = await Promise.all(wanted.map((locale) => inLocale(template, keys, locale)))
-    const missing = found.filter((each) => each.variant || each.keys.length > 0)
-    return missing.length === 0 ? null : { id: template.id, name: template.name, missing }
-  }
-
-  /** The keys of a template with its layout and partials. */
-  async function keysOf(template: Template): Promise<readonly string[]> {
-    const own = [template, ...Object.values(template.locales ?? {})].flatMap((text) => [
-      text.subject,
-      text.body,
-      text.text,
-    ])
-    if (template.layout == null && template.uses === undefined) return usesIn(own).keys
-    const { sources } = await library.find(template, records)
-    const shared = [sources.layout, ...sources.partials.values()].flatMap((text) => [text?.html, text?.text])
-    return usesIn([...own, ...shared]).keys
-  }
-
-  async function knownLocales(organizationId: string): Promise<readonly string[]> {
+): Pick<Scoped<Tenant['templates']>, 'missing'> & {
+  searchMissing(organizationId: string): Promise<MissingSearch>
+} {
+  async function searchMissing(organizationId: string): Promise<MissingSearch> {
+    const share = processor.share(organizationId)
     const [own] = await records.get(cataloguesKind, [{ id: organizationId }])
-    return [...Object.keys(own?.value.locales ?? {}), ...languages.catalogues.keys()]
+    const locales = [...new Set([...Object.keys(own?.value.locales ?? {}), ...languages.catalogues.keys()])]
+    const catalogues = new Map<string, readonly CatalogueValue[]>()
+    const keysOfShared = new Map<string, readonly string[]>()
+    let work = 0
+
+    async function cataloguesFor(locale: string): Promise<readonly CatalogueValue[]> {
+      const known = catalogues.get(locale)
+      if (known !== undefined) return known
+      const found = await lookUps(organizationId, locale, records)
+      catalogues.set(locale, found)
+      await nextTurn()
+      return found
+    }
+
+    /** The keys in sources, one source per step. */
+    function* keysIn(sources: readonly (string | null | undefined)[]): Steps<readonly string[]> {
+      const keys = new Set<string>()
+      for (const source of sources) {
+        work += Math.ceil((source?.length ?? 0) / CHARACTERS_OF_A_LOOK_UP)
+        for (const key of usesIn([source]).keys) keys.add(key)
+        yield
+      }
+      return [...keys]
+    }
+
+    async function keysOfText({ pin, html, text, localized }: PinnedText): Promise<readonly string[]> {
+      if (!localized) return []
+      const keys = keysOfShared.get(pin) ?? (await share(keysIn([html, text])))
+      keysOfShared.set(pin, keys)
+      return keys
+    }
+
+    /** The keys of a template with its layout and partials. */
+    async function keysOf(template: Template): Promise<readonly string[]> {
+      const keys = new Set(await share(keysIn(ownTexts(template))))
+      for (const text of await sharedTexts(template)) for (const key of await keysOfText(text)) keys.add(key)
+      return [...keys]
+    }
+
+    /** The keys that none of the catalogues has, and one more than an answer takes. */
+    function lacking(keys: readonly string[], among: readonly CatalogueValue[]): readonly string[] {
+      const missing: string[] = []
+      for (const key of keys) {
+        work += 1
+        if (!among.some(({ messages }) => Object.hasOwn(messages, key))) missing.push(key)
+        if (missing.length > MOST) break
+      }
+      return missing
+    }
+
+    async function inLocale(
+      { locales: variants = {}, locale: own }: Template,
+      keys: readonly string[],
+      locale: string,
+    ): Promise<MissingInLocale & { readonly all: boolean }> {
+      const names = Object.keys(variants)
+      const isOwn = isRead(own ?? languages.locale, locale)
+      const variant = names.length > 0 && !isOwn && localesFor(locale, names, () => null).length === 0
+      const among = keys.length === 0 ? [] : await cataloguesFor(locale)
+      const missing = await share(once(() => lacking(keys, among)))
+      return { locale, variant, keys: missing.slice(0, MOST), all: missing.length <= MOST }
+    }
+
+    return {
+      locales,
+      get work() {
+        return work
+      },
+      async in(template) {
+        const keys = await keysOf(template)
+        const all = [...new Set([...locales, ...Object.keys(template.locales ?? {})])]
+        const missing: MissingInLocale[] = []
+        let complete = all.length <= MOST
+        for (const each of all.slice(0, MOST)) {
+          const { all: isAll, ...found } = await inLocale(template, keys, each)
+          complete &&= isAll
+          if (found.variant || found.keys.length > 0) missing.push(found)
+        }
+        const { id, name } = template
+        return missing.length === 0 && complete ? null : { id, name, missing, complete }
+      },
+    }
+  }
+
+  /** The layout and partials of a template. */
+  async function sharedTexts(template: Template): Promise<readonly PinnedText[]> {
+    if (template.layout == null && template.uses === undefined) return []
+    const { layout, partials } = (await library.find(template, records)).sources
+    return layout === null ? [...partials.values()] : [layout, ...partials.values()]
   }
 
   return {
-    knownLocales,
-    missingOf,
+    searchMissing,
     async missing(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const known = await knownLocales(organizationId)
-      const read = async (request: PageRequest) => {
-        const { items, nextCursor } = await store.list({ organizationId }, request)
-        const whole = await texts.read(templateShape, items)
-        const found = await Promise.all(whole.map((record) => record && missingOf(toTemplate(record), known)))
-        return { items: found, nextCursor }
-      }
+      const search = await searchMissing(organizationId)
+      const read = (request: PageRequest) => store.list({ organizationId }, request)
       const list = await listInPortions('missing-translations', read, page, {
-        rows: 2,
-        view: (found) => found,
+        rows: 1,
+        view: async (rows) => {
+          const found: (MissingTranslations | null)[] = []
+          for (const record of await texts.read(templateShape, rows))
+            found.push(await search.in(toTemplate(record)))
+          return found
+        },
+        isEnough: () => search.work >= MOST_WORK,
       })
       return { ...list, items: list.items.filter((each) => each !== null) }
     },
   }
+}
+
+function ownTexts(template: Template): readonly (string | null | undefined)[] {
+  const texts = [template, ...Object.values(template.locales ?? {})]
+  return texts.flatMap(({ subject, body, text }) => [subject, body, text])
 }

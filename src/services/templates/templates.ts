@@ -101,12 +101,12 @@ export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates
   }
 
   const { drafted, ...drafts } = createDrafts(parts, { ...judging, store, find, changedValue, view })
-  const { missing, missingOf, knownLocales } = createMissing(parts, store.stored)
+  const { missing, searchMissing } = createMissing(parts, store.stored)
 
   return {
     ...drafts,
     ...createPreviews(parts, find, drafted, assertTexts),
-    ...createLint(parts, { find, drafted, assertTexts, missingOf, knownLocales }),
+    ...createLint(parts, { find, drafted, assertTexts, searchMissing }),
     missing,
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)

@@ -3,6 +3,7 @@ import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { VariantsInput } from '../../domain/input/variants.ts'
 import { canonicalLocale } from '../../domain/locale.ts'
 import { shownText, storedText } from '../../domain/message-text.ts'
+import type { Steps } from '../../domain/steps.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { TemplateVariant } from '../../domain/template/template.ts'
@@ -35,10 +36,16 @@ export function changedVariants(
   return after.size === 0 ? undefined : Object.fromEntries(after)
 }
 
-/** @throws NotifierError `invalid_parameter`, which names the locale */
-export function assertVariantTexts(change: VariantsInput | undefined, bounds: Bounds): void {
-  for (const [locale, given] of Object.entries(change ?? {}))
+/** A locale per step. @throws NotifierError `invalid_parameter`, which names the locale */
+export function* judgedTexts(
+  written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
+  bounds: Bounds,
+): Steps<void> {
+  assertTemplateText(written, bounds)
+  for (const [locale, given] of Object.entries(written.locales ?? {})) {
+    yield
     if (given !== null) assertTemplateText(given, bounds, `template (locale ${locale})`)
+  }
 }
 
 /** The variants in their public form. */

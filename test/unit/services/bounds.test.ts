@@ -152,6 +152,16 @@ describe('a template', () => {
     })
   })
 
+  it('has a bound for the tags of all its texts', async () => {
+    const { templates } = await start()
+    const part = { text: '{{a}}'.repeat(2_000) }
+    await templates.create({ name: 'tags', channel: 'email', ...part, locales: { de: part, fr: part } })
+    await expect(
+      templates.update('tags', { locales: { es: part, it: part, pl: part } }),
+    ).rejects.toMatchObject(beyond('templateTags', 'locales', 12_000))
+    await templates.update('tags', { locales: { es: part, it: part } })
+  })
+
   it('has a bound for its tags with those of its layout and partials', async () => {
     const { templates, partials, layouts } = await start()
     await partials.create({ name: 'many', text: '{{a}}'.repeat(999) })
