@@ -21,8 +21,8 @@ const readList = listReader<ParsedRetry['filter']>('dead-letters', deadLetterFil
 const { channel, code, provider, from, until } = deadLetterFilters
 const groupQuery = z.strictObject({ channel, code, provider, from, until })
 
-/** Dead letters per commit. */
-const STEP = 1_000
+/** Dead letters per commit: a synchronous storage blocks the process meanwhile. */
+const STEP = 200
 
 export interface DeadLetterParts {
   readonly storage: Storage

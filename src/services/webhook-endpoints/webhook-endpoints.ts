@@ -27,8 +27,10 @@ const MAX_ENDPOINTS = 50
 /** Signing secrets per endpoint: each lengthens the signature header. */
 const MAX_SECRETS = 5
 
-/** Deliveries per commit. */
-const STEP = 1_000
+/** Deliveries per commit: a synchronous storage blocks the process meanwhile. */
+const STEP = 200
+/** Maximum number of deliveries of one event that are read. */
+const MOST_DELIVERIES = 1_000
 
 const readList = listReader('webhooks', {})
 const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
@@ -148,7 +150,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
       if (count === 'disabled') throw new NotifierError('endpoint_disabled')
       if (count !== 1) throw noDelivery(eventId)
       wake(id)
-      const deliveries = await storage.webhookEndpoints.deliveriesOf([eventId], STEP)
+      const deliveries = await storage.webhookEndpoints.deliveriesOf([eventId], MOST_DELIVERIES)
       const delivery = deliveries.find(({ endpointId }) => endpointId === id)
       if (delivery === undefined) throw noDelivery(eventId)
       return deliveryView(delivery)

@@ -105,6 +105,38 @@ describe('dead letters', () => {
     })
   })
 
+  it('are retried in short steps with turns for others, and counted exactly', async () => {
+    const { notifier, storage, clock } = await start()
+    const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' } as const
+    await notifier.sendBatch(Array.from({ length: 450 }, () => mail))
+    await clock.until(
+      async () => (await notifier.notifications.list({ status: 'queued' })).items.length === 0,
+    )
+    const { retry } = storage.notifications
+    const steps: number[] = []
+    let turn = 0
+    const count = (): void => {
+      turn += 1
+      if (steps.length < 6) setImmediate(count)
+    }
+    setImmediate(count)
+    const turns: number[] = []
+    Object.assign(storage.notifications, {
+      retry(request: Parameters<typeof retry>[0]) {
+        steps.push(request.most)
+        turns.push(turn)
+        return retry(request)
+      },
+    })
+    for (const dryRun of [true, false])
+      expect(await notifier.deadLetters.retry({ filter: {}, dryRun })).toMatchObject({
+        retried: 450,
+        more: false,
+      })
+    expect(steps).toEqual(Array(6).fill(200))
+    expect(new Set(turns).size).toBeGreaterThanOrEqual(5)
+  })
+
   it('are retried at a rate, so that they do not come all at once', async () => {
     const { notifier, fail, works, channel, clock } = await start()
     await fail(5)
