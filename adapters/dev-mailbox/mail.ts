@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { EmailKind } from '../../src/channels/email.ts'
 import { finish } from '../../src/domain/steps.ts'
 import type { Message } from '../../src/ports/provider.ts'
+import { htmlToText } from '../channels/kit/mail/html-to-text.ts'
 import { isMail, type MailContent, mailContent } from '../channels/kit/mail/mail-content.ts'
 import type { MailFrame } from '../channels/kit/mail/mail-frame.ts'
 import { composeMail } from '../channels/smtp/mime.ts'
@@ -22,7 +23,7 @@ export function mailOf(message: Message<EmailKind>, idempotencyKey: string): Mai
   // The mailbox has no sender of its own, so that each one is the first of the list.
   const frame =
     from === undefined ? FRAME : { ...FRAME, from: { name: from.name ?? '', address: from.address } }
-  const content = finish(mailContent(frame, { ...message, email: parts }, idempotencyKey))
+  const content = finish(mailContent(frame, { ...message, email: parts }, idempotencyKey, htmlToText))
   return isMail(content) ? content : null
 }
 

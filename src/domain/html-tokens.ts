@@ -17,8 +17,8 @@ export type HtmlToken =
       readonly at: number
     }
 
-/** Elements whose content is invisible. */
-const UNREAD: ReadonlySet<string> = new Set([
+/** Elements whose content is invisible. Only their start tag is a token. */
+export const UNREAD: ReadonlySet<string> = new Set([
   'script',
   'style',
   'title',

@@ -3,7 +3,7 @@ import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Outcome, RefusedCopy } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
-import { isMail, mailContent } from '../kit/mail/mail-content.ts'
+import { converterFor, isMail, mailContent } from '../kit/mail/mail-content.ts'
 import { sendersOnly } from '../kit/mail/mail-frame.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible, notBegun } from '../kit/unsent.ts'
@@ -52,7 +52,10 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
       let mail: Mail
       let deliver: SmtpTransport['deliver']
       try {
-        const content = await context.runInSlices(mailContent(resolved, message, context.idempotencyKey))
+        const convert = await converterFor(resolved, message)
+        const content = await context.runInSlices(
+          mailContent(resolved, message, context.idempotencyKey, convert),
+        )
         if (!isMail(content)) return content
         const opened = await transport()
         mail = await context.runInSlices(opened.compose(content))

@@ -1,51 +1,35 @@
-import { attributeOf, htmlTokens } from '../../../../src/domain/html-tokens.ts'
+import { attributeOf, type HtmlToken, htmlTokens } from '../../../../src/domain/html-tokens.ts'
 import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../../../src/domain/steps.ts'
+import { createHiddenElements } from './hidden-elements.ts'
+import { LINES, PARAGRAPHS } from './html-blocks.ts'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'
 
-/** Elements with a blank line before and after. */
-const PARAGRAPHS: ReadonlySet<string> = new Set(
-  'p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr figure'.split(' '),
-)
-/** Elements on a line of their own. */
-const LINES: ReadonlySet<string> = new Set(
-  'div tr li dt dd section article header footer main nav aside address form fieldset caption center body'.split(
-    ' ',
-  ),
-)
 const LISTS: ReadonlySet<string> = new Set(['ul', 'ol', 'li'])
 
-// Includes the characters that mails use to pad their preview line.
-const BLANKS = /(?:[\s\u200b\u2060]|\u034f)+/
+const BLANKS = /[\s\p{Cc}]+/u
+/**
+ * Invisible characters at the end of a piece of text. In a word they join and divide letters (Persian, emoji) or set the
+ * direction; among blanks they pad the preview line of a mail.
+ */
+const INVISIBLE_END = /(?:[\u00ad\u061c\u200b\u200c\u200e\u200f\u2060\ufeff]|\u034f|\u200d)+$/
 
 /**
- * Converts an HTML mail to plain text: paragraphs, lists, table cells, link addresses and alternative texts of images.
+ * Converts an HTML mail to plain text: paragraphs, lists, table cells, link addresses and alternative texts of images, without
+ * hidden elements.
  * Made for mails, where tables are layout, not data.
  */
 export function* htmlToText(html: string): Steps<string> {
   const isStepFull = createStepCounter()
   const text = new TextBuilder()
+  const isHidden = createHiddenElements((name) => text.separate(name))
   const lists: number[] = []
-  let link: Link | null = null
   for (const token of htmlTokens(html)) {
     if (isStepFull(token.kind === 'text' ? ITEM_CHARACTERS + token.text.length : ITEM_CHARACTERS)) yield
-    if (token.kind === 'text') {
-      text.write(decodeEntities(token.text))
-      continue
-    }
-    const { name } = token
-    // Links cannot nest: a second one ends the first.
-    if (name === 'a') {
-      endLink(text, link)
-      link = null
-    }
-    text.separate(name)
-    if (token.kind === 'close') close(text, name, lists)
-    else if (name === 'a') {
-      link = { href: address(token.attributes), shown: '' }
-      text.link = link
-    } else open(text, name, token.attributes, lists)
+    if (isHidden(token)) continue
+    if (token.kind === 'text') text.write(decodeEntities(token.text))
+    else writeTag(text, token, lists)
   }
-  endLink(text, link)
+  endLink(text)
   return yield* trimmedLines(text.toString())
 }
 
@@ -67,6 +51,16 @@ function* trimmedLines(text: string): Steps<string> {
     if (isStepFull(ITEM_CHARACTERS)) yield
   }
   return result.trim()
+}
+
+function writeTag(text: TextBuilder, token: Exclude<HtmlToken, { kind: 'text' }>, lists: number[]): void {
+  const { name } = token
+  // Links cannot nest: a second one ends the first.
+  if (name === 'a') endLink(text)
+  text.separate(name)
+  if (token.kind === 'close') close(text, name, lists)
+  else if (name === 'a') text.link = { href: address(token.attributes), shown: '' }
+  else open(text, name, token.attributes, lists)
 }
 
 function open(text: TextBuilder, name: string, attributes: string, lists: number[]): void {
@@ -101,7 +95,8 @@ function address(attributes: string): string {
   return /^(?:https?:\/\/|mailto:|tel:)\S+$/i.test(href) ? href.replace(/^(?:mailto|tel):/i, '') : ''
 }
 
-function endLink(text: TextBuilder, link: Link | null): void {
+function endLink(text: TextBuilder): void {
+  const { link } = text
   text.link = null
   if (link === null || link.href === '') return
   const shown = link.shown.trim()
@@ -132,6 +127,8 @@ class TextBuilder {
   #breaks = 0
   #space = false
   #bulleted = false
+  /** Invisible characters after the last word. */
+  #end = ''
 
   /** Applies the break of an opening or closing tag. */
   separate(name: string): void {
@@ -142,6 +139,8 @@ class TextBuilder {
     else if (PARAGRAPHS.has(name)) this.#breaks = Math.max(this.#breaks, 2)
     else if (LINES.has(name)) this.#breaks = Math.max(this.#breaks, 1)
     else if (name === 'td' || name === 'th') this.#space = true
+    else return
+    this.#endWord()
   }
 
   write(text: string): void {
@@ -151,8 +150,13 @@ class TextBuilder {
     }
     const words = text.split(BLANKS)
     for (const [index, word] of words.entries()) {
-      if (index > 0) this.#space = true
-      if (word !== '') this.#add(word)
+      if (index > 0) {
+        this.#endWord()
+        this.#space = true
+      }
+      const [end = ''] = INVISIBLE_END.exec(word) ?? []
+      if (end.length < word.length) this.#add(word.slice(0, word.length - end.length))
+      this.#end += end
     }
   }
 
@@ -162,7 +166,15 @@ class TextBuilder {
   }
 
   toString(): string {
+    this.#endWord()
     return this.#flat.join('') + this.#parts.join('')
+  }
+
+  /** Keeps the marks at the end of a word that set the direction of signs there, and no padding. */
+  #endWord(): void {
+    const isInWord = this.#began && !this.#space && this.#breaks === 0
+    if (isInWord && /^(?:[\u061c\u200e\u200f]|\u200d)+$/.test(this.#end)) this.#push(this.#end)
+    this.#end = ''
   }
 
   #add(word: string): void {
@@ -172,7 +184,8 @@ class TextBuilder {
     this.#space = false
     this.#bulleted = false
     this.#began = true
-    this.#push(word)
+    this.#push(this.#end + word)
+    this.#end = ''
   }
 
   #push(part: string): void {

@@ -6,7 +6,7 @@ import type { Message, SendContext } from '../../../../src/ports/provider.ts'
 import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
 import { notBegun } from '../unsent.ts'
 import { asciiText } from './header-text.ts'
-import { isMail, type MailContent, mailContent } from './mail-content.ts'
+import { type ConvertHtml, converterFor, isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
 /** Options of every e-mail provider with an HTTP API. */
@@ -58,7 +58,8 @@ export async function sendMail(
     return mail.cc.length + mail.bcc.length === 0 ? outcome : attributed(outcome, mail.to)
   }
   try {
-    return await context.runInSlices(composeAndSend(frame, message, context, sendOnce))
+    const convert = await converterFor(frame, message)
+    return await context.runInSlices(composeAndSend(frame, message, context, convert, sendOnce))
   } catch (error) {
     if (!isSent && context.signal.aborted) return notBegun()
     throw error
@@ -77,9 +78,10 @@ function* composeAndSend(
   frame: MailFrame,
   message: Message<EmailKind>,
   { idempotencyKey, notificationId, signal }: SendContext,
+  convert: ConvertHtml | null,
   send: (mail: ApiMail) => Promise<Outcome>,
 ): Steps<Outcome | Promise<Outcome>> {
-  const content = yield* mailContent(frame, message, idempotencyKey)
+  const content = yield* mailContent(frame, message, idempotencyKey, convert)
   if (!isMail(content)) return content
   if (signal.aborted) return notBegun()
   const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject

@@ -12,7 +12,6 @@ import type { Rejected } from '../../../../src/domain/outcome.ts'
 import { isListedSender } from '../../../../src/domain/senders.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { Message } from '../../../../src/ports/provider.ts'
-import { htmlToText } from './html-to-text.ts'
 import type { MailFrame } from './mail-frame.ts'
 import { partsFault, unsubscribeHref } from './parts-fault.ts'
 
@@ -37,11 +36,28 @@ export interface MailContent {
   readonly messageId: string
 }
 
-/** Composes a mail, or returns the refusal of the message. */
+/** Converts HTML to a text alternative. */
+export type ConvertHtml = (html: string) => Steps<string>
+
+/** The converter that a message needs, which is loaded on first use. Null: it needs none. */
+export async function converterFor(
+  { toText }: MailFrame,
+  { format, text }: Message<EmailKind>,
+): Promise<ConvertHtml | null> {
+  if (format !== 'html' || text != null || toText !== undefined) return null
+  return (await import('./html-to-text.ts')).htmlToText
+}
+
+/**
+ * Composes a mail, or returns the refusal of the message.
+ *
+ * @param convert the result of {@link converterFor}
+ */
 export function* mailContent(
   frame: MailFrame,
   message: Message<EmailKind>,
   idempotencyKey: string,
+  convert: ConvertHtml | null,
 ): Steps<MailContent | Rejected> {
   const to = envelopeAddress(message.to)
   if (to === null) {
@@ -58,7 +74,7 @@ export function* mailContent(
   if (from !== frame.from && !isListedSender(from.address.toLowerCase(), frame.senders)) {
     return refused('invalid_sender', 'message', 'The options of the provider do not allow this sender.')
   }
-  const text = yield* textOf(message, frame)
+  const text = yield* textOf(message, frame, convert)
   if (text === null)
     return refused('invalid_content', 'message', 'The option "toText" failed or returned no text.')
   const replyTo = parts.replyTo?.map(mailboxOf) ?? (frame.replyTo === null ? [] : [frame.replyTo])
@@ -93,14 +109,19 @@ function textFault({ subject, body, text }: Message<EmailKind>): string | null {
 function* textOf(
   { body, format, text, untracked = body }: Message<EmailKind>,
   frame: MailFrame,
+  convert: ConvertHtml | null,
 ): Steps<string | null> {
   if (format !== 'html') return body
-  return text ?? (yield* alternativeOf(untracked, frame))
+  return text ?? (yield* alternativeOf(untracked, frame, convert))
 }
 
 /** Null: the application's converter failed. That is a fault of the message, not of the provider. */
-function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | null> {
-  if (toText === undefined) return yield* htmlToText(html)
+function* alternativeOf(
+  html: string,
+  { toText }: MailFrame,
+  convert: ConvertHtml | null,
+): Steps<string | null> {
+  if (toText === undefined) return convert === null ? null : yield* convert(html)
   try {
     const text: unknown = toText(html)
     return typeof text === 'string' ? text : null

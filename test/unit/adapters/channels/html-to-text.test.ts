@@ -51,8 +51,12 @@ describe('htmlToText', () => {
     ['<img alt="a&lt=b &copy;=&#61;&#61=">&copy=2', 'a&lt=b ©====©=2'],
     [
       '&unknown; &constructor; AT&T &; &#0; &#xD800; &#99999999;',
-      '&unknown; &constructor; AT&T &; &#99999999;',
+      '&unknown; &constructor; AT&T &; \ufffd \ufffd \ufffd',
     ],
+    ['&Zcaron;&Rarr;&nvlt;&NotEqualTilde;&ap;&frac34;&spades;', 'Ž↠<⃒≂̸≈¾♠'],
+    ['AT&ampT &ltb&gt &notit; &notin;', 'AT&T <b> ¬it; ∉'],
+    ['a&#1;b&#10;c&Tab;d&NewLine;e', 'a b c d e'],
+    ['auto&shy;mobile', 'automobile'],
     ['it&#146;s &#x93;x&#148; &#150; &#128;5&#133;', 'it’s “x” – €5…'],
     ['<style>p { a: "</p>" }</style><script>if (a < b) "</style>"</script>Text', 'Text'],
     ['<STYLE>x</STYLE >Text<Script>y</SCRIPT>', 'Text'],
@@ -74,6 +78,85 @@ describe('htmlToText', () => {
     ['👨‍👩‍👧 family', '👨‍👩‍👧 family'],
     ['Hi<div style="display:none">&#847;&zwnj;&nbsp;&#8203;\u200b</div>Ada', 'Hi\nAda'],
   ])('turns %j into %j', (html, text) => {
+    expect(htmlToText(html)).toBe(text)
+  })
+
+  const PADDING = '&#847;&zwnj;&nbsp;&#8199;&shy;&#65279; &zwj;&lrm;&rlm; \u200c\u00a0'.repeat(40)
+
+  it.each([
+    [`<div>Your order${PADDING}</div><p>Hello</p>`, 'Your order\n\nHello'],
+    [`<div>Your order ${PADDING}</div>Hello`, 'Your order\nHello'],
+    [`Your order&zwnj;&nbsp;<b>${PADDING}</b> ${PADDING} Hello${PADDING}`, 'Your order Hello'],
+    [PADDING, ''],
+    [`<p>One</p>${PADDING}<p>Two</p>`, 'One\n\nTwo'],
+    [`<table><tr><td>a&zwnj;</td><td>&zwnj;b</td></tr></table>`, 'a \u200cb'],
+    // In words they mean something.
+    ['می&zwnj;خواهم', 'می\u200cخواهم'],
+    ['می<b>&zwnj;</b>خواهم', 'می\u200cخواهم'],
+    ['می&zwnj;<b>خواهم</b>', 'می\u200cخواهم'],
+    ['क्&zwj;ष', 'क्\u200dष'],
+    ['👩&zwj;💻 &#x1F469;&#x200D;&#x1F680;', '👩\u200d💻 👩\u200d🚀'],
+    ['גרסה C++&rlm; חדשה', 'גרסה C++\u200f חדשה'],
+    ['&rlm;(א)&rlm;', '\u200f(א)\u200f'],
+    ['ภาษา&#8203;ไทย', 'ภาษา\u200bไทย'],
+    ['<pre>a&zwnj; b</pre>', 'a\u200c b'],
+  ])('drops invisible padding and keeps invisible characters of words: %j', (html, text) => {
+    expect(htmlToText(html)).toBe(text)
+  })
+
+  it.each([
+    'style="display:none"',
+    "style='DISPLAY : None ;'",
+    'style=display:none',
+    'style="color:red;display:none!important;display:block"',
+    'style="display:block;display:none"',
+    'style="/* x */display/**/:none"',
+    'style="display&#58;none"',
+    'style="visibility:hidden"',
+    'style="visibility: collapse"',
+    'hidden',
+    'HIDDEN=""',
+    'class=x hidden=until-found',
+  ])('leaves out what is hidden: %s', (attribute) => {
+    expect(htmlToText(`a<div ${attribute}>no</div>b`)).toBe('a\nb')
+    expect(htmlToText(`a<span ${attribute}>no</span>b`)).toBe('ab')
+    expect(htmlToText(`a<img ${attribute} alt="no">b`)).toBe('ab')
+    expect(htmlToText(`<a href="https://x.example" ${attribute}>no</a>b`)).toBe('b')
+    const nested = `<div ${attribute}><p>no<div><br><a href="https://x.example">no</a></div></b>no<img alt="no"></div>b`
+    expect(htmlToText(nested)).toBe('b')
+  })
+
+  it.each([
+    'style="display:block"',
+    'style="display:none;display:block"',
+    'style="display:block!important;display:none"',
+    'style="/* display:none */"',
+    'style="mso-hide:all"',
+    'style="overflow:hidden;max-height:0"',
+    'style="background:url(none);list-style:none"',
+    'data-style="display:none"',
+    'aria-hidden="true"',
+    'class="hidden"',
+    'type="hidden"',
+  ])('keeps what is not hidden: %s', (attribute) => {
+    expect(htmlToText(`<div ${attribute}>yes</div>`)).toBe('yes')
+  })
+
+  it.each([
+    ['<p hidden>no<p>yes', 'yes'],
+    ['<p hidden>no<div>yes</div>', 'yes'],
+    ['<ul><li hidden>no<ul><li>no</ul><li>yes</ul>', '- yes'],
+    ['<table><tr><td hidden>no<table><tr><td>no</table><td>yes</table>', 'yes'],
+    ['<table><tr hidden><td>no<tr><td>yes</table>', 'yes'],
+    ['<table><tr><td><div hidden>no</td><td>yes</td></tr></table>', 'yes'],
+    ['<div><span hidden>no</div>yes', 'yes'],
+    ['<b><span hidden>no</b>no</span>yes', 'yes'],
+    ['<div hidden>no<div hidden>no</div>no</div>yes<div hidden>no', 'yes'],
+    ['<div hidden>no<!-- </div> --></div>yes', 'yes'],
+    ['<br hidden>yes', 'yes'],
+    ['<svg style="display:none"><text>no</text></svg>yes', 'yes'],
+    ['<style hidden>no</style>yes<div hidden><svg/>no</div>', 'yes'],
+  ])('ends where browsers end it: %j', (html, text) => {
     expect(htmlToText(html)).toBe(text)
   })
 
@@ -117,6 +200,13 @@ describe('htmlToText', () => {
     '<pre>\t',
     '<ol><li>',
     '</style',
+    '<b hidden>',
+    '<p hidden><i>',
+    '<p hidden></p>',
+    '</b><b>',
+    '&zwnj;',
+    'a&zwnj;',
+    '&zwnj; ',
   ])('reads a million characters of %j in one pass', (piece) => {
     const half = piece.repeat(500_000 / piece.length)
     expect(typeof htmlToText(`${half}<img ${half}>${half}`)).toBe('string')

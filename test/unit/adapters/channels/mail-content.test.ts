@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { htmlToText } from '../../../../adapters/channels/kit/mail/html-to-text.ts'
 import { mailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { finish } from '../../../../src/domain/steps.ts'
 import type { Message } from '../../../../src/ports/provider.ts'
@@ -24,7 +25,7 @@ describe('a mail of what is no text is a fault of that message alone:', () => {
       'a header',
       { email: { headers: { 'X-A': 5 } } },
       {},
-      'A header cannot be sent: "X-A" is not one line of text.',
+      'A header cannot be sent: "X-A" is not one line of at most 900 characters.',
     ],
     [
       'what toText answers',
@@ -35,7 +36,7 @@ describe('a mail of what is no text is a fault of that message alone:', () => {
     ['toText throws', {}, { toText: throws }, 'The option "toText" failed or returned no text.'],
   ])('%s', (_name, change, option, message) => {
     const given = { ...page, ...change } as Message
-    expect(finish(mailContent({ ...frame, ...option }, given, 'notif_1'))).toEqual({
+    expect(finish(mailContent({ ...frame, ...option }, given, 'notif_1', htmlToText))).toEqual({
       kind: 'rejected',
       code: 'invalid_content',
       scope: 'message',

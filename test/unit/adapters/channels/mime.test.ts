@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { simpleParser } from 'mailparser'
 import { describe, expect, it } from 'vitest'
+import { htmlToText } from '../../../../adapters/channels/kit/mail/html-to-text.ts'
 import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { isMail, mailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { composeMail } from '../../../../adapters/channels/smtp/mime.ts'
@@ -36,7 +37,7 @@ const headersOf = (source: string): string[] =>
 describe('composeMail', () => {
   it('writes a plain mail without encoding anything', async () => {
     const message = { to: 'bob@bücher.example', subject: 'Hi', body: 'Hello\nBob', format: 'text' } as const
-    const content = finish(mailContent(frame, message, 'notif_1'))
+    const content = finish(mailContent(frame, message, 'notif_1', htmlToText))
     expect.assert(isMail(content))
     expect(undated(await composed(content, NONE)).split('\r\n')).toEqual([
       'Auto-Submitted: auto-generated',
