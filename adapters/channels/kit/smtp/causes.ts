@@ -68,7 +68,7 @@ const TEXTS: readonly (readonly [says: RegExp, cause: Cause])[] = [
   // The recipient, or its organization, admits only certain senders, or not this one.
   [
     ALL_OF(
-      /AuthRequired|RST\.NotAuthorized|(?:sender|client) (?:was |is )?not authenticated (?:by|for)|sender was not authenticated|allowed[- ]senders|(?:members?|subscribers?)[- ]only|not subscribed to this|only accept|senders to accept|not pre-approved|not allowed to (?:post|write)|may not (?:post|write)/,
+      /AuthRequired|RST\.NotAuthorized|(?:sender|client) (?:was |is )?not authenticated (?:by|for)|sender was not authenticated|allowed[- ]senders|(?:members?|subscribers?)[- ]only|not subscribed to this|only accept|senders to accept|not pre-approved|(?:not allowed|permission) to (?:post|write)|may not (?:post|write)/,
       /recipient preferences|user rules|user (?:rejected|refuse)|(?:blocked|rejected|black ?-?listed|refused) by (?:the |this )?(?:recipient|user)|customer block list|recipient (?:does not|doesn't) accept|recipient is (?:only|not) accepting|banned recipient/,
       /(?:recipient|recipient's|user|destinataire) (?:account|mailbox) (?:is |has been )?(?:blocked|bloque)|\b(?:mailbox|user) (?:is |has been )?blocked/,
     ),
@@ -105,7 +105,7 @@ const TEXTS: readonly (readonly [says: RegExp, cause: Cause])[] = [
     LOGIN,
   ],
   [
-    /\bnot (?:been )?(?:verified|validated|confirmed)|unverified|identit(?:y|ies) failed|permissions? to send (?:as|on)|send ?as|not owned by|not (?:authori[sz]ed|allowed|permitted) to send/i,
+    /\bnot (?:been )?(?:verified|validated|confirmed)|unverified|identit(?:y|ies) failed|permissions? to send (?:as|on)|send ?as|not owned by|not (?:authori[sz]ed|allowed|permitted) to send(?! (?:(?:e-?)?mails? |messages? )?to\b)/i,
     SENDER,
   ],
   [
