@@ -181,7 +181,9 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
 /** Usage of a quota. */
-export function createQuotaUsed(connection: Connection): (organizationId: string, period: string) => number {
+export function createQuotaUsed(
+  connection: Connection,
+): (organizationId: string, period: string) => Promise<number> {
   const select = connection.statement<{ used: number }>(SELECT_USED)
   return (organizationId, period) => connection.read(() => select().get(organizationId, period)?.used ?? 0)
 }

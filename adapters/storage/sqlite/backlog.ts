@@ -48,7 +48,7 @@ interface LaneRow extends CountRow {
 }
 
 /** Counts unfinished jobs. Every count reads one partial index up to its limit. */
-export function createBacklog(connection: Connection): (most: number) => Backlog {
+export function createBacklog(connection: Connection): (most: number) => Promise<Backlog> {
   const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
   const ready = connection.statement<CountRow>(READY)
   const readyEvents = connection.statement<CountRow>(READY_EVENTS)

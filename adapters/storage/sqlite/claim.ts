@@ -35,7 +35,7 @@ const OLDEST_RECOVERED = `
   SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE state = 3 AND lane IN (SELECT value FROM json_each(?))
   ORDER BY id LIMIT 1`
 
-type Claim = (request: ClaimRequest) => ClaimAnswer
+type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 
 /** Leases due jobs, one commit per claim. */
 export function createClaim(

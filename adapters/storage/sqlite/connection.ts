@@ -4,6 +4,7 @@ import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
 import type { SqliteDatabase } from './driver.ts'
 import { isDataError, isDiskError, unavailable } from './errors.ts'
+import { createLockWaits, type LockWaits, unlocked } from './lock-waits.ts'
 import { prepareStatement, type Statement } from './statement.ts'
 
 /** The single handle of the database file. */
@@ -25,16 +26,20 @@ export interface Connection {
    * claims write nothing.
    */
   refused: boolean
-  /** Runs `work`. Errors of the storage become `service_unavailable`. */
-  read<Answer>(work: () => Answer): Answer
   /**
-   * Runs `work` in one transaction that takes the write lock at its start, so it never has to be repeated. Data errors
-   * pass unchanged. After any error nothing is stored, and the handle stays usable.
+   * Runs `work`, at once unless another program has locked the file: see {@link LockWaits}. Errors of the storage become
+   * `service_unavailable`.
+   */
+  read<Answer>(work: () => Answer): Promise<Answer>
+  /**
+   * Runs `work` in one transaction that takes the write lock at its start, so it never has to be repeated. At once unless
+   * another program has the lock: see {@link LockWaits}. Data errors pass unchanged. After any error nothing is stored,
+   * and the handle stays usable.
    *
    * Does not wait for the disk: the next durable commit flushes it, in order. For leases and sweeps, which a power
    * failure may undo without harm.
    */
-  write<Answer>(work: () => Answer): Answer
+  write<Answer>(work: () => Answer): Promise<Answer>
   /** The same after a {@link check}, resolved when the commit is on disk. */
   durably<Answer>(work: () => Answer): Promise<Answer>
   /**
@@ -58,6 +63,8 @@ export interface Connection {
    * @throws the error of `work`; NotifierError `invalid_transaction` if it ended the transaction
    */
   lend<Answer>(work: (database: SqliteDatabase) => Answer): Answer
+  /** Resolves when no call waits for a lock. */
+  idle(): Promise<void>
 }
 
 export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | 'check'>): Connection {
@@ -104,19 +111,33 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     }
   }
 
-  function write<Answer>(work: () => Answer): Answer {
-    let begun = false
+  /** Reads need no write lock. So they wait only for other reads. */
+  const reads = createLockWaits()
+  const writes = createLockWaits()
+
+  async function waited<Answer>(waits: LockWaits, work: () => Answer): Promise<Answer> {
     try {
-      begin().run()
-      begun = true
+      return await waits.run(work)
+    } catch (error) {
+      throw asFailure(error)
+    }
+  }
+
+  function transaction<Answer>(work: () => Answer): Answer {
+    unlocked(() => begin().run())
+    try {
       const answer = work()
       commit().run()
       return answer
     } catch (error) {
-      if (begun) undo()
+      undo()
       if (isDiskError(error)) connection.refused = true
-      throw asFailure(error)
+      throw error
     }
+  }
+
+  function write<Answer>(work: () => Answer): Promise<Answer> {
+    return waited(writes, () => transaction(work))
   }
 
   /** Runs `work` under a savepoint, so that its data error rolls back only itself. */
@@ -140,11 +161,11 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     prepare: () => (item: Item) => Answer,
   ): Answer[] {
     try {
-      return write(() => items.map(prepare()))
+      return transaction(() => items.map(prepare()))
     } catch (error) {
       if (!isDataError(error)) throw error
     }
-    return write(() => {
+    return transaction(() => {
       const answer = prepare()
       return items.map((item) => alone(() => answer(item), failed))
     })
@@ -196,25 +217,25 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     script(sql) {
       database().exec(sql)
     },
-    read(work) {
-      try {
+    read: (work) =>
+      waited(reads, () => {
         check()
-        return work()
-      } catch (error) {
-        throw asFailure(error)
-      }
-    },
+        return unlocked(work)
+      }),
     write,
     async durably(work) {
       check()
-      const answer = write(work)
+      const answer = await write(work)
       await disk.flush()
       return answer
     },
     async writeSet(items, failed, prepare) {
-      const answers = writeAll(items, failed, prepare)
+      const answers = await waited(writes, () => writeAll(items, failed, prepare))
       await disk.flush()
       return answers
+    },
+    async idle() {
+      await Promise.all([reads.idle(), writes.idle()])
     },
   }
   return connection

@@ -56,7 +56,7 @@ interface UnmatchedRow {
   readonly received_at: number
 }
 
-export function createExpire(connection: Connection): (request: ExpireRequest) => ExpireAnswer {
+export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
   const look = connection.statement<OldRow>(LOOK)
   const selectOtherEvents = connection.statement<{ id: number }>(SELECT_OTHER_EVENTS)
   const remove = createRemove(connection)

@@ -64,7 +64,8 @@ export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
  * Node.js 22 truncates texts at a NUL character when it reads them.
  *
  * SQLite is synchronous: a method completes its transaction before it returns its promise. The promise then waits for
- * the disk outside of the event loop.
+ * the disk outside of the event loop. If another program has locked the file, the method waits for up to five seconds,
+ * also outside of the event loop, and then rejects with `service_unavailable`.
  *
  * Without a `driver`, `start()` loads `node:sqlite`, and fails with `invalid_configuration` on a runtime without it.
  *
@@ -104,10 +105,10 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   async function open(kinds: readonly RecordKind[]): Promise<void> {
     if (started) return records.prepare(kinds)
     try {
-      const database = openDatabase(opening.file, options.driver ?? loadSqlite())
+      const database = await openDatabase(opening.file, options.driver ?? loadSqlite())
       connection.use(database)
-      migrate(connection)
-      records.prepare(kinds)
+      await migrate(connection)
+      await records.prepare(kinds)
       if (durable) disk.open(filesOf(database), opening.synchronous === 'full')
       await disk.flush()
       started = true
@@ -138,6 +139,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     stop: () =>
       serialize(async () => {
         await pending.ended()
+        await connection.idle()
         await close()
       }),
     check: createCheck(connection),
@@ -151,7 +153,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
       return quotaUsed(organizationId, period)
     },
     async findIdempotent(keys) {
-      const found = connection.read(() => {
+      const found = await connection.read(() => {
         const now = connection.now()
         return keys.map((key) => idempotency.find(key, now))
       })
@@ -160,13 +162,13 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
       return found
     },
     async claim(request) {
-      const answer = claim(request)
+      const answer = await claim(request)
       if (!answer.jobs.some(({ begun }) => begun === true)) return answer
       try {
         await disk.flush()
       } catch (error) {
         // These attempts will not be made.
-        leases.release(answer.jobs)
+        await leases.release(answer.jobs)
         throw error
       }
       return answer
@@ -178,7 +180,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
       return leases.renew(refs, leaseMs)
     },
     async release(refs) {
-      leases.release(refs)
+      return leases.release(refs)
     },
     async settle(settlements) {
       return settle(settlements)

@@ -19,8 +19,8 @@ const RELEASE = `
 
 export interface Leases {
   startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
-  renew(refs: readonly LeaseRef[], leaseMs: number): boolean[]
-  release(refs: readonly LeaseRef[]): void
+  renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
+  release(refs: readonly LeaseRef[]): Promise<void>
 }
 
 /** The operations on leases, one commit per set. */
@@ -48,7 +48,7 @@ export function createLeases(connection: Connection): Leases {
       })
     },
     release(refs) {
-      connection.write(() => {
+      return connection.write(() => {
         for (const { jobId, token } of refs) release().run(Number(jobId), token)
       })
     },

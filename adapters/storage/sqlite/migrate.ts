@@ -6,14 +6,14 @@ import { migrations } from './migrations/index.ts'
  * Migrates the schema in one transaction that takes the write lock first. Of several processes that start at once, one
  * migrates.
  */
-export function migrate(connection: Connection): void {
+export async function migrate(connection: Connection): Promise<void> {
   const newest = connection.statement<{ version: number }>(
     'SELECT coalesce(max(version), 0) AS version FROM carillon_schema_version',
   )
   const record = connection.statement(
     'INSERT INTO carillon_schema_version (version, applied_at) VALUES (?, ?)',
   )
-  connection.write(() => {
+  await connection.write(() => {
     connection.script(
       'CREATE TABLE IF NOT EXISTS carillon_schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT',
     )

@@ -115,7 +115,7 @@ export function createNotifications(
 
   return {
     async get(id) {
-      const row = connection.read(() => select().get(id))
+      const row = await connection.read(() => select().get(id))
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {

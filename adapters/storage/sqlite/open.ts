@@ -1,12 +1,10 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { DatabaseFiles } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
-import { codeOf, unavailable } from './errors.ts'
+import { unavailable } from './errors.ts'
+import { BLOCKING_MS, createLockWaits, unlocked } from './lock-waits.ts'
 import { openingFailure } from './start-failure.ts'
 
-/** Longest wait for another process's transaction. It blocks this process meanwhile. */
-const BUSY_TIMEOUT_MS = 5_000
-const RETRY_MS = 20
 /** 16 MiB: the commit of a batch of 10,000 fits and is not written twice. */
 const CACHE = 'PRAGMA cache_size = -16384'
 /**
@@ -21,21 +19,18 @@ const LOG_LIMIT = 'PRAGMA journal_size_limit = 67108864'
 export const IN_MEMORY = ':memory:'
 
 /** Opens the file for one writer and many readers, or a database in memory. */
-export function openDatabase(file: string, Database: SqliteDriver): SqliteDatabase {
+export async function openDatabase(file: string, Database: SqliteDriver): Promise<SqliteDatabase> {
   let database: SqliteDatabase | undefined
   try {
-    database = opened(Database, file)
-    database.exec(
-      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}; ${LOG_LIMIT}`,
-    )
-    const mode = writeAheadLog(database)
+    const open = opened(Database, file)
+    database = open
+    const mode = await createLockWaits().run(() => unlocked(() => setUp(open)))
     if (mode !== (file === IN_MEMORY ? 'memory' : 'wal')) {
       throw new NotifierError('invalid_configuration', {
         message: `"${file}" cannot have a write-ahead log (its journal mode is "${mode}"). Use a file on a local disk.`,
         details: { option: 'file' },
       })
     }
-    database.exec('PRAGMA synchronous = NORMAL')
     return database
   } catch (error) {
     database?.close()
@@ -67,16 +62,14 @@ export function filesOf(database: SqliteDatabase): DatabaseFiles {
   return { database: file, log: `${file}-wal` }
 }
 
-/** If two processes switch a new file at once, SQLite reports it as locked without waiting. So this waits. */
-function writeAheadLog(database: SqliteDatabase): unknown {
-  for (let left = BUSY_TIMEOUT_MS; ; left -= RETRY_MS) {
-    try {
-      return pragma(database, 'journal_mode = WAL').journal_mode
-    } catch (error) {
-      if (codeOf(error) !== 'BUSY' || left <= 0) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
-    }
-  }
+/** @returns the journal mode. If two processes switch a new file at once, SQLite reports it as locked at once */
+function setUp(database: SqliteDatabase): unknown {
+  database.exec(
+    `PRAGMA busy_timeout = ${BLOCKING_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}; ${LOG_LIMIT}`,
+  )
+  const mode = pragma(database, 'journal_mode = WAL').journal_mode
+  database.exec('PRAGMA synchronous = NORMAL')
+  return mode
 }
 
 /** The first row. */

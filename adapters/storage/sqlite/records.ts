@@ -39,7 +39,7 @@ type Result = StoredRecord | Refusal | null
 export interface SqliteRecords extends Records {
   readonly tables: RecordTables
   /** Creates the missing tables and `org_default`. */
-  prepare(kinds: readonly RecordKind[]): void
+  prepare(kinds: readonly RecordKind[]): Promise<void>
   find<Value extends object>(kind: RecordKind<Value>, id: string): StoredRecord<Value> | null
   /** @returns the written record, null if there was none to remove, or the reason of the refusal */
   apply(write: RecordWrite): Result
@@ -121,7 +121,7 @@ export function createRecords(
   function readSome<Value extends object>(
     kind: RecordKind<Value>,
     refs: readonly RecordRef[],
-  ): (StoredRecord<Value> | null)[] {
+  ): Promise<(StoredRecord<Value> | null)[]> {
     return connection.read(() => {
       const statements = of(kind)
       const [byId, byKey] = [statements.byId(), statements.byKey()]
@@ -137,17 +137,17 @@ export function createRecords(
     kind: RecordKind<Value>,
     refs: readonly RecordRef[],
   ): Promise<(StoredRecord<Value> | null)[]> {
-    const records = readSome(kind, refs.slice(0, READ_IN_A_TURN))
+    const records = await readSome(kind, refs.slice(0, READ_IN_A_TURN))
     while (records.length < refs.length) {
       await nextTurn()
-      records.push(...readSome(kind, refs.slice(records.length, records.length + READ_IN_A_TURN)))
+      records.push(...(await readSome(kind, refs.slice(records.length, records.length + READ_IN_A_TURN))))
     }
     return records
   }
   const readInTurns = counted(readEachTurn) as typeof readEachTurn
 
   /** Most suppression lists are empty and every send asks, so one look at the table answers the whole set. */
-  function isEmpty(kind: RecordKind): boolean {
+  function isEmpty(kind: RecordKind): Promise<boolean> {
     return connection.read(() => of(kind).any().get() === undefined)
   }
 
@@ -156,7 +156,7 @@ export function createRecords(
     find,
     apply,
     prepare(kinds) {
-      connection.write(() => {
+      return connection.write(() => {
         for (const kind of kinds) createTable(connection, kind)
         insert(defaultOrganization)
       })
@@ -168,7 +168,7 @@ export function createRecords(
       if (!mayStore(organizationId)) throw unknownOrganization(organizationId)
     },
     async get(kind, refs) {
-      if (refs.length > 1 && isEmpty(kind)) return refs.map(() => null)
+      if (refs.length > 1 && (await isEmpty(kind))) return refs.map(() => null)
       return refs.length <= READ_IN_A_TURN ? readSome(kind, refs) : readInTurns(kind, refs)
     },
     async write(sets) {

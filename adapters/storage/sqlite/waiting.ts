@@ -28,7 +28,7 @@ const RECOVERED = `
 /** Counts the unfinished notifications of one organization. Every count reads one partial index up to its limit. */
 export function createWaiting(
   connection: Connection,
-): (organizationId: string, lanes: readonly string[], most: number) => Waiting {
+): (organizationId: string, lanes: readonly string[], most: number) => Promise<Waiting> {
   const ready = connection.statement<WaitingRow>(READY)
   const waiting = connection.statement<WaitingRow>(WAITING)
   const leased = connection.statement<WaitingRow>(LEASED)
