@@ -7,6 +7,7 @@ import {
   type MessageArgument,
   numberOf,
 } from '../../domain/template/language.ts'
+import { assertDateSkeleton, assertNumberSkeleton, numberOptions } from './skeletons.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 
@@ -17,7 +18,7 @@ export interface Formatting {
   /**
    * Checks a message before it is stored: its size before it is read, which is expensive.
    *
-   * @throws Error for what `compile` refuses, a message beyond the bounds, or a format that would be ignored
+   * @throws Error for what `compile` refuses, a message beyond the bounds, or a format that does not exist
    */
   check(source: string, locale: string, bounds: MessageBounds): void
   /** The best match; null: none. */
@@ -87,12 +88,9 @@ function tokensIn(source: string): number {
   return skeletons.reduce((sum, skeleton) => sum + skeleton.trim().split(/\s+/).length, signs)
 }
 
-/** @throws Error for a format that would be ignored */
+/** @throws Error for a format that does not exist */
 function assertFormats(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
-  for (const element of elementsIn(elements)) {
-    const unknown = unknownFormat(Format, element)
-    if (unknown !== null) throw new Error(`the format "${unknown}" does not exist`)
-  }
+  for (const element of elementsIn(elements)) assertFormat(Format, element)
 }
 
 /** Everything but text, with what is in the branches. */
@@ -115,21 +113,35 @@ function formatsIn(elements: readonly Element[]): readonly string[] {
 
 const FORMATS = { 2: 'number', 3: 'date', 4: 'time' } as const
 
-/** The name of a format that the element has, but formatting ignores. Null: none. */
-function unknownFormat(Format: typeof IntlMessageFormat, element: Element): string | null {
-  if (!(element.type in FORMATS) || !('style' in element) || element.style == null) return null
+/** @throws Error that names a format which does not exist */
+function assertFormat(Format: typeof IntlMessageFormat, element: Element): void {
+  if (!(element.type in FORMATS) || !('style' in element) || element.style == null) return
   const { style } = element
-  if (typeof style === 'string')
-    return Object.hasOwn(Format.formats[FORMATS[element.type as keyof typeof FORMATS]], style) ? null : style
-  if (!('tokens' in style)) return null
-  const names = style.tokens.map(({ stem, options }) => [stem, ...options].join('/'))
-  return names.find((name) => hasNoEffect(Format, name)) ?? null
+  if (typeof style !== 'string') {
+    if ('tokens' in style) assertNumberSkeleton(style.tokens)
+    return
+  }
+  if (!Object.hasOwn(Format.formats[FORMATS[element.type as keyof typeof FORMATS]], style))
+    throw new Error(`the format "${style}" does not exist`)
 }
 
-function hasNoEffect(Format: typeof IntlMessageFormat, skeleton: string): boolean {
-  const [element] = new Format(`{n, number, ::${skeleton}}`).getAst()
+/** Reads the skeletons in place of the library. @throws Error that names an unknown word or field */
+function readSkeletons(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
+  for (const element of elementsIn(elements)) {
+    if (!('style' in element) || typeof element.style !== 'object' || element.style === null) continue
+    const { style } = element
+    style.parsedOptions =
+      'tokens' in style
+        ? numberOptions(style.tokens)
+        : kept(`s${style.pattern}`, () => dateOptions(Format, style.pattern))
+  }
+}
+
+function dateOptions(Format: typeof IntlMessageFormat, pattern: string): Intl.DateTimeFormatOptions {
+  assertDateSkeleton(pattern)
+  const [element] = new Format(`{d, date, ::${pattern}}`).getAst()
   const style = element !== undefined && 'style' in element ? element.style : null
-  return typeof style === 'object' && style !== null && Object.keys(style.parsedOptions).length === 0
+  return typeof style === 'object' && style !== null && 'pattern' in style ? style.parsedOptions : {}
 }
 
 /** The cost of an element in tags of a text, measured. Others cost one. */
@@ -154,7 +166,8 @@ function compile(
   const formatters = {
     getNumberFormat: (_: unknown, options?: object) =>
       kept(`n${locale}${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)),
-    getDateTimeFormat: (_: unknown, options?: object) =>
+    // Without a style, dates are of medium length (ICU), as the library has it for times.
+    getDateTimeFormat: (_: unknown, options: object | undefined = Format.formats.date.medium) =>
       kept(
         `d${locale}${timeZone}${JSON.stringify(options)}`,
         () => new Intl.DateTimeFormat(locale, { timeZone, ...options }),
@@ -162,8 +175,10 @@ function compile(
     getPluralRules: (_: unknown, options?: object) =>
       kept(`p${locale}${JSON.stringify(options)}`, () => new Intl.PluralRules(locale, options)),
   }
-  const format = new Format(source, locale, undefined, { ignoreTag: true, formatters })
+  const given = { ignoreTag: true, shouldParseSkeletons: false, formatters }
+  const format = new Format(source, locale, undefined, given)
   judge?.(Format, format.getAst())
+  readSkeletons(Format, format.getAst())
   const found = argumentsOf(format.getAst(), true)
   const args = merged(found)
   // A currency or unit that does not exist is found only by its use.
