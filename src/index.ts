@@ -140,6 +140,7 @@ export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type {
   BuiltInParts,
+  EarlierMessage,
   Message,
   MessageText,
   PartsRefusal,

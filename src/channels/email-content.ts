@@ -28,6 +28,12 @@ interface CommonContent {
    * consist of message ids: `<id@example.com>`.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Id of an earlier mail of the organization (`notif_…`), in whose thread mail programs show this one: sets
+   * `In-Reply-To` and `References`, unless `headers` has them. Without effect if the earlier mail is gone, or its provider
+   * (Resend) does not tell its Message-ID.
+   */
+  readonly inReplyTo?: string | undefined
   /** A calendar invitation. */
   readonly calendar?: CalendarContent | undefined
   /**
@@ -143,7 +149,7 @@ export interface AttachmentRecord extends AttachmentFields {
 }
 
 /** An {@link EmailContent} as providers receive it. */
-export interface EmailParts extends Omit<EmailContent, 'attachments' | 'unsubscribe'> {
+export interface EmailParts extends Omit<EmailContent, 'attachments' | 'inReplyTo' | 'unsubscribe'> {
   readonly attachments?: readonly Attachment[] | undefined
   /** HTTPS address of the one-click unsubscription (RFC 8058), for List-Unsubscribe and List-Unsubscribe-Post. */
   readonly unsubscribeUrl?: string | undefined

@@ -19,6 +19,8 @@ const MAX_REPLY_TO = 10
 const MAX_COPIES = 50
 /** Longest display name in characters. */
 const MAX_NAME = 128
+/** Longer than any id of a notification. */
+const MAX_ID = 64
 const MAX_CALENDAR = 256 * 1024
 
 type Texts = Readonly<Record<string, string>>
@@ -107,6 +109,11 @@ export const emailParts: z.ZodType<EmailContent, EmailInput> = z
       .optional()
       .describe(
         `Additional headers, at most ${MAX_HEADERS}. Headers of the mail format, and those on which mail systems act, are refused.`,
+      ),
+    inReplyTo: text(1, MAX_ID)
+      .optional()
+      .describe(
+        'Id of an earlier mail of the organization, in whose thread mail programs show this one: sets In-Reply-To and References, unless `headers` has them.',
       ),
     attachments: attachments.optional().describe('At most 10 files and 7 MiB in total, decoded.'),
     calendar: calendar.optional().describe('A calendar invitation, beside the text.'),

@@ -1,7 +1,7 @@
 import type { ChannelKind, PartLinks } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { decodedLength } from '../domain/file-content.ts'
-import { needsPermission } from '../domain/mail-headers.ts'
+import { headerFault, needsPermission } from '../domain/mail-headers.ts'
 import { splitMailbox } from '../domain/mailbox.ts'
 import { assertSenderOfOrganization } from '../domain/senders.ts'
 import { escapeHtml } from '../domain/template/escape.ts'
@@ -42,6 +42,7 @@ export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
       cc: cc?.filter(({ address }) => !addresses.has(address)),
       bcc: bcc?.filter(({ address }) => !addresses.has(address)),
     }),
+    answers: ({ inReplyTo }) => inReplyTo,
     assertSender: (sender, { senders }) => assertSenderOfOrganization(sender, senders),
     wantsUnsubscribe: ({ unsubscribe }) => unsubscribe === true,
     mayUnsubscribe: (parts) =>
@@ -65,12 +66,18 @@ function withSender(parts: EmailContent | undefined, sender: string): EmailConte
 }
 
 function renderParts(
-  { unsubscribe: _, attachments, ...rest }: EmailContent,
-  { unsubscribeUrl, listId }: PartLinks,
+  { unsubscribe: _, inReplyTo: __, attachments, ...rest }: EmailContent,
+  { unsubscribeUrl, listId, threadId }: PartLinks,
 ): EmailParts {
+  const brought = {
+    ...(listId === undefined ? {} : { 'List-Id': `<${listId}>` }),
+    ...(threadId === undefined || headerFault('References', threadId) !== null
+      ? {}
+      : { 'In-Reply-To': threadId, References: threadId }),
+  }
   return {
     ...rest,
-    ...(listId === undefined ? {} : { headers: listed(rest.headers, listId) }),
+    ...(Object.keys(brought).length === 0 ? {} : { headers: withBrought(rest.headers, brought) }),
     ...(attachments === undefined ? {} : { attachments: attachments.map(renderFile) }),
     ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
   }
@@ -94,13 +101,14 @@ function renderFile(file: StoredFile): Attachment {
   }
 }
 
-/** Headers with the list of the category, unless the message names its own. */
-function listed(
+/** Headers with those of the category and the thread, unless the message names its own. */
+function withBrought(
   headers: Readonly<Record<string, string>> = {},
-  listId: string,
+  brought: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const own = Object.keys(headers).some((name) => name.toLowerCase() === 'list-id')
-  return own ? headers : { ...headers, 'List-Id': `<${listId}>` }
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  const others = Object.entries(brought).filter(([name]) => !own.has(name.toLowerCase()))
+  return { ...headers, ...Object.fromEntries(others) }
 }
 
 /** Refuses headers on which mail systems act: they could change the sender, the recipients or the template. */

@@ -70,6 +70,8 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   copiesOf?(parts: Stored): readonly string[]
   /** The parts for providers without some of the recipients of `copiesOf`. Required with it. */
   leaveOut?(parts: Parts, addresses: ReadonlySet<string>): Parts
+  /** Id of the notification that the message answers, in whose thread it is shown. Default: none. */
+  answers?(parts: Stored): string | undefined
   /** Whether the parts ask for a one-click unsubscription link. Default: false. */
   wantsUnsubscribe?(parts: Stored): boolean
   /**
@@ -154,6 +156,8 @@ export interface PartLinks {
   readonly unsubscribeUrl?: string | undefined
   /** The list of the category, as in the header `List-Id` without angle brackets. Absent: none. */
   readonly listId?: string | undefined
+  /** What the provider of the message that this one answers names its thread by. Absent: none, or unknown. */
+  readonly threadId?: string | undefined
 }
 
 /** Rendered text. */
@@ -228,6 +232,7 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
   senderOf: FUNCTION,
   copiesOf: FUNCTION,
   leaveOut: FUNCTION,
+  answers: FUNCTION,
   wantsUnsubscribe: FUNCTION,
   mayUnsubscribe: FUNCTION,
   withSender: FUNCTION,

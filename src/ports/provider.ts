@@ -51,6 +51,11 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
    */
   refuses?(parts: StoredParts<Kind>, to: string): PartsRefusal | null
   /**
+   * What a later message names to be shown in the thread of one that this provider accepted, such as the Message-ID of a
+   * mail. Null: unknown. MUST return synchronously. Default: null.
+   */
+  threadIdOf?(earlier: EarlierMessage<Kind>): string | null
+  /**
    * Hands one message to the provider.
    *
    * MUST return an outcome for every answer of the provider; an exception counts as `ambiguous`. MUST NOT retry by
@@ -79,6 +84,17 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
   check?(): Promise<void>
   /** Releases sockets and timers. Called once, after the last `send`. */
   close?(): Promise<void> | void
+}
+
+/** A message that another one answers. */
+export interface EarlierMessage<out Kind extends ChannelKind = AnyKind> {
+  /** The idempotency key of its attempts, unless it was retried after it had failed. */
+  readonly notificationId: string
+  readonly to: string
+  /** As stored, before `renderParts`. Undefined: it has none, or they are removed. */
+  readonly parts: StoredParts<Kind> | undefined
+  /** The provider's id for the message. Null: it is not accepted yet. */
+  readonly providerMessageId: string | null
 }
 
 /** Why a provider cannot carry a message's parts. Shown to the caller: no secrets. */

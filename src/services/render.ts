@@ -73,6 +73,7 @@ export function isBlank(
  *
  * @param source the notification
  * @param category its category
+ * @param threadId the thread of the message that it answers; null: none, or unknown
  * @throws NotifierError `invalid_parameter` if a requested link can no longer be made
  */
 export function renderParts(
@@ -80,12 +81,15 @@ export function renderParts(
   source: LinkSource,
   { parts }: NotificationContent,
   category: Category,
+  threadId: string | null,
   links: Links,
 ): Readonly<Record<string, unknown>> {
   if (kind.renderParts === undefined) return parts === undefined ? {} : { [kind.name]: parts }
   const brought = broughtLinks(kind, parts, source, category, links)
   if (parts === undefined && brought === NO_LINKS) return {}
-  return { [kind.name]: kind.renderParts(parts ?? {}, brought) }
+  return {
+    [kind.name]: kind.renderParts(parts ?? {}, threadId === null ? brought : { ...brought, threadId }),
+  }
 }
 
 const NO_LINKS: PartLinks = Object.freeze({})

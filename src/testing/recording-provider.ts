@@ -56,6 +56,7 @@ export function recordingProvider(options: RecordingProviderOptions = {}): Recor
     send: FUNCTION,
     accepts: FUNCTION,
     refuses: FUNCTION,
+    threadIdOf: FUNCTION,
     parseReceipts: FUNCTION,
     confirmReceipts: FUNCTION,
     open: FUNCTION,

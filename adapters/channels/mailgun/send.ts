@@ -14,6 +14,7 @@ import {
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
+import { acceptedMessageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeIncomplete, judgeMailgun } from './errors.ts'
@@ -76,7 +77,11 @@ export function mailgun(options: MailgunOptions): Provider<EmailKind> {
       form.set('o:testmode', 'yes')
       return http.send(await request(form), judgeIncomplete)
     },
-    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: mailgunReceipts(receipts) }) },
+    hooks: {
+      ...sendersOnly(frame),
+      threadIdOf: (earlier) => acceptedMessageIdOf(frame, earlier),
+      ...(receipts && { parseReceipts: mailgunReceipts(receipts) }),
+    },
   })
 }
 

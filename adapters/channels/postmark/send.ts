@@ -15,6 +15,7 @@ import {
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
+import { messageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgePostmark } from './errors.ts'
@@ -78,7 +79,11 @@ export function postmark(options: PostmarkOptions): Provider<EmailKind> {
           ? { kind: 'accepted' }
           : judgePostmark(answer),
       ),
-    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: postmarkReceipts(receipts) }) },
+    hooks: {
+      ...sendersOnly(frame),
+      threadIdOf: (earlier) => messageIdOf(frame, earlier),
+      ...(receipts && { parseReceipts: postmarkReceipts(receipts) }),
+    },
   })
 }
 

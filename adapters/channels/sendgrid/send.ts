@@ -13,6 +13,7 @@ import {
   OUR_ID,
   sendMail,
 } from '../kit/mail/mail-api.ts'
+import { messageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { judgeScopes, judgeSendgrid } from './errors.ts'
@@ -66,7 +67,11 @@ export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
         ),
       ),
     check: (http) => http.send({ method: 'GET', url: `${baseUrl}/v3/scopes`, headers }, judgeScopes),
-    hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: sendgridReceipts(receipts) }) },
+    hooks: {
+      ...sendersOnly(frame),
+      threadIdOf: (earlier) => messageIdOf(frame, earlier),
+      ...(receipts && { parseReceipts: sendgridReceipts(receipts) }),
+    },
   })
 }
 

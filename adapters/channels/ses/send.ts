@@ -75,6 +75,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
   return {
     ...describeProvider(email, given),
     ...sendersOnly(frame),
+    threadIdOf: ({ providerMessageId: id }) => (id === null ? null : `<${id}@${hostOf(given.region)}>`),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) => {
         const input = toInput(mail, given.configurationSet)
@@ -104,6 +105,11 @@ export function ses(options: SesOptions): Provider<EmailKind> {
       await aws.close()
     },
   }
+}
+
+/** The domain of the Message-ID that SES sets. */
+function hostOf(region: string): string {
+  return region === 'us-east-1' ? 'email.amazonses.com' : `${region}.amazonses.com`
 }
 
 function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Outcome, RefusedCopy } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
-import { converterFor, isMail, mailContent } from '../kit/mail/mail-content.ts'
+import { acceptedMessageIdOf, converterFor, isMail, mailContent } from '../kit/mail/mail-content.ts'
 import { sendersOnly } from '../kit/mail/mail-frame.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible, notBegun } from '../kit/unsent.ts'
@@ -41,6 +41,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
     name,
     kind: email,
     ...sendersOnly(resolved),
+    threadIdOf: (earlier) => acceptedMessageIdOf(resolved, earlier),
     // One mail in transfer and one waiting: otherwise a connection is idle while the start of its next mail is stored.
     maxConcurrent: 2 * maxConnections,
     timeoutMs,

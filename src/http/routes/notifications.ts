@@ -95,6 +95,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   'invalid_person',
   'invalid_configuration',
   ['template_not_found', 422],
+  ['notification_not_found', 422],
   'invalid_template_variable',
   'message_too_large',
   'blocked_address',

@@ -4,7 +4,12 @@ import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { organizationKind, unknownOrganization } from '../../domain/organization.ts'
 import type { Template } from '../../domain/template/template.ts'
-import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type {
+  AcceptReads,
+  AcceptRequest,
+  IdempotencyKey,
+  IdempotencyRecord,
+} from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { inCode } from '../code-templates/code-templates.ts'
@@ -20,6 +25,7 @@ import { byId, owned, parseOptions } from '../scope.ts'
 import { needsTexts } from '../shared-texts/library.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
+import { createAnswered } from './answered.ts'
 import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
 import { type BatchRecord, batchResult, itemError, itemOf, toBatchResult } from './batch-record.ts'
 import { heeding } from './heeding.ts'
@@ -69,6 +75,7 @@ export function createAccept(
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
   const uploads = createNamedUploads(how.registry.kinds)
+  const answered = createAnswered(how.registry.kinds)
 
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
 
@@ -78,8 +85,19 @@ export function createAccept(
     return record
   }
 
+  /** Looks up what a message names: uploads, and a notification that it answers. Undefined: nothing. */
+  function lookingUp(
+    given: ParsedSend,
+    organizationId: string,
+    reads: AcceptReads,
+  ): Promise<ParsedSend> | undefined {
+    const uploaded = () => uploads.inMessage(given, organizationId, reads.records)
+    const answering = answered.inMessage(given, organizationId, reads)
+    return answering === undefined ? uploaded() : answering.then(() => uploaded() ?? given)
+  }
+
   async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
-    const looking = uploads.inMessage(given, organizationId, lookups.reads.records)
+    const looking = lookingUp(given, organizationId, lookups.reads)
     const input = looking === undefined ? given : await looking
     const person =
       input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
@@ -208,12 +226,23 @@ export function createAccept(
     }
   }
 
+  /** The batch with what its messages name: uploads, and notifications that they answer. */
+  async function lookedUp(
+    parsed: ParsedBatch,
+    organizationId: string,
+    { lookups: { reads } }: UnitOfWork,
+  ): Promise<ParsedBatch> {
+    const answering = answered.inBatch(parsed, organizationId, reads)
+    const answers = answering === undefined ? parsed : await answering
+    const looking = uploads.inBatch(answers, organizationId, reads.records)
+    return looking === undefined ? answers : looking
+  }
+
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
     const { unit, organizationId, use } = call
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return batchResult(known)
-    const looking = uploads.inBatch(parsed, organizationId, unit.lookups.reads.records)
-    const whole = looking === undefined ? parsed : await looking
+    const whole = await lookedUp(parsed, organizationId, unit)
     const judged = await judgeBatch(whole, organizationId, unit, how)
     const grant = await limits.take(organizationId, hourly(judged.notifications))
     const { granted, refusal } = grant

@@ -258,7 +258,16 @@ function assertSameKind(at: string, kind: ChannelKind, plugin: Provider): void {
   throw wrong(`${at}.kind`, `the same kind as the others: two different kinds are named ${kind.name}`)
 }
 
-const HOOKS = ['accepts', 'refuses', 'parseReceipts', 'confirmReceipts', 'open', 'check', 'close'] as const
+const HOOKS = [
+  'accepts',
+  'refuses',
+  'threadIdOf',
+  'parseReceipts',
+  'confirmReceipts',
+  'open',
+  'check',
+  'close',
+] as const
 
 function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   assertMethods(at, plugin, ['send'])

@@ -1,5 +1,5 @@
 import { isErrorCode } from '../../domain/errors/catalogue.ts'
-import type { PartsRefusal } from '../../ports/provider.ts'
+import type { EarlierMessage, PartsRefusal } from '../../ports/provider.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 
 /** Asks providers which messages they can deliver. Wrong answers are reported once a minute. */
@@ -11,6 +11,8 @@ export interface ProviderJudge {
    * returns neither null nor a reason counts as a refusal.
    */
   refusalOf(provider: ConfiguredProvider, to: string, parts: unknown): PartsRefusal | null
+  /** The thread of a message that a provider accepted. Null: unknown; also if `threadIdOf()` throws or returns no text. */
+  threadIdOf(provider: ConfiguredProvider, earlier: EarlierMessage): string | null
 }
 
 const UNKNOWN: PartsRefusal = {
@@ -18,16 +20,21 @@ const UNKNOWN: PartsRefusal = {
   message: 'The provider could not judge whether it can carry this message.',
 }
 
+const CONSEQUENCES = {
+  accepts: 'the recipient counts as refused',
+  refuses: 'the message counts as refused',
+  threadIdOf: 'the message joins no thread',
+}
+
 /** @param report receives the faults of providers, by a key for each provider */
 export function createProviderJudge(report: (key: string, error: Error) => void): ProviderJudge {
   function fault(
-    method: 'accepts' | 'refuses',
+    method: keyof typeof CONSEQUENCES,
     { name, channel, organizationId }: ConfiguredProvider,
     why: string,
     cause?: unknown,
   ): void {
-    const counts = method === 'accepts' ? 'the recipient counts as refused' : 'the message counts as refused'
-    const message = `The ${method}() of the provider "${name}" (${channel}) ${why}, so ${counts}.`
+    const message = `The ${method}() of the provider "${name}" (${channel}) ${why}, so ${CONSEQUENCES[method]}.`
     report(`${channel} ${name} ${organizationId}`, new Error(message, { cause }))
   }
 
@@ -57,6 +64,17 @@ export function createProviderJudge(report: (key: string, error: Error) => void)
         fault('refuses', provider, 'threw', error)
       }
       return UNKNOWN
+    },
+    threadIdOf(provider, earlier) {
+      try {
+        const answer: unknown = provider.plugin.threadIdOf?.(earlier) ?? null
+        if (answer === null || typeof answer === 'string') return answer
+        disarm(answer)
+        fault('threadIdOf', provider, 'must answer null or a text, not a promise')
+      } catch (error) {
+        fault('threadIdOf', provider, 'threw', error)
+      }
+      return null
     },
   }
 }

@@ -22,6 +22,7 @@ import { type CopyFacts, NO_COPIES, unwantedCopies, withoutCopies } from './copi
 import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
+import type { Threads } from './threads.ts'
 
 /** Dependencies for composing messages. */
 export interface Composition {
@@ -33,6 +34,7 @@ export interface Composition {
   /** The look-ups of suppressions and preferences. */
   readonly wishes: VerdictLookups
   readonly uploads: UploadContents
+  readonly threads: Threads
   readonly logger: Logger
 }
 
@@ -67,9 +69,10 @@ export function createCompose(composition: Composition): Compose {
     if (template !== null && 'code' in template) return template
     const named = composition.consent.categories.ofStored(organizationId, notification.category)
     const category = named instanceof Promise ? await named : named
-    const asked = trackingOf(kind, organizationId, composition)
-    const tracking = asked instanceof Promise ? await asked : asked
-    const rendered = await shared(render(kind, job, category, template, composition, tracking), share, stop)
+    const asked = connectionsOf(kind, job, composition)
+    const connections = asked instanceof Promise ? await asked : asked
+    const about = { category, template, connections }
+    const rendered = await shared(render(kind, job, about, composition), share, stop)
     if (rendered === null || 'code' in rendered) return rendered
     // Checked last, because the recipient may have been suppressed, or may have changed a preference, since the accept or
     // the last attempt. If it rejects, nothing is sent and the job comes back after its lease.
@@ -102,7 +105,20 @@ async function withUploads(
   }
 }
 
-/** At once for messages that are never tracked. */
+/** At once for messages that are never tracked and answer none. */
+function connectionsOf(
+  kind: ChannelKind,
+  { organizationId, notification }: NotificationJob,
+  composition: Composition,
+): Connections | Promise<Connections> {
+  const tracking = trackingOf(kind, organizationId, composition)
+  const { parts } = notification.content
+  const answered = parts === undefined ? undefined : kind.answers?.(parts)
+  if (answered === undefined && !(tracking instanceof Promise)) return { tracking, threadId: null }
+  const threadId = answered === undefined ? null : composition.threads.of(organizationId, answered)
+  return Promise.all([tracking, threadId]).then(([tracking, threadId]) => ({ tracking, threadId }))
+}
+
 function trackingOf(
   kind: ChannelKind,
   organizationId: string,
@@ -189,19 +205,31 @@ async function templateOf(
   }
 }
 
+interface Connections {
+  readonly tracking: Tracking
+  /** Null: it answers none, or one whose thread is unknown. */
+  readonly threadId: string | null
+}
+
+/** What a message is rendered with. */
+interface Rendered {
+  readonly category: Category
+  /** Null: it has none. */
+  readonly template: CompiledTemplate | null
+  readonly connections: Connections
+}
+
 /** The text to send, or the reason why there is none. */
 function* render(
   kind: ChannelKind,
   job: NotificationJob,
-  category: Category,
-  template: CompiledTemplate | null,
+  { category, template, connections: { tracking, threadId } }: Rendered,
   composition: Composition,
-  tracking: Tracking,
 ): Steps<ComposedMessage | NotificationFailure> {
   const { to, content, metadata } = job.notification
   const { links } = composition
   try {
-    const parts = renderParts(kind, job, content, category, links)
+    const parts = renderParts(kind, job, content, category, threadId, links)
     const text = renderContent(kind, content, template, urlsOf(kind, job, links))
     if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
     kind.assertText?.(text, content.parts)

@@ -35,6 +35,7 @@ import { createQueueDispatch } from './queue-dispatch.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './records.ts'
 import { createSharedLimits } from './shared-limits.ts'
 import { createTally } from './tally.ts'
+import { createThreads } from './threads.ts'
 import { createWakes } from './wakes.ts'
 
 /** The delivery engine of a process, for notifications and webhook events. */
@@ -160,6 +161,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...options,
       attempts,
       uploads: createUploadContents(storage.records),
+      threads: createThreads(storage.notifications, registry),
       wishes: {
         suppression: createMatchSuppression(storage.records),
         preferences: createMatchPreferences(storage.records),

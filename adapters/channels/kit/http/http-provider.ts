@@ -28,7 +28,7 @@ export function describeProvider<Kind extends ChannelKind>(
 
 type Hooks<Kind extends ChannelKind> = Pick<
   Provider<Kind>,
-  'accepts' | 'refuses' | 'parseReceipts' | 'confirmReceipts'
+  'accepts' | 'refuses' | 'threadIdOf' | 'parseReceipts' | 'confirmReceipts'
 >
 
 /** An HTTP API with credentials of its own. */

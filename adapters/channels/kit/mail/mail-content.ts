@@ -11,7 +11,7 @@ import type { Mailbox } from '../../../../src/domain/mailbox.ts'
 import type { Rejected } from '../../../../src/domain/outcome.ts'
 import { isListedSender } from '../../../../src/domain/senders.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
-import type { Message } from '../../../../src/ports/provider.ts'
+import type { EarlierMessage, Message } from '../../../../src/ports/provider.ts'
 import type { MailFrame } from './mail-frame.ts'
 import { partsFault, unsubscribeHref } from './parts-fault.ts'
 
@@ -172,6 +172,22 @@ function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string,
   ]
   for (const [name, value] of all) byName.set(name.toLowerCase(), [name, value])
   return Object.fromEntries(byName.values())
+}
+
+/** The Message-ID of an earlier mail, with angle brackets. Null: its recipient is not an address. */
+export function messageIdOf(
+  frame: MailFrame,
+  { notificationId, to, parts }: EarlierMessage<EmailKind>,
+): string | null {
+  const address = envelopeAddress(to)
+  const from = parts?.from === undefined ? frame.from : mailboxOf(parts.from)
+  return address === null ? null : messageId(notificationId, address, from.address)
+}
+
+/** Of a provider whose id for a mail is its Message-ID, perhaps that of a server that has replaced ours. */
+export function acceptedMessageIdOf(frame: MailFrame, earlier: EarlierMessage<EmailKind>): string | null {
+  const { providerMessageId: id } = earlier
+  return id?.includes('@') === true ? `<${id}>` : messageIdOf(frame, earlier)
 }
 
 /**
