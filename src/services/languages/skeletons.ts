@@ -1,8 +1,8 @@
 /** Options of `Intl.NumberFormat`, with a factor for the value. */
-export type NumberOptions = Readonly<Record<string, string | number | boolean>>
+type NumberOptions = Readonly<Record<string, string | number | boolean>>
 
 /** A word of a number skeleton: `stem/option`. */
-export interface SkeletonToken {
+interface SkeletonToken {
   readonly stem: string
   readonly options: readonly string[]
 }
