@@ -25,6 +25,9 @@ async function deploy(place: Place, release: number) {
   return notifier
 }
 
+/** Longer than what stays in the record of a version. */
+const LONG = 'x'.repeat(300)
+
 async function keepsTexts(place: Place): Promise<void> {
   const first = await deploy(place, 1)
   await first.messages.put('de', { hello: 'hallo 1' })
@@ -32,8 +35,8 @@ async function keepsTexts(place: Place): Promise<void> {
     name: 'a',
     channel: 'email',
     layout: 'brand',
-    html: '<p>{{@hello}}</p>',
-    locales: { de: { html: '<b>{{@hello}}</b>' } },
+    html: `<p>{{@hello}}</p>${LONG}`,
+    locales: { de: { html: `<b>{{@hello}}</b>${LONG}` } },
   })
   const message = { to: 'ada@example.com', template: 'a' } as const
   const coded = { to: 'ada@example.com', template: 'coded' } as const
@@ -42,17 +45,17 @@ async function keepsTexts(place: Place): Promise<void> {
 
   const second = await deploy(place, 2)
   await second.messages.put('de', { hello: 'hallo 2' })
-  await second.partials.create({ name: 'footer', html: 'own footer' })
+  await second.partials.create({ name: 'footer', html: `own footer ${LONG}` })
   const bodies = async (all: readonly string[]) =>
     Promise.all(
       all.map(async (id) => (await second.notifications.get(id, { rendered: true })).rendered?.body),
     )
-  const old = ['1 <p>hello 1</p> footer 1', '1 <b>hallo 1</b> footer 1', '<i>code 1</i>']
+  const old = [`1 <p>hello 1</p>${LONG} footer 1`, `1 <b>hallo 1</b>${LONG} footer 1`, '<i>code 1</i>']
   expect(await bodies(ids)).toEqual(old)
   const again = await Promise.all(ids.map(async (id) => (await second.notifications.resend(id)).id))
   expect(await bodies(again)).toEqual(old)
   const { id } = await second.send({ ...message, locale: 'de' })
-  expect(await bodies([id])).toEqual(['2 <b>hallo 2</b> own footer'])
+  expect(await bodies([id])).toEqual([`2 <b>hallo 2</b>${LONG} own footer ${LONG}`])
   const named = await second.notifications.list({ template: 'coded' })
   expect(named.items.map((item) => item.id).sort()).toEqual([ids[2], again[2]].sort())
 

@@ -22,7 +22,7 @@ import {
   start,
   unique,
 } from '../../src/testing/storage/fixtures.ts'
-import { CONTRACT_START, itemKind } from '../../src/testing/storage/record-fixtures.ts'
+import { CONTRACT_START, insertion, itemKind, keeping } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
   onPostgres,
@@ -326,6 +326,17 @@ const CALLS: readonly (readonly [string, Prepare])[] = [
       const each = Array.from({ length: count }, () => unique())
       const refs = each.flatMap((text) => [{ id: text }, { key: text }])
       return () => storage.records.get(itemKind, refs)
+    },
+  ],
+  [
+    'a record with others that are kept if they are stored',
+    async (storage, count) => {
+      const value = { reason: 'manual', source: null }
+      const others = Array.from({ length: count }, () => keeping(unique(), ORGANIZATION, value))
+      return async () => {
+        const [answer] = await storage.records.write([[insertion(), ...others]])
+        expect(answer).toMatchObject({ kind: 'written', records: { length: count + 1 } })
+      }
     },
   ],
   [

@@ -1,6 +1,7 @@
 import { organizationKind } from '../../../src/domain/organization.ts'
 import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type {
+  KeepingInsert,
   RecordInsert,
   RecordRemoval,
   RecordReplacement,
@@ -8,7 +9,7 @@ import type {
   StoredRecord,
   WriteAnswer,
 } from '../../../src/ports/storage/records.ts'
-import { hasFields, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
+import { hasFields, type RecordColumns, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dataError, isDataError, isTaken } from './errors.ts'
 import { tableOf } from './record-tables.ts'
@@ -24,6 +25,12 @@ const LOCK_OPEN = `
 const insertInto = (table: string): string => `
   INSERT INTO ${table} (created_at, id, organization, key, list, version, value) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT DO NOTHING RETURNING seq, revision, created_at`
+
+/** Those whose id or key is taken return no row. */
+const insertSome = (table: string): string => `
+  INSERT INTO ${table} (created_at, id, organization, key, list, version, value)
+  SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[])
+  ON CONFLICT DO NOTHING RETURNING id, seq, revision, created_at`
 
 /** Locked, so that a record that is being removed is not kept. */
 const selectTaken = (table: string): string => `
@@ -109,12 +116,14 @@ async function writeSet(tx: Transaction, writes: readonly RecordWrite[]): Promis
 async function applyAll(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {
   const records: (StoredRecord | null)[] = []
   let proof: Applied['proof']
-  for (const [at, write] of writes.entries()) {
+  for (let at = 0; at < writes.length; at = records.length) {
     try {
-      const applied = await apply(tx, write)
+      const applied = await applyFrom(tx, writes, at)
       if (typeof applied === 'string') return { kind: applied, at }
-      records.push(applied.record)
-      proof = applied.proof ?? proof
+      for (const each of applied) {
+        records.push(each.record)
+        proof = each.proof ?? proof
+      }
     } catch (error) {
       if (isTaken(error)) return { kind: 'taken', at }
       if (isDataError(error)) return { kind: 'failed', error: dataError(error) }
@@ -123,6 +132,68 @@ async function applyAll(tx: Transaction, writes: readonly RecordWrite[]): Promis
   }
   if (proof !== undefined) tx.prove(...proof)
   return { kind: 'written', records }
+}
+
+/** Applies the next write, or the next few that keep what is stored: records may come with many such others. */
+async function applyFrom(
+  tx: Transaction,
+  writes: readonly RecordWrite[],
+  at: number,
+): Promise<readonly Applied[] | Refusal> {
+  const [first, ...others] = writes.slice(at)
+  if (first === undefined) return []
+  if (isKeeping(first) && others[0] !== undefined && isKeeping(others[0], first)) {
+    const end = others.findIndex((other) => !isKeeping(other, first))
+    return keepAll(tx, [first, ...(end === -1 ? others : others.slice(0, end))] as KeepingInsert[])
+  }
+  const applied = await apply(tx, first)
+  return typeof applied === 'string' ? applied : [applied]
+}
+
+/** @param like another one that the same statement inserts */
+function isKeeping(write: RecordWrite, like: RecordWrite = write): write is KeepingInsert {
+  return (
+    write.do === 'insert' &&
+    write.ifTaken === 'keep' &&
+    like.do === 'insert' &&
+    write.kind.name === like.kind.name &&
+    write.organizationId === like.organizationId
+  )
+}
+
+/** Inserts of one kind and organization, in one statement, and one more for each that is stored already. */
+async function keepAll(
+  tx: Transaction,
+  inserts: readonly KeepingInsert[],
+): Promise<readonly Applied[] | Refusal> {
+  const [{ kind, organizationId }] = inserts as readonly [KeepingInsert]
+  const rows = inserts.map((each) => recordColumns(each.kind, each.id, organizationId, each.value))
+  if (!(await isOpen(tx, organizationId))) return 'no_organization'
+  const table = tableOf(kind)
+  // In the order of ids, so that two calls cannot deadlock.
+  const ordered = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const column = <Name extends keyof RecordColumns>(name: Name) => ordered.map((row) => row[name])
+  const stored = await tx.rows<Pick<RecordRow, 'id' | 'seq' | 'revision' | 'created_at'>>(insertSome(table), [
+    tx.now,
+    column('id'),
+    column('organization'),
+    column('key'),
+    column('list'),
+    column('version'),
+    column('value'),
+  ])
+  const byId = new Map(stored.map((row) => [row.id, row]))
+  const applied: Applied[] = []
+  for (const [at, write] of inserts.entries()) {
+    const [row, columns] = [byId.get(write.id), rows[at]]
+    byId.delete(write.id)
+    if (row === undefined || columns === undefined) {
+      const kept = await insert(tx, write)
+      if (typeof kept === 'string') return kept
+      applied.push(kept)
+    } else applied.push(inserted(write, columns, row, tx.now))
+  }
+  return applied
 }
 
 function apply(tx: Transaction, write: RecordWrite): Promise<Applied | Refusal> {
@@ -146,14 +217,21 @@ async function insert(
   for (;;) {
     const values = [tx.now, id, organization, key, list, version, json]
     const [row] = await tx.rows<Pick<RecordRow, 'seq' | 'revision' | 'created_at'>>(insertInto(table), values)
-    if (row !== undefined) {
-      const record = toRecord(kind, { ...columns, ...row }, tx.now)
-      return { record, proof: [proveStored(table), [id, row.revision, json]] }
-    }
+    if (row !== undefined) return inserted({ kind }, columns, row, tx.now)
     if (ifTaken !== 'keep') return 'taken'
     const [kept] = await tx.rows<RecordRow>(selectTaken(table), [id, key])
     if (kept !== undefined) return { record: toRecord(kind, kept, tx.now) }
   }
+}
+
+function inserted(
+  { kind }: Pick<RecordInsert, 'kind'>,
+  columns: RecordColumns,
+  row: Pick<RecordRow, 'seq' | 'revision' | 'created_at'>,
+  now: number,
+): Applied {
+  const proof = [proveStored(tableOf(kind)), [columns.id, row.revision, columns.value]] as const
+  return { record: toRecord(kind, { ...columns, ...row }, now), proof }
 }
 
 async function replace(

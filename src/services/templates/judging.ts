@@ -51,8 +51,9 @@ export function createJudging({
 
   const usesOfAll: Judging['usesOfAll'] = (written) =>
     usesOfTexts(
-      textsOf(written).map((text) => {
-        const put = text === null ? '' : textFor(text)
+      textsOf(written).flatMap((text) => {
+        if (text === null || !text.includes('{{')) return []
+        const put = textFor(text)
         return typeof put === 'string' ? usesIn([put]) : usesOf(put.sha256, [text])
       }),
     )

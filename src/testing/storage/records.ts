@@ -164,6 +164,34 @@ export function recordChecks(check: Check): void {
     assert.deepEqual(await storage.records.get(itemKind, refs), [first, null, null, null])
   })
 
+  check('many inserts that keep, in one set, each answer what is stored', async ({ storage }) => {
+    const ifTaken = 'keep'
+    const [stored, holder] = [await item(storage, { by: 0 }), await item(storage, { name: 'held', by: 1 })]
+    const id = `item_${unique()}`
+    const inserts = [
+      insertion({ by: 2 }, { id, ifTaken }),
+      insertion({ by: 3 }, { id: stored.id, ifTaken }),
+      insertion({ by: 4 }, { id, ifTaken }),
+      insertion({ name: 'held', by: 5 }, { ifTaken }),
+      insertion({ by: 6 }, { ifTaken }),
+    ]
+    const [answer] = await storage.records.write([[insertion({ by: 7 }), ...inserts, removal(itemKind, id)]])
+    assert.equal(answer?.kind, 'written')
+    const records = answer?.kind === 'written' ? answer.records : []
+    const by = records.map((record) => (record?.value as Item | undefined)?.by)
+    assert.deepEqual(by, [7, 2, 0, 2, 1, 6, 2])
+    assert.deepEqual(records[2], { ...stored, readAt: records[2]?.readAt })
+    assert.equal(records[4]?.id, holder.id)
+    assert.deepEqual(await find(storage, itemKind, id), null)
+    const unknown = [
+      insertion({}, { ifTaken }),
+      insertion({}, { ...UNKNOWN, ifTaken }),
+      insertion({}, { ...UNKNOWN, ifTaken }),
+    ]
+    assert.equal(await outcome(storage, ...unknown), 'no_organization 1')
+    assert.equal(await find(storage, itemKind, unknown[0]?.id ?? ''), null)
+  })
+
   check('an insert that keeps answers the stored record, and changes nothing', async ({ storage }) => {
     const ifTaken = 'keep'
     const first = await item(storage, { name: 'a', by: 'first' }, { ifTaken })
