@@ -115,30 +115,30 @@ function json(value: object): Buffer {
   return Buffer.from(JSON.stringify(value))
 }
 
-async function post(
-  { port, key, late }: Ask,
-  method: string,
-  path: string,
-  [first, ...rest]: readonly Buffer[],
-): Promise<boolean> {
-  const length = [first, ...rest].reduce((sum, part) => sum + (part?.length ?? 0), 0)
+async function post(ask: Ask, method: string, path: string, parts: readonly Buffer[]): Promise<boolean> {
+  const { port, key, late } = ask
   const headers = {
     authorization: `Bearer ${key}`,
-    'content-type': rest.length > 0 ? 'application/octet-stream' : 'application/json',
-    'content-length': length,
+    'content-type': parts.length > 1 ? 'application/octet-stream' : 'application/json',
+    'content-length': parts.reduce((sum, part) => sum + part.length, 0),
   }
   const req = request({ port, host: '127.0.0.1', method, path, headers, agent, signal: late })
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     req.once('response', resolve).once('error', reject)
   })
   answer.catch(() => {})
-  if (first !== undefined) req.write(first)
-  for (const part of rest) {
-    await delay(HALF_AFTER_MS)
+  for (const [nth, part] of parts.entries()) {
+    if (nth > 0) await delay(HALF_AFTER_MS)
     req.write(part)
   }
   req.end()
-  const response = await answer
-  for await (const _ of response);
-  return String(response.statusCode).startsWith('2')
+  try {
+    const response = await answer
+    for await (const _ of response);
+    return String(response.statusCode).startsWith('2')
+  } catch (error) {
+    // A stalled server closes connections that it takes for idle.
+    if (req.reusedSocket && !late.aborted) return post(ask, method, path, parts)
+    throw error
+  }
 }
