@@ -33,7 +33,7 @@ await attack({
       (number) => {
         const headers = identities[number % identities.length] ?? {}
         const mount = headers.cookie === undefined ? '' : '/dashboard/api'
-        return { method: 'GET', path: `${mount}/v1/templates`, headers }
+        return { method: 'GET', path: `${mount}/v1/notifications?limit=100`, headers }
       },
       { requests: 2_000, isOver },
     )
