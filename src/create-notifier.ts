@@ -366,6 +366,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         registry,
       }),
     ),
+    processor,
     sessions: guard(createSessions({ stores, clock, keys: keys.sessionKeys, signer: openSigner })),
     pages: { texts: options.pageTexts, ...guardAlways(pages), ...guard({ unsubscribe, savePreferences }) },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),

@@ -4,6 +4,7 @@ import { knownFields } from '../domain/input/known-fields.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
+import type { RunInSlices } from '../services/processor.ts'
 import { assertSameOrganization } from '../services/scope.ts'
 import { type BodyOwner, type Counted, type Service, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
@@ -262,7 +263,8 @@ export function createHttpApi(
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route, service)
-    const given = await readObject(request, route, limits, confirmKey)
+    const share: RunInSlices = (steps) => service.processor.share(organizationId)(steps)
+    const given = await readObject(request, route, limits, share, confirmKey)
     if (organizationId !== '') assertSameOrganization(given, organizationId)
     const owner = caller === null ? { address: client.address ?? 'unknown' } : { organizationId }
     const bytes = await readBytes(request, owner, permitted, limits)
@@ -314,10 +316,11 @@ async function readObject(
   request: HttpRequest,
   { body, bodyOptional }: Route,
   limits: BodyLimits,
+  share: RunInSlices,
   confirmKey: Entry['confirmKey'],
 ): Promise<Readonly<Record<string, unknown>>> {
   if (body === undefined) return NO_BODY
-  const read = await readJsonObject(request, limits, bodyOptional)
+  const read = await readJsonObject(request, limits, share, bodyOptional)
   await confirmKey?.()
   return read
 }

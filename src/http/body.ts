@@ -1,4 +1,5 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import type { RunInSlices } from '../services/processor.ts'
 import { mayExceed, parseIncrementally } from './incremental-json.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
@@ -27,6 +28,7 @@ export function tooLarge(limit: number): NotifierError {
  * A body without Content-Type is parsed as JSON: the API accepts nothing else, and a wrong guess ends with
  * `invalid_json`.
  *
+ * @param share runs the parsing of a body with many values
  * @param optional an empty body is an empty object
  * @throws NotifierError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_parameter` if the JSON
  *   is not an object, and the errors of `readBody`
@@ -34,6 +36,7 @@ export function tooLarge(limit: number): NotifierError {
 export async function readJsonObject(
   request: HttpRequest,
   limits: BodyLimits,
+  share: RunInSlices,
   optional = false,
 ): Promise<Readonly<Record<string, unknown>>> {
   assertJson(request.header('content-type'))
@@ -45,7 +48,7 @@ export async function readJsonObject(
   assertNotEncoded(request.header('content-encoding'))
   const bytes = await request.readBody(limits)
   if (optional && bytes.length === 0) return NOTHING
-  return mayExceed(bytes, MAX_VALUES) ? parseLong(bytes) : asObject(parseJson(bytes))
+  return mayExceed(bytes, MAX_VALUES) ? parseLong(bytes, share) : asObject(parseJson(bytes))
 }
 
 /**
@@ -121,13 +124,13 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 /** Parses a body with so many values that parsing it at once would block the event loop. */
-async function parseLong(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
+async function parseLong(bytes: Uint8Array, share: RunInSlices): Promise<Readonly<Record<string, unknown>>> {
   const limits = { values: MAX_VALUES, depth: MAX_DEPTH }
   const refuse = (limit: 'values' | 'depth'): never => {
     throw limit === 'depth' ? tooDeep() : tooMany()
   }
   try {
-    return fieldsOf(await parseIncrementally(decoder.decode(bytes), limits, refuse))
+    return fieldsOf(await share(parseIncrementally(decoder.decode(bytes), limits, refuse)))
   } catch (cause) {
     throw isNotifierError(cause) ? cause : new NotifierError('invalid_json', { cause })
   }

@@ -10,6 +10,7 @@ import type { CodeTemplates } from './code-templates/code-templates.ts'
 import type { Engine, Served } from './engine.ts'
 import type { Admission, DashboardCaller, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
+import type { Processor } from './processor.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import type { Scoped, Tenant } from './tenant.ts'
@@ -37,6 +38,7 @@ export interface Service
   /** Largest uploaded file in bytes. */
   readonly maxAttachmentBytes: number
   readonly sessions: Sessions
+  readonly processor: Processor
 }
 
 /** A channel as editors of templates see it. */

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { finish, STEP_CHARACTERS } from '../../../src/domain/steps.ts'
 import { type JsonLimits, mayExceed, parseIncrementally } from '../../../src/http/incremental-json.ts'
 
 const refuse = (limit: keyof JsonLimits): never => {
   throw new Error(limit)
 }
-const parse = (text: string, limits: Partial<JsonLimits> = {}): Promise<unknown> =>
-  parseIncrementally(text, { values: 100_000, depth: 64, ...limits }, refuse)
+const parse = async (text: string, limits: Partial<JsonLimits> = {}): Promise<unknown> =>
+  finish(parseIncrementally(text, { values: 100_000, depth: 64, ...limits }, refuse))
 
 /** What is parsed, or that it is no JSON. */
 async function outcome(read: () => unknown): Promise<unknown> {
@@ -58,17 +59,12 @@ describe('JSON that is parsed in turns', () => {
     expect(await outcome(() => parse(text))).toEqual(await outcome(() => JSON.parse(text)))
   })
 
-  it('lets others have their turn', async () => {
-    let turns = 0
-    let going = true
-    const count = (): void => {
-      turns += 1
-      if (going) setImmediate(count)
-    }
-    setImmediate(count)
-    await parse(JSON.stringify({ n: Array.from({ length: 40 }, () => ({ a: 'x'.repeat(100_000) })) }))
-    going = false
-    expect(turns).toBeGreaterThan(10)
+  it('takes a step for each item, and for each part of a text that is searched for them', () => {
+    const text = JSON.stringify({ n: Array.from({ length: 2_000 }, (_, nth) => ({ [`a${nth}`]: nth })) })
+    const steps = parseIncrementally(text, { values: 100_000, depth: 64 }, refuse)
+    let count = 1
+    while (steps.next().done !== true) count += 1
+    expect(count).toBeGreaterThanOrEqual(2_000 + Math.floor(text.length / STEP_CHARACTERS))
   })
 
   it('is bounded in each item, in all else, and in its depth', async () => {

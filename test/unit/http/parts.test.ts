@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { finish } from '../../../src/domain/steps.ts'
 import { bearerToken } from '../../../src/http/authorization.ts'
 import { readForm, readJsonObject } from '../../../src/http/body.ts'
 import type { Caller } from '../../../src/http/caller.ts'
+import type { BodyLimits, HttpRequest } from '../../../src/http/message.ts'
 import { organizationOf } from '../../../src/http/organization.ts'
 import { parseQuery } from '../../../src/http/query.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
@@ -45,8 +47,9 @@ describe('Authorization', () => {
 })
 
 describe('the body', () => {
+  const readJson = (given: HttpRequest, limits: BodyLimits) => readJsonObject(given, limits, finish)
   const read = (given: TestRequest): Promise<unknown> =>
-    readJsonObject(request(given), { bytes: 100, timeoutMs: 1_000 })
+    readJson(request(given), { bytes: 100, timeoutMs: 1_000 })
   const type = (value: string): TestRequest => ({ headers: { 'content-type': value }, body: '{"a":1}' })
 
   it.each([
@@ -97,7 +100,7 @@ describe('the body', () => {
   it('may be 64 levels deep and no more', async () => {
     const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
     const large = (body: string): Promise<unknown> =>
-      readJsonObject(request({ body }), { bytes: 1e6, timeoutMs: 1_000 })
+      readJson(request({ body }), { bytes: 1e6, timeoutMs: 1_000 })
     await expect(large(deep(64))).resolves.toBeDefined()
     await expect(large(deep(65))).rejects.toThrow(code('invalid_parameter'))
     await expect(large(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).rejects.toThrow(
@@ -106,7 +109,7 @@ describe('the body', () => {
   })
   it('is refused before it is parsed where it has more values and names than are accepted', async () => {
     const limits = { bytes: 2_000_000, timeoutMs: 1_000 }
-    const large = (body: string): Promise<unknown> => readJsonObject(request({ body }), limits)
+    const large = (body: string): Promise<unknown> => readJson(request({ body }), limits)
     const names = (count: number): string =>
       `{"a":{${Array.from({ length: count }, (_, index) => `"k${index}":"v${index}"`).join(',')}}}`
     await expect(large(names(10_000))).resolves.toBeDefined()
@@ -137,7 +140,7 @@ describe('the body', () => {
       parsedBody: { 'List-Unsubscribe': 'One-Click' },
     })
     const limits = { bytes: 100, timeoutMs: 1_000 }
-    for (const reader of [readJsonObject, readForm]) {
+    for (const reader of [readJson, readForm]) {
       await expect(reader(request(parsed(100)), limits)).resolves.toBeDefined()
       await expect(reader(request(parsed(101)), limits)).rejects.toThrow(code('payload_too_large'))
     }
