@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { closedAfterTest, outgoing, request, resolver, SOON } from '../support/outgoing.ts'
 import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
@@ -46,10 +47,18 @@ describe('a receiver', () => {
     })
   })
 
-  it.each<[string, (socket: { write(text: string): unknown }) => void]>([
+  it.each<[string, (socket: Socket) => void]>([
     ['never answers', () => {}],
     ['stops in the middle of the status line', (socket) => socket.write('HTTP/1.1 20')],
     ['stops in the middle of the headers', (socket) => socket.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
+    [
+      'drips its headers without end',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nx-a: ')
+        const drip = setInterval(() => socket.write('.'), 10)
+        socket.on('close', () => clearInterval(drip))
+      },
+    ],
     ['gives hints only', (socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
   ])('%s: the deadline ends it, and the request may have arrived', async (_, talk) => {
     const receiver = await closedAfterTest(tcpReceiver((socket) => socket.once('data', () => talk(socket))))

@@ -35,8 +35,8 @@ it('after 10,000 of one organization, one of another goes in the next round', as
   expect(order.indexOf('org_small') - before).toBeLessThan(10)
 }, 60_000)
 
-/** The number of claims that deliver a backlog of one organization, and the most messages under way. */
-async function claimsFor(organizationId: string, maxConcurrent: number) {
+/** Delivers a backlog of one organization: the number of claims, and the most messages under way. */
+async function backlogOf(organizationId: string, maxConcurrent: number, maxPerSecond?: number) {
   const clock = fakeClock()
   const storage = inMemory(clock)
   let claims = 0
@@ -50,6 +50,7 @@ async function claimsFor(organizationId: string, maxConcurrent: number) {
   let most = 0
   const channel = recordingProvider({
     maxConcurrent,
+    ...(maxPerSecond === undefined ? {} : { maxPerSecond }),
     send: async () => {
       running += 1
       most = Math.max(most, running)
@@ -67,10 +68,16 @@ async function claimsFor(organizationId: string, maxConcurrent: number) {
 }
 
 it('an organization that may have no more slots is not claimed for again and again', async () => {
-  const all = await claimsFor('org_default', 5)
-  const half = await claimsFor('org_big', 10)
+  const all = await backlogOf('org_default', 5)
+  const half = await backlogOf('org_big', 10)
   expect([all.most, half.most]).toEqual([5, 5])
   expect(half.claims).toBeLessThanOrEqual(1.2 * all.claims)
+})
+
+it('a rate limit does not count as slots in use', async () => {
+  // Each takes a second, and the rate permits few more at a time than are under way.
+  const { most } = await backlogOf('org_big', 10, 2)
+  expect(most).toBeGreaterThan(1)
 })
 
 it('what is urgent overtakes the bulk of its own organization, and never stops it', async () => {
