@@ -137,7 +137,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const listeners: ProcessListeners = { wants: events.wants, tell }
   const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
   const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
-  const stores = createRecordStores(storage.records)
+  const stores = createRecordStores(storage.records, storedBytesOf)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const processor = createProcessor(clock)
@@ -150,6 +150,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   })
   const consent = createConsent(stores, options)
   const people = options.recipients === null ? null : createPeople(options.recipients, clock, onError)
+  async function storedBytesOf(organizationId: string): Promise<number | null> {
+    return (await plans.of(organizationId)).plan.storedBytes
+  }
   const limitsOf = async (organizationId: string) => plans.of(organizationId)
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)

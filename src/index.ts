@@ -222,6 +222,7 @@ export type { Catalogues } from './services/languages/tenant.ts'
 export type {
   AccountLimits,
   LimitUsage,
+  StoredUsage,
 } from './services/limits/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
 export type { List, ListQuery } from './services/list.ts'

@@ -242,12 +242,13 @@ const DEFAULT_SMS_SEGMENTS = 10
 const DEFAULT_RETENTION_DAYS = 90
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
-const PLAN_FIELDS = [
-  'requests',
+const PLAN_COUNTS = [
   'notificationsPerHour',
   'concurrentRequests',
   'notificationsPerMonth',
+  'storedBytes',
 ] as const
+const PLAN_FIELDS = ['requests', ...PLAN_COUNTS] as const
 
 /**
  * @param defaultStorage creates the storage if there is none in the options
@@ -406,7 +407,7 @@ function resolvePlans(plans: Plans = perMinutePlans): Plans {
       positive(`plans.${name}.requests.limit`, requests?.limit)
       positive(`plans.${name}.requests.windowMs`, requests?.windowMs)
     }
-    for (const field of ['notificationsPerHour', 'concurrentRequests', 'notificationsPerMonth'] as const) {
+    for (const field of PLAN_COUNTS) {
       if (counts[field] !== null) positive(`plans.${name}.${field}`, counts[field])
     }
   }

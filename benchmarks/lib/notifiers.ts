@@ -8,6 +8,7 @@ export const ROOMY = {
   notificationsPerHour: 1_000_000_000,
   concurrentRequests: 1_000,
   notificationsPerMonth: 1_000_000_000,
+  storedBytes: null,
 }
 
 /** Plans that count everything and limit nothing for the sending organization. */

@@ -257,6 +257,7 @@ export const en = {
       concurrentRequests: 'Concurrent API requests',
       notificationsPerHour: 'Notifications per hour',
       notificationsPerMonth: 'Notifications per month',
+      storedBytes: 'Bytes stored',
     },
     unlimited: 'Unlimited',
     used: (used: string, limit: string) => `${used} of ${limit} used`,

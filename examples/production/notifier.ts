@@ -18,6 +18,7 @@ const load = {
   notificationsPerHour: 10_000_000,
   concurrentRequests: 2_000,
   notificationsPerMonth: 100_000_000,
+  storedBytes: null,
 }
 
 /** The same in API processes, which start it with `deliver: false`, and in workers. */

@@ -8,11 +8,17 @@ export interface Plan {
   readonly concurrentRequests: number | null
   /** Notifications accepted in a calendar month, UTC. Each copy of a mail counts as one more. */
   readonly notificationsPerMonth: number | null
+  /**
+   * Bytes of all that it stores beside notifications: templates with their versions and drafts, layouts, partials, messages,
+   * categories, preferences, uploads, suppressions and keys, each with 200 for its row.
+   */
+  readonly storedBytes: number | null
 }
 
 /** Plans by name. */
 export type Plans = Readonly<Record<string, Plan>>
 
+const MiB = 1024 * 1024
 const MINUTE = 60_000
 const SECOND = 1_000
 
@@ -25,6 +31,7 @@ export const UNLIMITED: Plan = {
   notificationsPerHour: null,
   concurrentRequests: null,
   notificationsPerMonth: null,
+  storedBytes: null,
 }
 
 /** Plans with request limits per minute: the default. */
@@ -34,26 +41,29 @@ export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enter
     notificationsPerHour: 1_000,
     concurrentRequests: 5,
     notificationsPerMonth: 10_000,
+    storedBytes: 100 * MiB,
   },
   starter: {
     requests: perMinute(1_000),
     notificationsPerHour: 10_000,
     concurrentRequests: 10,
     notificationsPerMonth: 100_000,
+    storedBytes: 1_024 * MiB,
   },
   pro: {
     requests: perMinute(10_000),
     notificationsPerHour: 100_000,
     concurrentRequests: 50,
     notificationsPerMonth: 1_000_000,
+    storedBytes: 10_240 * MiB,
   },
   enterprise: UNLIMITED,
 }
 
-/** Plans with request limits per second; the monthly quotas are the same. */
+/** Plans with request limits per second; the monthly quotas and the bytes are the same. */
 export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', Plan>> = {
-  free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000 },
-  pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000 },
+  free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000, storedBytes: 100 * MiB },
+  pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000, storedBytes: 10_240 * MiB },
   team: { ...UNLIMITED, requests: perSecond(100) },
   scale: UNLIMITED,
 }

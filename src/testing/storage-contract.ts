@@ -1,6 +1,7 @@
 import { acceptChecks } from './storage/accept.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
+import { budgetChecks } from './storage/budgets.ts'
 import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
 import { commitChecks } from './storage/commits.ts'
@@ -66,6 +67,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   recordRaceChecks(check)
   recordListChecks(check)
   recordKindChecks(check)
+  budgetChecks(check)
   deletionChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)

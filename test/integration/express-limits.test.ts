@@ -9,6 +9,7 @@ const unlimited: Plan = {
   notificationsPerHour: null,
   concurrentRequests: null,
   notificationsPerMonth: null,
+  storedBytes: null,
 }
 const ORG = 'org_small'
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }

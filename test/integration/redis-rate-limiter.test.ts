@@ -251,6 +251,7 @@ describeRedis('redisRateLimiter', () => {
         notificationsPerHour: 5,
         concurrentRequests: null,
         notificationsPerMonth: null,
+        storedBytes: null,
       },
     }
     const notifiers = await Promise.all(

@@ -170,7 +170,7 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))('$n
 
 it('a concurrency slot is held for as long as the body arrives, and no longer', async () => {
   const clock = fakeClock()
-  const plan = { requests: null, notificationsPerHour: null, notificationsPerMonth: null }
+  const plan = { requests: null, notificationsPerHour: null, notificationsPerMonth: null, storedBytes: null }
   const host = await startHost({ clock, plans: { org_default: { ...plan, concurrentRequests: 1 } } })
   try {
     const headers = await host.key('Write')

@@ -12,6 +12,7 @@ import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import { uploadKind } from '../../src/domain/upload.ts'
 import type {
   FollowingWrite,
+  RecordBudget,
   RecordInsert,
   RecordRef,
   RecordRemoval,
@@ -45,6 +46,9 @@ export function memoryRecords(state: MemoryState): Records {
         (row) => row.organizationId === organizationId && (list === undefined || row.list === list),
       )
       return pageOf(rows, page, (row) => toRecord(state, kind, row))
+    },
+    async stored(organizationId) {
+      return storedOf(state, organizationId)
     },
     async removeOld(kind, { organizationId, olderThanMs, most }) {
       const latest = state.now() - olderThanMs
@@ -173,14 +177,27 @@ function apply(state: MemoryState, write: RecordWrite): Result {
 }
 
 function insert(state: MemoryState, write: RecordInsert): Result {
-  const { kind, id, organizationId, ifTaken } = write
+  const { kind, id, organizationId, ifTaken, budget } = write
   if (organizationId !== null && !isOpen(state, organizationId)) return 'no_organization'
   const row = newRow(state, write)
   const taken =
     rowOf(state, kind, { id }) ?? (row.key === null ? undefined : rowOf(state, kind, { key: row.key }))
   if (taken !== undefined) return ifTaken === 'keep' ? toRecord(state, kind, taken) : 'taken'
   tableOf(state, kind).set(id, row)
-  return toRecord(state, kind, row)
+  return isOver(state, budget) ? 'full' : toRecord(state, kind, row)
+}
+
+function storedOf(state: MemoryState, organizationId: string): number {
+  const rows = [...state.records.values()].flatMap((table) => [...table.values()])
+  return rows.reduce((sum, row) => (row.organizationId === organizationId ? sum + bytesOf(row) : sum), 0)
+}
+
+function bytesOf({ value }: StoredRow): number {
+  return Buffer.byteLength(value) + 200
+}
+
+function isOver(state: MemoryState, budget: RecordBudget | undefined): boolean {
+  return budget !== undefined && storedOf(state, budget.organizationId) > budget.bytes
 }
 
 function newRow(state: MemoryState, { kind, id, organizationId, value }: RecordInsert): StoredRow {
@@ -199,7 +216,7 @@ function newRow(state: MemoryState, { kind, id, organizationId, value }: RecordI
   return row
 }
 
-function replace(state: MemoryState, { kind, id, revision, value }: RecordReplacement): Result {
+function replace(state: MemoryState, { kind, id, revision, value, budget }: RecordReplacement): Result {
   const row = rowOf(state, kind, { id })
   if (row === undefined) return 'unknown'
   if (row.revision !== revision) return 'stale'
@@ -209,8 +226,9 @@ function replace(state: MemoryState, { kind, id, revision, value }: RecordReplac
   if (holder !== undefined && holder !== row) return 'taken'
   row.revision += 1
   row.version = Math.max(row.version, kind.version)
+  const before = bytesOf(row)
   setValue(row, kind, value)
-  return toRecord(state, kind, row)
+  return bytesOf(row) > before && isOver(state, budget) ? 'full' : toRecord(state, kind, row)
 }
 
 function remove(state: MemoryState, { kind, id, only = {}, unlessNamed }: RecordRemoval): Result {

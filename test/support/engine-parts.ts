@@ -37,7 +37,7 @@ export function engineParts(
 
 /** Of organizations that have no preferences and no categories of their own. */
 function noPreferences(clock: Clock): Consent {
-  const stores = createRecordStores({} as never)
+  const stores = createRecordStores({} as never, () => null)
   return {
     ...createConsent(stores, { categories: resolveCategories(undefined, KINDS), clock }),
     inUse: { of: () => false, mark() {} },

@@ -46,7 +46,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
   const clock = fakeClock()
   const inner: Storage = inMemory(clock)
   const storage: Storage = { ...inner, ...wrap(inner, clock) }
-  const stores = createRecordStores(storage.records)
+  const stores = createRecordStores(storage.records, () => null)
   const ids = createIdGenerator({
     now: clock.now,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),

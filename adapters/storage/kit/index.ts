@@ -121,6 +121,7 @@ export type {
 export type {
   FollowingWrite,
   KeepingInsert,
+  RecordBudget,
   RecordInsert,
   RecordRef,
   RecordRemoval,
@@ -169,6 +170,7 @@ export {
 } from '../rows/notification.ts'
 export {
   assertKind,
+  bytesOf,
   defaultOrganization,
   hasFields,
   type RecordColumns,

@@ -75,6 +75,8 @@ const DELETE_JOBS = `
 
 /** Each removes a step of one kind. */
 const REST = [
+  `DELETE FROM carillon.stored WHERE id = ANY (ARRAY
+    (SELECT id FROM carillon.stored WHERE organization = $1 LIMIT $2)) RETURNING 1`,
   `DELETE FROM carillon.webhook_endpoints WHERE id IN
     (SELECT id FROM carillon.webhook_endpoints WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.usage WHERE organization = $1 AND period IN

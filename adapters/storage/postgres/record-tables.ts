@@ -74,6 +74,12 @@ CREATE TABLE ${table} (
 );
 CREATE INDEX ${name}_by_organization ON ${table} (organization, seq);
 CREATE INDEX ${name}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;
+CREATE TRIGGER inserted AFTER INSERT ON ${table} REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION carillon.count_stored_1();
+CREATE TRIGGER replaced AFTER UPDATE ON ${table} REFERENCING NEW TABLE AS added OLD TABLE AS removed
+  FOR EACH STATEMENT EXECUTE FUNCTION carillon.count_stored_1();
+CREATE TRIGGER removed AFTER DELETE ON ${table} REFERENCING OLD TABLE AS removed
+  FOR EACH STATEMENT EXECUTE FUNCTION carillon.count_stored_1();
 
 CREATE FUNCTION ${functionOf(kind)}(p_now bigint, p_ids text[], p_keys text[])
 RETURNS TABLE (o_seq bigint, o_id text, o_organization text, o_key text, o_revision integer, o_version integer,

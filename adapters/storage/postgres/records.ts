@@ -4,6 +4,7 @@ import { defaultOrganization, type RecordRow, toRecord } from '../rows/record.ts
 import { type Connection, NOW } from './connection.ts'
 import { pageBySeq } from './page.ts'
 import { functionOf, tableOf } from './record-tables.ts'
+import { storedOf } from './stored.ts'
 import { RECORD_COLUMNS, writeSets } from './write-records.ts'
 
 const find = (kind: RecordKind): string => `
@@ -62,6 +63,7 @@ export function createRecords(connection: Connection): Records {
         (row) => toRecord(kind, row, row.now),
       )
     },
+    stored: (organizationId) => storedOf(connection, organizationId),
     async removeOld(kind, { organizationId, olderThanMs, most }) {
       const values = [connection.time(), organizationId ?? '', olderThanMs, most]
       return (await connection.rows(removeOldOf(tableOf(kind)), values)).length

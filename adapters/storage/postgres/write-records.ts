@@ -9,10 +9,18 @@ import type {
   StoredRecord,
   WriteAnswer,
 } from '../../../src/ports/storage/records.ts'
-import { hasFields, type RecordColumns, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
+import {
+  bytesOf,
+  hasFields,
+  type RecordColumns,
+  type RecordRow,
+  recordColumns,
+  toRecord,
+} from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dataError, isDataError, isTaken } from './errors.ts'
 import { tableOf } from './record-tables.ts'
+import { isOver, lockBudgets } from './stored.ts'
 import type { Value } from './values.ts'
 
 export const RECORD_COLUMNS = 'seq, id, organization, revision, version, created_at, value'
@@ -80,6 +88,7 @@ export async function writeSets(
     .map((writes, place) => ({ writes, place }))
     .sort((a, b) => compare(a.writes[0], b.writes[0]))
   return connection.transaction(async (tx) => {
+    await lockBudgets(tx, sets.flat())
     await lockStored(tx, sets.flat())
     const answers: WriteAnswer[] = []
     for (const { writes, place } of ordered) answers[place] = await writeSet(tx, writes)
@@ -157,7 +166,8 @@ function isKeeping(write: RecordWrite, like: RecordWrite = write): write is Keep
     write.ifTaken === 'keep' &&
     like.do === 'insert' &&
     write.kind.name === like.kind.name &&
-    write.organizationId === like.organizationId
+    write.organizationId === like.organizationId &&
+    write.budget?.bytes === like.budget?.bytes
   )
 }
 
@@ -166,7 +176,7 @@ async function keepAll(
   tx: Transaction,
   inserts: readonly KeepingInsert[],
 ): Promise<readonly Applied[] | Refusal> {
-  const [{ kind, organizationId }] = inserts as readonly [KeepingInsert]
+  const [{ kind, organizationId, budget }] = inserts as readonly [KeepingInsert]
   const rows = inserts.map((each) => recordColumns(each.kind, each.id, organizationId, each.value))
   if (!(await isOpen(tx, organizationId))) return 'no_organization'
   const table = tableOf(kind)
@@ -182,6 +192,7 @@ async function keepAll(
     column('version'),
     column('value'),
   ])
+  if (stored.length > 0 && (await isOver(tx, budget))) return 'full'
   const byId = new Map(stored.map((row) => [row.id, row]))
   const applied: Applied[] = []
   for (const [at, write] of inserts.entries()) {
@@ -208,7 +219,7 @@ async function isOpen(tx: Transaction, organizationId: string | null): Promise<b
 
 async function insert(
   tx: Transaction,
-  { kind, id, organizationId, value, ifTaken }: RecordInsert,
+  { kind, id, organizationId, value, ifTaken, budget }: RecordInsert,
 ): Promise<Applied | Refusal> {
   const columns = recordColumns(kind, id, organizationId, value)
   if (!(await isOpen(tx, organizationId))) return 'no_organization'
@@ -217,7 +228,8 @@ async function insert(
   for (;;) {
     const values = [tx.now, id, organization, key, list, version, json]
     const [row] = await tx.rows<Pick<RecordRow, 'seq' | 'revision' | 'created_at'>>(insertInto(table), values)
-    if (row !== undefined) return inserted({ kind }, columns, row, tx.now)
+    if (row !== undefined)
+      return (await isOver(tx, budget)) ? 'full' : inserted({ kind }, columns, row, tx.now)
     if (ifTaken !== 'keep') return 'taken'
     const [kept] = await tx.rows<RecordRow>(selectTaken(table), [id, key])
     if (kept !== undefined) return { record: toRecord(kind, kept, tx.now) }
@@ -236,13 +248,16 @@ function inserted(
 
 async function replace(
   tx: Transaction,
-  { kind, id, revision, value }: RecordReplacement,
+  { kind, id, revision, value, budget }: RecordReplacement,
 ): Promise<Applied | Refusal> {
   const [before] = await tx.rows<RecordRow>(selectFrom(tableOf(kind)), [id])
   if (before === undefined) return 'unknown'
   if (before.revision !== revision) return 'stale'
   if (!(await isOpen(tx, before.organization === '' ? null : before.organization))) return 'no_organization'
-  return (await replaceRow(tx, kind, before, value)) ?? 'stale'
+  const replaced = await replaceRow(tx, kind, before, value)
+  if (replaced === null) return 'stale'
+  const grows = bytesOf(JSON.stringify(value)) > bytesOf(before.value)
+  return grows && (await isOver(tx, budget)) ? 'full' : replaced
 }
 
 /** Null: the record has changed since. */

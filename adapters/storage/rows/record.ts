@@ -33,6 +33,14 @@ export interface RecordColumns {
   readonly value: string
 }
 
+/** What a record counts beside its value: the rest of its row, and its places in indexes. */
+export const ROW_BYTES = 200
+
+/** The bytes that a record counts. @param value its JSON */
+export function bytesOf(value: string): number {
+  return Buffer.byteLength(value) + ROW_BYTES
+}
+
 const NAME = /^[a-z][a-z_]{0,39}$/
 const MAX_LENGTH = 250
 

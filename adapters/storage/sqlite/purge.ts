@@ -25,6 +25,7 @@ const GIVEN = 'WITH given (id, most) AS (SELECT ?, ?)'
 
 /** Each removes a step of one kind. */
 const REST = [
+  `DELETE FROM carillon_stored WHERE organization IN (SELECT id FROM given LIMIT (SELECT most FROM given))`,
   `DELETE FROM carillon_webhook_endpoints WHERE seq IN
     (SELECT seq FROM carillon_webhook_endpoints WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
   `DELETE FROM carillon_usage WHERE organization = (SELECT id FROM given) AND period IN

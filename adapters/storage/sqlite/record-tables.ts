@@ -1,5 +1,5 @@
 import type { RecordKind } from '../../../src/domain/record-kind.ts'
-import { assertKind, type RecordRow } from '../rows/record.ts'
+import { assertKind, type RecordRow, ROW_BYTES } from '../rows/record.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
@@ -22,7 +22,23 @@ const schemaOf = (table: string): string => `
     value TEXT NOT NULL -- JSON
   ) STRICT;
   CREATE INDEX IF NOT EXISTS ${table}_by_organization ON ${table} (organization, seq);
-  CREATE INDEX IF NOT EXISTS ${table}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;`
+  CREATE INDEX IF NOT EXISTS ${table}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;
+  CREATE TRIGGER IF NOT EXISTS ${table}_inserted AFTER INSERT ON ${table} WHEN new.organization <> '' BEGIN
+    INSERT INTO carillon_stored (organization, bytes) VALUES (new.organization, ${bytesIn('new')})
+    ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER IF NOT EXISTS ${table}_replaced AFTER UPDATE OF value ON ${table} WHEN new.organization <> '' BEGIN
+    UPDATE carillon_stored SET bytes = bytes + ${bytesIn('new')} - ${bytesIn('old')}
+    WHERE organization = new.organization;
+  END;
+  CREATE TRIGGER IF NOT EXISTS ${table}_removed AFTER DELETE ON ${table} WHEN old.organization <> '' BEGIN
+    UPDATE carillon_stored SET bytes = bytes - ${bytesIn('old')} WHERE organization = old.organization;
+  END;`
+
+/** As `bytesOf` counts. */
+function bytesIn(row: 'new' | 'old'): string {
+  return `(length(CAST(${row}.value AS BLOB)) + ${ROW_BYTES})`
+}
 
 /** Creates the table of a kind if it is missing. */
 export function createTable(connection: Connection, kind: RecordKind): void {

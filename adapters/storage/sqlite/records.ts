@@ -3,6 +3,7 @@ import { organizationKind, unknownOrganization } from '../../../src/domain/organ
 import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type {
   FollowingWrite,
+  RecordBudget,
   RecordInsert,
   RecordRef,
   RecordRemoval,
@@ -13,7 +14,14 @@ import type {
   WriteAnswer,
 } from '../../../src/ports/storage/records.ts'
 import type { PendingCalls } from '../pending-calls.ts'
-import { defaultOrganization, hasFields, type RecordRow, recordColumns, toRecord } from '../rows/record.ts'
+import {
+  bytesOf,
+  defaultOrganization,
+  hasFields,
+  type RecordRow,
+  recordColumns,
+  toRecord,
+} from '../rows/record.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
 import { pageBySeq } from './page.ts'
@@ -29,6 +37,8 @@ import {
 const READ_IN_A_TURN = 1_000
 
 const IS_OPEN = `SELECT 1 AS found FROM ${tableOf(organizationKind)} WHERE id = ? AND list = 'open'`
+
+const SELECT_STORED = 'SELECT bytes FROM carillon_stored WHERE organization = ?'
 
 const IS_NAMED = 'SELECT 1 AS found FROM carillon_named_uploads WHERE upload = ? LIMIT 1'
 
@@ -55,6 +65,7 @@ export function createRecords(
 ): SqliteRecords {
   const tables = createRecordTables(connection)
   const isOpen = connection.statement<{ readonly found: 1 }>(IS_OPEN)
+  const selectStored = connection.statement<{ readonly bytes: number }>(SELECT_STORED)
   const isNamed = connection.statement<{ readonly found: 1 }>(IS_NAMED)
 
   const of = (kind: RecordKind): RecordStatements => tables.statements(tableOf(kind))
@@ -71,16 +82,24 @@ export function createRecords(
     return row === undefined ? null : toRecord(kind, row, connection.now())
   }
 
-  function insert({ kind, id, organizationId, value, ifTaken }: RecordInsert): Result {
+  const stored = (organizationId: string): number => selectStored().get(organizationId)?.bytes ?? 0
+
+  const isOver = (budget: RecordBudget | undefined): boolean =>
+    budget !== undefined && stored(budget.organizationId) > budget.bytes
+
+  const outgrows = (before: RecordRow, json: string, budget: RecordBudget | undefined): boolean =>
+    bytesOf(json) > bytesOf(before.value) && isOver(budget)
+
+  function insert({ kind, id, organizationId, value, ifTaken, budget }: RecordInsert): Result {
     if (!mayStore(organizationId)) return 'no_organization'
     const { organization, key, list, version, value: json } = recordColumns(kind, id, organizationId, value)
     const taken = rowOf(kind, { id }) ?? (key === null ? undefined : rowOf(kind, { key }))
     if (taken !== undefined) return ifTaken === 'keep' ? toRecord(kind, taken, connection.now()) : 'taken'
     of(kind).insert().run(id, organization, key, list, version, json, connection.now())
-    return find(kind, id)
+    return isOver(budget) ? 'full' : find(kind, id)
   }
 
-  function replace({ kind, id, revision, value }: RecordReplacement): Result {
+  function replace({ kind, id, revision, value, budget }: RecordReplacement): Result {
     const row = rowOf(kind, { id })
     if (row === undefined) return 'unknown'
     if (row.revision !== revision) return 'stale'
@@ -90,7 +109,7 @@ export function createRecords(
     const holder = key === null ? undefined : rowOf(kind, { key })
     if (holder !== undefined && holder.seq !== row.seq) return 'taken'
     of(kind).replace().run(key, list, version, json, row.seq)
-    return find(kind, id)
+    return outgrows(row, json, budget) ? 'full' : find(kind, id)
   }
 
   function remove({ kind, id, only, unlessNamed }: RecordRemoval): Result {
@@ -194,6 +213,9 @@ export function createRecords(
           (row) => toRecord(kind, row, now),
         )
       })
+    },
+    async stored(organizationId) {
+      return connection.read(() => stored(organizationId))
     },
     async removeOld(kind, { organizationId, olderThanMs, most }) {
       const latest = connection.now() - olderThanMs

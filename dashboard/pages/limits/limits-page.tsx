@@ -11,8 +11,9 @@ const said = texts.limits
 interface Usage {
   readonly limit: number
   readonly used: number
-  readonly resetAt: string
-  readonly windowSeconds: number | null
+  /** Absent, like the window: it rises only when something is deleted. */
+  readonly resetAt?: string
+  readonly windowSeconds?: number | null
 }
 
 interface Account {
@@ -22,11 +23,12 @@ interface Account {
     readonly concurrentRequests: { readonly limit: number } | null
     readonly notificationsPerHour: Usage | null
     readonly notificationsPerMonth: Usage | null
+    readonly storedBytes: Usage | null
   }
   readonly restriction: { readonly until: string } | null
 }
 
-const USAGES = ['notificationsPerMonth', 'notificationsPerHour', 'requests'] as const
+const USAGES = ['notificationsPerMonth', 'notificationsPerHour', 'requests', 'storedBytes'] as const
 
 export function LimitsPage() {
   const { value: account, error, reload } = useData<Account>('/v1/account/limits')
@@ -81,9 +83,14 @@ function Limit({ title, usage }: { readonly title: string; readonly usage: Usage
       <h2>{title}</h2>
       <Meter label={title} value={used} most={limit} text={text} />
       <p class="muted">
-        {text} {windowSeconds === null ? said.month : said.window(windowSeconds)}
+        {text}{' '}
+        {windowSeconds === undefined
+          ? null
+          : windowSeconds === null
+            ? said.month
+            : said.window(windowSeconds)}
       </p>
-      {used === 0 ? null : (
+      {used === 0 || resetAt === undefined ? null : (
         <p class="hint">
           {said.resets} <Time at={resetAt} />
         </p>

@@ -104,7 +104,11 @@ const ROWS = {
     'Check its name or id; a deleted template cannot be used.',
   ],
   unknown_attachment: [422, 'No upload has this id, or it has ended.', 'Upload the file again.'],
-  attachment_limit_reached: [422, 'The organization has too many uploads.', 'Delete some, or wait a day.'],
+  storage_quota_exceeded: [
+    422,
+    'The organization stores as many bytes as its plan allows.',
+    'Delete what is not needed, or upgrade the plan.',
+  ],
   unknown_category: [422, 'The category does not exist.', 'Name another one, or create it.'],
   notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
   not_found: [404, 'Nothing exists at this address.', 'Check the path and the id in it.'],

@@ -34,7 +34,7 @@ export const attachmentRoutes: readonly Route[] = routesOf(
       paths: ['/v1/attachments'],
       permission: 'Write',
       status: 201,
-      errors: ['missing_required_field', 'attachment_limit_reached'],
+      errors: ['missing_required_field', 'storage_quota_exceeded'],
       query: uploadQuery,
       raw: true,
       bodySize: 'upload',

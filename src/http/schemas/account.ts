@@ -21,6 +21,10 @@ export const accountLimits: z.ZodType<AccountLimits> = z.object({
     concurrentRequests: z.object({ limit: z.int() }).nullable(),
     notificationsPerHour: limitUsage.nullable(),
     notificationsPerMonth: limitUsage.nullable(),
+    storedBytes: z
+      .object({ limit: z.int(), used: z.int(), remaining: z.int() })
+      .nullable()
+      .describe('Bytes of all that the organization stores beside notifications.'),
   }),
   restriction: z.object({ until: timestamp }).nullable(),
 })

@@ -23,6 +23,13 @@ export type RecordRef =
   | { readonly id: string; readonly key?: undefined }
   | { readonly key: string; readonly id?: undefined }
 
+/** What an organization may store. */
+export interface RecordBudget {
+  readonly organizationId: string
+  /** Most bytes, as {@link Records.stored} counts them. */
+  readonly bytes: number
+}
+
 export interface RecordInsert<Value extends object = object> {
   readonly kind: RecordKind<Value>
   readonly do: 'insert'
@@ -32,6 +39,8 @@ export interface RecordInsert<Value extends object = object> {
   readonly value: Value
   /** If its id or key is taken: `keep` answers the stored record and changes nothing. Default: the set is refused. */
   readonly ifTaken?: 'keep' | undefined
+  /** Refuses the set as `full` if the organization would store more after this write. Absent: no limit. */
+  readonly budget?: RecordBudget | undefined
 }
 
 export interface RecordReplacement<Value extends object = object> {
@@ -41,6 +50,8 @@ export interface RecordReplacement<Value extends object = object> {
   /** The revision that was read. Another one: the set is refused. */
   readonly revision: number
   readonly value: Value
+  /** As of an insert; for a value that is longer than the one before. */
+  readonly budget?: RecordBudget | undefined
 }
 
 export interface RecordRemoval<Value extends object = object> {
@@ -73,9 +84,12 @@ export type WriteAnswer =
   /**
    * Nothing of the set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision.
    * `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted. `named`: a
-   * notification names the upload.
+   * notification names the upload. `full`: the budget of its organization is used up.
    */
-  | { readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named'; readonly at: number }
+  | {
+      readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | 'full'
+      readonly at: number
+    }
   /** Only this set failed. */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 
@@ -101,6 +115,11 @@ export interface Records {
     of: { readonly organizationId: string | null; readonly list?: string | undefined },
     page: PageRequest,
   ): Promise<Page<StoredRecord<Value>>>
+  /**
+   * What an organization stores: for each of its records the bytes of the value as JSON in UTF-8, and 200 for the rest of the
+   * row. Exact at every commit, at a cost that does not grow with the data. Concurrent writes with a budget never exceed it.
+   */
+  stored(organizationId: string): Promise<number>
   /** Removes at most `most` records of this age, oldest first. Returns the number. */
   removeOld(
     kind: RecordKind,

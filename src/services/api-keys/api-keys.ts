@@ -40,7 +40,7 @@ export function createApiKeys(
   readonly sessionKeys: SessionParts['keys']
 } {
   const store = stores.of(apiKeyKind)
-  const used = createKeyUses(store, clock)
+  const used = createKeyUses(stores.always(apiKeyKind), clock)
   const identify = coalesce((secrets: readonly string[]) => identifyAll(store, secrets))
 
   /** Runs before the lookup of the organization. */

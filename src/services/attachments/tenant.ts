@@ -7,7 +7,7 @@ export interface Attachments {
    * @param content bytes, which the call copies; padded base64 without line breaks; or a stream of bytes or text, which the
    *   call reads to its end
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `payload_too_large` above the option
-   *   `attachments.maxBytes`, `attachment_limit_reached` if the organization has too many or too large uploads, `not_found`
+   *   `attachments.maxBytes`, `storage_quota_exceeded` if the organization may not store as much, `not_found`
    *   for an unknown organization
    */
   upload(content: UploadContent, file: UploadInput): Promise<UploadRecord>

@@ -6,7 +6,7 @@ import { shortName } from '../../domain/listed-names.ts'
 import { type UploadValue, uploadKind } from '../../domain/upload.ts'
 import type { Records, StoredRecord } from '../../ports/storage/records.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { allOf, type RecordStores } from '../records/record-stores.ts'
+import type { RecordStores } from '../records/record-stores.ts'
 import { byId, owned, parseSubject, wrong } from '../scope.ts'
 import type { Scoped } from '../tenant.ts'
 import { PART_BYTES, partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './kind.ts'
@@ -14,48 +14,25 @@ import type { ResolvedAttachments } from './options.ts'
 import { removeUpload } from './removal.ts'
 import type { Attachments, UploadRecord } from './tenant.ts'
 
-/** Most uploads of an organization. */
-const MOST_UPLOADS = 1_000
-
 /** The use cases of uploads. */
 export function createUploads(
   stores: RecordStores,
   records: Records,
   ids: IdGenerator,
   organizations: Organizations,
-  { maxBytes, maxStoredBytes }: ResolvedAttachments,
+  { maxBytes }: ResolvedAttachments,
 ): Scoped<Attachments> {
   const heads = stores.of(uploadKind)
   const parts = stores.of(uploadPartKind)
+  /** A deletion is no question of room. */
+  const marks = stores.always(uploadKind)
 
   /** False: it was gone. */
   async function remove(upload: StoredRecord<UploadValue>): Promise<boolean> {
     const answer = await removeUpload(records, upload)
     if (answer !== 'named') return answer === 'removed'
-    const marked = await heads.change(upload.id, (before) => ({ ...before.value, deleted: true as const }))
+    const marked = await marks.change(upload.id, (before) => ({ ...before.value, deleted: true as const }))
     return marked !== 'unknown'
-  }
-
-  /** Counts what others announced before: concurrent uploads fit in the order of their announcements. */
-  async function assertRoom(organizationId: string, { id, value }: StoredRecord<UploadValue>): Promise<void> {
-    const all = await allOf(heads, organizationId)
-    const older = all.slice(all.findIndex((head) => head.id === id) + 1)
-    let files = 0
-    let bytes = 0
-    const fits = (size: number): boolean => files < MOST_UPLOADS && bytes + size <= maxStoredBytes
-    for (const { value: head } of older.toReversed()) {
-      // One that is announced and does not fit is being refused.
-      if (!head.complete && !fits(head.size)) continue
-      files += 1
-      bytes += head.size
-    }
-    if (fits(value.size)) return
-    const limit =
-      files < MOST_UPLOADS ? `more than ${maxStoredBytes} bytes` : `more than ${MOST_UPLOADS} files`
-    throw new NotifierError('attachment_limit_reached', {
-      message: `With this file the uploads of the organization would have ${limit}. Delete those that no message needs, or wait: each ends after 24 hours.`,
-      details: { field: 'content' },
-    })
   }
 
   async function storeParts(id: string, organizationId: string, content: Uint8Array): Promise<void> {
@@ -75,7 +52,6 @@ export function createUploads(
       const head = await heads.insert({ id: ids.random('att'), organizationId, value })
       if (head === 'taken') throw new Error('The id of an upload exists.')
       try {
-        await assertRoom(organizationId, head)
         await storeParts(head.id, organizationId, bytes)
         const complete = await heads.replace(head, { ...value, complete: true })
         if (typeof complete !== 'string') return view(complete)

@@ -1,9 +1,10 @@
+import type { Plan } from '../../domain/plans.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Service } from '../service.ts'
 import type { PlanFinder } from './plan-of.ts'
-import type { LimitUsage } from './records.ts'
+import type { LimitUsage, StoredUsage } from './records.ts'
 import { hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
 import { monthOf, nextMonth } from './send-limits.ts'
 
@@ -30,17 +31,27 @@ export function createLimits(
     }
   }
 
+  async function storedUsage(
+    organizationId: string,
+    { storedBytes: limit }: Plan,
+  ): Promise<StoredUsage | null> {
+    if (limit === null) return null
+    const used = await storage.records.stored(organizationId)
+    return { limit, used, remaining: Math.max(0, limit - used) }
+  }
+
   return {
     async get(organizationId) {
       const { name, plan } = await plans.of(organizationId)
       const { requests: window, notificationsPerHour: hourly, notificationsPerMonth: month } = plan
       const now = clock.now()
-      const [requests, notificationsPerHour, used, { states }] = await Promise.all([
+      const [requests, notificationsPerHour, used, storedBytes, { states }] = await Promise.all([
         window === null
           ? null
           : usageOf(windowCheck(`${organizationId}:requests`, window.limit, window.windowMs)),
         hourly === null ? null : usageOf(hourlyCheck(organizationId, hourly, 1)),
         month === null ? 0 : storage.quotaUsed(organizationId, monthOf(now)),
+        storedUsage(organizationId, plan),
         limiter.peek([{ kind: 'pause', key: `${organizationId}:account` }]),
       ])
       const restrictedMs = states[0]?.retryAfterMs ?? 0
@@ -61,6 +72,7 @@ export function createLimits(
                   resetAt: new Date(nextMonth(now)).toISOString(),
                   windowSeconds: null,
                 },
+          storedBytes,
         },
         restriction: restrictedMs === 0 ? null : { until: new Date(now + restrictedMs).toISOString() },
       }

@@ -48,9 +48,18 @@ export interface AccountLimits {
     readonly concurrentRequests: { readonly limit: number } | null
     readonly notificationsPerHour: LimitUsage | null
     readonly notificationsPerMonth: LimitUsage | null
+    /** Bytes of all that the organization stores beside notifications. */
+    readonly storedBytes: StoredUsage | null
   }
   /** Set while sustained overuse restricts the organization. */
   readonly restriction: { readonly until: string } | null
+}
+
+/** A limit of what is stored, without a window. */
+export interface StoredUsage {
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
 }
 
 export interface LimitUsage {

@@ -27,13 +27,13 @@ export async function optOut({ categories, book }: Consent, target: LinkTarget):
   const category = await categories.find(organizationId, target.category)
   const decide: Decide = (before, now) =>
     category === null ? withoutAll(before, channel, now) : withoutCategory(before, category.id, channel, now)
-  for (const owner of ownersOf(target)) await book.update(owner, decide)
+  for (const owner of ownersOf(target)) await book.update(owner, 'any', decide)
 }
 
 /** Turns off everything that is optional, on all channels of a person. @throws as {@link optOut} */
 export async function optOutOfAll({ book }: Consent, target: LinkTarget): Promise<void> {
   for (const owner of ownersOf(target)) {
     const channel = owner.by === 'address' ? target.channel : ALL
-    await book.update(owner, (before, now) => withoutAll(before, channel, now))
+    await book.update(owner, 'any', (before, now) => withoutAll(before, channel, now))
   }
 }

@@ -97,6 +97,7 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
       if (own.length === 0) continue
       await consent.book.update(
         owner,
+        'any',
         (before, now) =>
           own.reduce((after, cell) => withCell(after, cell, now), withCurrentIds(before, current)),
         // A STOP can only be lifted by the person's own START.

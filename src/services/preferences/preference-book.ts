@@ -21,35 +21,40 @@ export interface PreferenceBook {
    *
    * @param decide returns the new preferences of the current ones; called again after a concurrent change. Receives the time for
    *   what is chosen now
+   * @param room `any`: stored even if the organization may store no more
    * @param also written in the same commit
-   * @throws NotifierError `not_found` if the organization does not exist
+   * @throws NotifierError `not_found` if the organization does not exist; `storage_quota_exceeded`
    */
   update(
     owner: PreferenceOwner,
+    room: 'any' | 'budget',
     decide: Decide,
     also?: readonly RecordRemoval[],
   ): Promise<StoredRecord<PreferenceValue>>
 }
 
 export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInUse): PreferenceBook {
-  const store = stores.of(preferenceKind)
+  const budgeted = stores.of(preferenceKind)
+  const always = stores.always(preferenceKind)
 
   async function insert(
+    into: typeof budgeted,
     { organizationId, id, by }: PreferenceOwner,
     decide: Decide,
     also: readonly RecordRemoval[],
   ): Promise<StoredRecord<PreferenceValue> | 'taken'> {
     const value = { ...decide(NO_PREFERENCES, AT_CREATION), by, updatedAt: null }
-    return store.insert({ id, organizationId, value }, also)
+    return into.insert({ id, organizationId, value }, also)
   }
 
   return {
-    read: (owners) => store.findAll(owners.map(({ id }) => ({ id }))),
-    async update(owner, decide, also = []) {
+    read: (owners) => budgeted.findAll(owners.map(({ id }) => ({ id }))),
+    async update(owner, room, decide, also = []) {
+      const into = room === 'any' ? always : budgeted
       // First: a message that is judged from now on must look.
       inUse.mark(owner.organizationId)
       for (;;) {
-        const changed = await store.change(
+        const changed = await into.change(
           owner.id,
           (record) => {
             const { readAt } = record
@@ -58,7 +63,7 @@ export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInU
           () => also,
         )
         if (typeof changed !== 'string') return changed
-        const inserted = await insert(owner, decide, also)
+        const inserted = await insert(into, owner, decide, also)
         if (inserted !== 'taken') return inserted
       }
     },

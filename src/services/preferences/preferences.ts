@@ -33,6 +33,12 @@ import {
 import type { PreferenceBook } from './preference-book.ts'
 import type { PreferencesRecord } from './records.ts'
 
+/** True: it only turns off. An opt-out is stored whatever the organization stores. */
+function isOptOut({ channels, categories }: PreferenceChanges): boolean {
+  const cells = [channels, ...[...categories.values()].map((change) => change.cells)]
+  return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
+}
+
 /** The use cases of preferences. */
 export function createPreferences(
   book: PreferenceBook,
@@ -96,7 +102,7 @@ export function createPreferences(
     const owner = ownerOf(organizationId, of)
     const changes = await changesOf(organizationId, of, parsed)
     const current = await currentIds(organizationId)
-    const stored = await book.update(owner, (before, now) =>
+    const stored = await book.update(owner, isOptOut(changes) ? 'any' : 'budget', (before, now) =>
       changePreferences(withCurrentIds(from(before), current), changes, now),
     )
     return view(of, stored.value, stored)

@@ -1,4 +1,5 @@
 import { coalesce } from '../../coalesce/coalesce.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { unknownOrganization } from '../../domain/organization.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Page, PageRequest } from '../../ports/storage/page.ts'
@@ -63,10 +64,16 @@ export interface RecordStore<Value extends object> {
 export interface RecordStores {
   /** The kinds so far, for the storage's start. */
   readonly kinds: readonly RecordKind[]
+  /** Inserts, and replacements by longer values, throw `storage_quota_exceeded` beyond the budget of the organization. */
   of<Value extends object>(kind: RecordKind<Value>): RecordStore<Value>
+  /** The same without the budget: for what must always be stored, such as an opt-out. It counts all the same. */
+  always<Value extends object>(kind: RecordKind<Value>): RecordStore<Value>
 }
 
-export function createRecordStores(records: Records): RecordStores {
+/** The bytes that an organization may store. Null: no limit. */
+export type BudgetOf = (organizationId: string) => number | null | Promise<number | null>
+
+export function createRecordStores(records: Records, budgetOf: BudgetOf): RecordStores {
   const kinds = new Set<RecordKind>()
   const commit = coalesce((sets: readonly (readonly RecordWrite[])[]) => records.write(sets))
 
@@ -74,7 +81,23 @@ export function createRecordStores(records: Records): RecordStores {
     const answer = await commit(set)
     if (answer.kind === 'failed') throw answer.error
     if (answer.kind === 'no_organization') throw unknownOrganization(organizationId ?? '')
+    if (answer.kind === 'full') throw await quotaExceeded(organizationId ?? '')
     return answer
+  }
+
+  async function quotaExceeded(organizationId: string): Promise<NotifierError> {
+    const [used, limit] = await Promise.all([records.stored(organizationId), budgetOf(organizationId)])
+    return storageQuotaExceeded(used, limit ?? used)
+  }
+
+  const within: Write = async (set, organizationId) => {
+    const bytes = organizationId === null ? null : await budgetOf(organizationId)
+    if (organizationId === null || bytes === null) return write(set, organizationId)
+    const budget = { organizationId, bytes }
+    return write(
+      set.map((one) => (one.do === 'remove' ? one : { ...one, budget })),
+      organizationId,
+    )
   }
 
   return {
@@ -83,12 +106,25 @@ export function createRecordStores(records: Records): RecordStores {
     },
     of(kind) {
       kinds.add(kind)
+      return createStore(kind, records, within)
+    },
+    always(kind) {
+      kinds.add(kind)
       return createStore(kind, records, write)
     },
   }
 }
 
-type Written = Exclude<WriteAnswer, { kind: 'failed' | 'no_organization' }>
+function storageQuotaExceeded(used: number, limit: number): NotifierError {
+  return new NotifierError('storage_quota_exceeded', {
+    message:
+      `With this the organization would store more than the ${limit} bytes of its plan; it stores ${used}. Delete templates, ` +
+      'layouts, messages, preferences or uploads that are not needed, or upgrade the plan. An upload stays as long as a stored mail names it.',
+    details: { resource: 'stored_bytes', limit, used },
+  })
+}
+
+type Written = Exclude<WriteAnswer, { kind: 'failed' | 'no_organization' | 'full' }>
 
 type Write = (set: readonly RecordWrite[], organizationId: string | null) => Promise<Written>
 

@@ -22,7 +22,7 @@ export function createSuppressions(
   organizations: Organizations,
   kinds: Kinds,
 ): Scoped<Tenant['suppressions']> {
-  const store = stores.of(suppressionKind)
+  const store = stores.always(suppressionKind)
   return {
     async add(organizationId, input) {
       const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)

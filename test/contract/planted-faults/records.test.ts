@@ -16,6 +16,9 @@ const writing = (wrong: (write: Write, sets: Sets, state: MemoryState) => Promis
 const changing = (change: (write: RecordWrite, state: MemoryState) => RecordWrite): Fault =>
   writing((write, sets, state) => write(sets.map((set) => set.map((one) => change(one, state)))))
 
+const unlimited = (one: RecordWrite): RecordWrite =>
+  one.do === 'remove' ? one : { ...one, budget: undefined }
+
 const rows = (state: MemoryState): StoredRow[] =>
   [...state.records.values()].flatMap((table) => [...table.values()])
 
@@ -23,6 +26,27 @@ const rowOf = (state: MemoryState, { kind, id }: RecordWrite): StoredRow | undef
   state.records.get(kind.name)?.get(id)
 
 eachIsFound({
+  'what is stored is counted without removals': [
+    'what an organization stores is counted with every write',
+    records((good) => {
+      let most = 0
+      return {
+        async stored(organizationId) {
+          most = Math.max(most, await good.stored(organizationId))
+          return most
+        },
+      }
+    }),
+  ],
+  'a budget is not looked at': ['a write beyond the budget is refused with its set', changing(unlimited)],
+  'in a race a budget is looked at before': [
+    'of ten writes in a race, as many fit',
+    writing(async (write, sets, state) => {
+      const before = rows(state).length
+      await pause()
+      return write(rows(state).length > before ? sets.map((set) => set.map(unlimited)) : sets)
+    }),
+  ],
   'an insert that keeps overwrites': [
     'an insert that keeps answers the stored record',
     writing((write, sets, state) => {

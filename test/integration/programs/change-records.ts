@@ -14,7 +14,7 @@ const { place, version, name }: ChangeRecordsProgram = JSON.parse(process.argv[2
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const storage = openPlace(place)
-const stores = createRecordStores(storage.records)
+const stores = createRecordStores(storage.records, () => null)
 const profiles = stores.of(kindOf(version))
 await storage.start({ kinds: stores.kinds })
 say('started')

@@ -1,7 +1,7 @@
 import * as kit from 'carillon/storage-kit'
 import { pageOf, type RecordRow, type State, where } from './state.ts'
 
-type Result = kit.StoredRecord | 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | null
+type Result = kit.StoredRecord | 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | 'full' | null
 
 export function createRecords(state: State): kit.Records {
   const read = <Value extends object>(kind: kit.RecordKind<Value>, row: kit.RecordRow) =>
@@ -16,6 +16,7 @@ export function createRecords(state: State): kit.Records {
       const rows = where(state.records, { kind: kind.name, organization: organizationId ?? '', list })
       return pageOf(rows, page, (row) => read(kind, row))
     },
+    stored: async (organizationId) => storedOf(state, organizationId),
     removeOld: async (kind, { organizationId, olderThanMs, most }) => {
       const rows = where(state.records, { kind: kind.name, organization: organizationId ?? '' })
       const old = rows.filter(({ created_at }) => created_at <= state.now() - olderThanMs).slice(0, most)
@@ -94,6 +95,14 @@ export function apply(state: State, write: kit.RecordWrite): Result {
   return record
 }
 
+function storedOf(state: State, organization: string): number {
+  return where(state.records, { organization }).reduce((sum, { value }) => sum + kit.bytesOf(value), 0)
+}
+
+function isOver(state: State, budget: kit.RecordBudget | undefined): boolean {
+  return budget !== undefined && storedOf(state, budget.organizationId) > budget.bytes
+}
+
 function insert(state: State, write: kit.RecordInsert, before: RecordRow | undefined): Result {
   const { kind, id, organizationId, value, ifTaken } = write
   const columns = kit.recordColumns(kind, id, organizationId, value)
@@ -102,10 +111,12 @@ function insert(state: State, write: kit.RecordInsert, before: RecordRow | undef
   if (old !== undefined && ifTaken !== 'keep') return 'taken'
   const row = old ?? { ...columns, kind: kind.name, seq: state.next(), revision: 1, created_at: state.now() }
   if (row !== old) state.records = [...state.records, row]
+  if (row !== old && isOver(state, write.budget)) return 'full'
   return kit.toRecord(kind, row, state.now())
 }
 
-function replace(state: State, { kind, id, revision, value }: kit.RecordReplacement, row: RecordRow): Result {
+function replace(state: State, write: kit.RecordReplacement, row: RecordRow): Result {
+  const { kind, id, revision, value, budget } = write
   const organizationId = row.organization === '' ? null : row.organization
   if (row.revision !== revision) return 'stale'
   if (!isOpen(state, organizationId)) return 'no_organization'
@@ -114,5 +125,6 @@ function replace(state: State, { kind, id, revision, value }: kit.RecordReplacem
   if (holder !== undefined && holder !== row) return 'taken'
   const after = { ...row, ...columns, version: Math.max(row.version, kind.version), revision: revision + 1 }
   state.records = state.records.with(state.records.indexOf(row), after)
+  if (kit.bytesOf(after.value) > kit.bytesOf(row.value) && isOver(state, budget)) return 'full'
   return kit.toRecord(kind, after, state.now())
 }

@@ -47,6 +47,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
     notificationsPerHour: null,
     concurrentRequests: null,
     notificationsPerMonth: null,
+    storedBytes: null,
   }
   const faults: unknown[] = []
   const notifier = createNotifier({

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
+import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
 import { uploadKind } from '../../../src/domain/upload.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { uploadPartKind } from '../../../src/services/attachments/kind.ts'
@@ -12,10 +13,11 @@ const DAY = 86_400_000
 const about = { filename: 'a.pdf', contentType: 'application/pdf' }
 const MiB = 1024 * 1024
 
-async function start(attachments?: AttachmentOptions) {
+async function start(attachments?: AttachmentOptions, plan: Partial<Plan> = {}) {
   const world = notifierWorld()
   const provider = recordingProvider()
-  const options = { channels: { email: provider }, retention: { days: 1 } }
+  const plans = { free: { ...UNLIMITED, ...plan } }
+  const options = { channels: { email: provider }, retention: { days: 1 }, plans }
   const notifier = await world.start({ ...options, ...(attachments && { attachments }) })
   await notifier.organizations.create({ id: 'org_a', name: 'A' })
   return { world, provider, notifier, other: notifier.organization('org_a') }
@@ -135,28 +137,45 @@ describe('an upload', () => {
     })
   })
 
-  it('counts against the space of its organization until it is deleted', async () => {
-    const { notifier, other } = await start({ maxBytes: 60, maxStoredBytes: 100 })
-    const { id } = await notifier.attachments.upload(new Uint8Array(60), about)
-    const more = () => notifier.attachments.upload(new Uint8Array(41), about)
-    await expect(more()).rejects.toMatchObject({ code: 'attachment_limit_reached' })
-    await notifier.attachments.upload(new Uint8Array(40), about)
-    await other.attachments.upload(new Uint8Array(60), about)
-    await notifier.attachments.delete(id)
-    await more()
+  it('counts against the budget of its organization until it is gone', async () => {
+    const { notifier, other, world } = await start(undefined, { storedBytes: 4_000 })
+    const upload = (size: number) => other.attachments.upload(new Uint8Array(size), about)
+    const used = async () => (await other.limits.get()).limits.storedBytes?.used
+    const empty = await used()
+    expect(empty).toBe(0)
+    const { id } = await upload(1_500)
+    const named = await other.send(withUploads(id))
+    const error = await upload(1_500).catch((thrown) => thrown)
+    expect(error).toMatchObject({
+      code: 'storage_quota_exceeded',
+      status: 422,
+      details: { resource: 'stored_bytes', limit: 4_000, used: expect.any(Number) },
+    })
+    const before = await used()
+    await other.attachments.delete(id)
+    await world.clock.advance(60_000)
+    expect(await world.ended(notifier, named.id, 'org_a')).toBe('sent')
+    expect(await used()).toBeGreaterThanOrEqual(before ?? 0)
+    await expect(upload(1_500)).rejects.toMatchObject({ code: 'storage_quota_exceeded' })
+    await notifier.attachments.upload(new Uint8Array(10_000), about)
+    await world.clock.advance(DAY + 2 * 3_600_000)
+    expect(await used()).toBe(0)
+    await upload(1_500)
   })
 
-  it('at the same time as others takes the space that is left, in order', async () => {
-    const { notifier } = await start({ maxBytes: 60, maxStoredBytes: 100 })
-    await notifier.attachments.upload(new Uint8Array(30), about)
-    const sizes = [29, 29, 29, 29, 11]
-    const uploads = sizes.map((size) => notifier.attachments.upload(new Uint8Array(size), about))
+  it('at the same time as others never exceeds the budget, and leaves nothing when refused', async () => {
+    const { other, world } = await start(undefined, { storedBytes: 5_000 })
+    const uploads = Array.from({ length: 10 }, () => other.attachments.upload(new Uint8Array(900), about))
     const results = await Promise.allSettled(uploads)
-    expect(results.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, false, true])
-    await expect(notifier.attachments.upload(new Uint8Array(2), about)).rejects.toMatchObject({
-      code: 'attachment_limit_reached',
-    })
-    await notifier.attachments.upload(new Uint8Array(1), about)
+    const kept = results.filter(({ status }) => status === 'fulfilled').length
+    expect(kept).toBeGreaterThan(0)
+    expect(await world.storage.records.stored('org_a')).toBeLessThan(5_000)
+    const { items } = await world.storage.records.list(
+      uploadKind,
+      { organizationId: 'org_a' },
+      { limit: 50, offset: 0 },
+    )
+    expect(items).toHaveLength(kept)
   })
 
   it('keeps to the limit of files in a message', async () => {

@@ -53,10 +53,13 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   )
   const { take } = createReceipts({
     storage,
-    consent: createConsent(createRecordStores(storage.records), {
-      categories: resolveCategories(undefined, KINDS),
-      clock,
-    }),
+    consent: createConsent(
+      createRecordStores(storage.records, () => null),
+      {
+        categories: resolveCategories(undefined, KINDS),
+        clock,
+      },
+    ),
     clock,
     logger: silentLogger(),
     publicUrl: undefined,

@@ -53,7 +53,7 @@ it('needs a secret', () => {
 
 it('without a configured secret, processes share a stored one of 256 bits', async () => {
   const secretOf = async (storage: Storage) => {
-    const stores = createRecordStores(storage.records)
+    const stores = createRecordStores(storage.records, () => null)
     const stored = createStoredSecret(stores)
     await storage.start({ kinds: stores.kinds })
     return stored()

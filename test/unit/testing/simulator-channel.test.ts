@@ -31,7 +31,6 @@ const NOT_OF_PROVIDERS = [
     'unknown_recipient',
     'invalid_person',
     'unknown_attachment',
-    'attachment_limit_reached',
     'invalid_template',
     'missing_translation',
   ],

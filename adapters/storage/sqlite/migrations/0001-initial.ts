@@ -173,6 +173,12 @@ CREATE TABLE carillon_usage (
   PRIMARY KEY (organization, period)
 ) STRICT, WITHOUT ROWID;
 
+-- Bytes of the records of an organization, which triggers keep: see record-tables.ts.
+CREATE TABLE carillon_stored (
+  organization TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE carillon_webhook_endpoints (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,

@@ -4,6 +4,7 @@ import { draw } from './draw.ts'
 import { insert } from './insert.ts'
 import { settle } from './settle.ts'
 import { start } from './start.ts'
+import { stored } from './stored.ts'
 import { tables } from './tables.ts'
 
-export const initial: string = [tables, draw, insert, acceptIn, claim, start, settle].join('')
+export const initial: string = [tables, stored, draw, insert, acceptIn, claim, start, settle].join('')

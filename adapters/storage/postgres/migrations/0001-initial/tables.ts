@@ -198,6 +198,14 @@ CREATE TABLE carillon.usage_additions (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX usage_additions_by_organization ON carillon.usage_additions (organization, period);
 
+-- Bytes of the records of an organization, as a sum of rows: see stored.ts.
+CREATE TABLE carillon.stored (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  bytes bigint NOT NULL,
+  organization text COLLATE "C" NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX stored_by_organization ON carillon.stored (organization);
+
 CREATE TABLE carillon.webhook_endpoints (
   seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   created_at bigint NOT NULL,
