@@ -30,6 +30,8 @@ export interface AttemptContext {
   readonly durationMs: number
   /** Of a text message. */
   readonly segments?: number | undefined
+  /** The message names its sender, in place of the provider's. Default false. */
+  readonly namesSender?: boolean | undefined
 }
 
 /** The consequences of an attempt. */
@@ -60,7 +62,7 @@ export const DEFAULT_PAUSE_MS = 30_000
 
 /**
  * Decides the consequences of an outcome. Faults of the recipient or message end the notification without failover.
- * Faults of the account or provider fail over and pause the provider. An ambiguous outcome follows the provider's
+ * Faults of the account or provider fail over and pause the provider, unless only the message's own sender was refused. An ambiguous outcome follows the provider's
  * policy and is marked.
  */
 export function decide(outcome: Outcome, context: AttemptContext): Decision {
@@ -83,12 +85,10 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
         message: outcome.message,
         providerCode: outcome.providerCode,
       }
-      const providersFault = outcome.scope === 'account' || outcome.scope === 'provider'
-      return again(failure, context, {
-        provider: providersFault ? 'faulty' : 'works',
-        hintMs: outcome.retryAfterMs,
-        pauseMs: providersFault ? (outcome.retryAfterMs ?? null) : null,
-      })
+      const hintMs = outcome.retryAfterMs
+      return isOutage(outcome)
+        ? again(failure, context, { ...outage(outcome, context, hintMs ?? null), hintMs })
+        : again(failure, context, { provider: 'works', outage: false, hintMs, pauseMs: null })
     }
     case 'ambiguous': {
       const failure = {
@@ -103,9 +103,20 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
         return { facts: [failed], next: { kind: 'end' }, provider: 'unknown', pauseMs: null }
       }
       // The same provider again: only its own deduplication or the stable message id can prevent a duplicate.
-      return again(failure, context, { provider: 'unknown', hintMs: undefined, pauseMs: null })
+      return again(failure, context, { provider: 'unknown', outage: false, hintMs: undefined, pauseMs: null })
     }
   }
+}
+
+type Fault = Pick<Rejected, 'code' | 'scope'>
+
+const isOutage = ({ scope }: Fault): boolean => scope === 'account' || scope === 'provider'
+
+/** A refusal of the message's own sender concerns no other message, so that it must not pause the provider for all. */
+function outage({ code }: Fault, { namesSender }: AttemptContext, pauseMs: number | null) {
+  return code === 'invalid_sender' && namesSender === true
+    ? ({ provider: 'works', outage: true, pauseMs: null } as const)
+    : ({ provider: 'faulty', outage: true, pauseMs } as const)
 }
 
 /** The message went to the others, so that nothing follows for it. */
@@ -133,9 +144,8 @@ function refused(
 ): Decision {
   const { code, message, providerCode, scope } = outcome
   const failure = { ...about, code, message, providerCode }
-  if (scope === 'account' || scope === 'provider') {
-    return again(failure, context, { provider: 'faulty', hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
-  }
+  if (isOutage(outcome))
+    return again(failure, context, { ...outage(outcome, context, DEFAULT_PAUSE_MS), hintMs: undefined })
   const suppress = scope === 'recipient' ? suppressionFor(code, context) : undefined
   const failed: Fact = { type: 'failed', ...failure, occurredAt: outcome.since }
   const facts = [suppress === undefined ? failed : { ...failed, suppress }]
@@ -147,11 +157,14 @@ type Failure = Omit<Fact, 'type'> & { readonly code: ErrorCode }
 function again(
   failure: Failure,
   context: AttemptContext,
-  how: Pick<Decision, 'provider' | 'pauseMs'> & { readonly hintMs: number | undefined },
+  how: Pick<Decision, 'provider' | 'pauseMs'> & {
+    readonly outage: boolean
+    readonly hintMs: number | undefined
+  },
 ): Decision {
   const { attempt, outages, earlierAttempts = 0, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
-  const outage = how.provider === 'faulty'
+  const { outage } = how
   // Outages have a count of their own, so that a message keeps its attempts.
   const count = outage ? outages + 1 : attempt - earlierAttempts - outages
   const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))

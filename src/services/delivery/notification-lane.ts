@@ -178,7 +178,14 @@ export function createNotificationLane(
     const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
     const outcome = sensitive ? withoutTexts(answer) : answer
     const durationMs = Math.round(clock.monotonic() - began)
-    const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
+    const namesSender = hasSender(message, provider.kind.name)
+    const end = decision(job, state, outcome, {
+      attempt,
+      durationMs,
+      segments,
+      namesSender,
+      expiresInMs: leftMs(),
+    })
     // Before the slot is freed, because it decides whether the provider is asked again.
     judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
@@ -190,7 +197,7 @@ export function createNotificationLane(
     job: NotificationJob,
     state: ProviderState,
     outcome: Outcome,
-    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments' | 'expiresInMs'>,
+    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments' | 'namesSender' | 'expiresInMs'>,
   ): Decision {
     const { provider } = state
     return decide(outcome, {
@@ -422,6 +429,12 @@ const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
 function withCopies(decision: Decision, copies: CopyFacts, attempt: number, provider: string): Decision {
   const about = copies.map((fact) => ({ ...fact, attempt, provider }))
   return { ...decision, facts: [...decision.facts, ...about] }
+}
+
+/** True: the parts of the channel name a sender. */
+function hasSender(message: object, channel: string): boolean {
+  const parts = (message as Readonly<Record<string, { readonly from?: unknown } | undefined>>)[channel]
+  return parts?.from !== undefined
 }
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -226,6 +226,22 @@ describe('decide', () => {
     }
   })
 
+  it.each([
+    { kind: 'rejected', code: 'invalid_sender', scope: 'account' },
+    { kind: 'retry', code: 'invalid_sender', scope: 'account', retryAfterMs: 500 },
+  ] satisfies Outcome[])(
+    'pauses no provider for all that refuses the sender of one message: $kind',
+    (outcome) => {
+      const own = { namesSender: true }
+      expect(short(outcome, own)).toBe('attempt_failed | retry 500 | -')
+      expect(short(outcome, { ...own, ...NEXT })).toBe('attempt_failed | fail over 0 | -')
+      expect(short(outcome, {})).toMatch(/^attempt_failed \| retry 500 \| \d+$/)
+      expect(short({ ...outcome, code: 'provider_suspended' }, own)).toMatch(/\| \d+$/)
+      const { next } = decide(outcome, { ...context, ...own })
+      expect(next).toMatchObject({ outage: true })
+    },
+  )
+
   it('counts apart what the provider is to blame for, and only that', () => {
     const outage = (outcome: Outcome): boolean | null => {
       const { next } = decide(outcome, context)

@@ -153,6 +153,23 @@ describe('what follows from an attempt, through the engine', () => {
     expect(marked.length > 0).toBe(outcome.kind === 'ambiguous')
   })
 
+  it('a refused sender pauses the provider, unless the message named it', async () => {
+    const world = notifierWorld()
+    const refused = { kind: 'rejected', code: 'invalid_sender', scope: 'account' } as const
+    const provider = recordingProvider({ send: async () => refused })
+    const notifier = await world.start({ channels: { email: provider } })
+    const paused: string[] = []
+    notifier.on('provider.paused', ({ data }) => void paused.push(data.code))
+    const attempted = async ({ id }: { readonly id: string }) => {
+      await world.clock.advance(100)
+      expect(await world.history(notifier, id)).toContain('attempt_failed: invalid_sender')
+    }
+    await attempted(await notifier.send({ ...mail, email: { from: 'shop@example.com' } }))
+    expect(paused).toEqual([])
+    await attempted(await notifier.send(mail))
+    expect(paused).toEqual(['invalid_sender'])
+  })
+
   it.each(PROVIDERS)(
     'an ambiguous outcome ends where the channel wants that; %i provider(s)',
     async (providers) => {
