@@ -146,18 +146,33 @@ export function attributeOf(attributes: string, name: string): string {
   return attributeSpan(attributes, name)?.value ?? ''
 }
 
+/** Where an attribute is, and its raw value. */
+export interface AttributeSpan {
+  readonly from: number
+  readonly to: number
+  readonly value: string
+}
+
 /** Position and raw value of an attribute. Null: absent. */
-export function attributeSpan(
+export function attributeSpan(attributes: string, name: string): AttributeSpan | null {
+  return attributeSpans(attributes, new Set([name])).get(name) ?? null
+}
+
+/** The first of each of these attributes, found in one pass. */
+export function attributeSpans(
   attributes: string,
-  name: string,
-): { readonly from: number; readonly to: number; readonly value: string } | null {
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, AttributeSpan> {
+  const spans = new Map<string, AttributeSpan>()
   ATTRIBUTE.lastIndex = 0
-  for (let read = 0; read <= 2 * MOST_ATTRIBUTES; read += 1) {
+  for (let read = 0; read <= 2 * MOST_ATTRIBUTES && spans.size < names.size; read += 1) {
     const match = ATTRIBUTE.exec(attributes)
     if (match === null) break
-    const [whole, key, double, single, bare] = match
-    if (key?.toLowerCase() !== name) continue
-    return { from: match.index, to: match.index + whole.length, value: double ?? single ?? bare ?? '' }
+    const [whole, written, double, single, bare] = match
+    const name = written?.toLowerCase() ?? ''
+    if (!names.has(name) || spans.has(name)) continue
+    const value = double ?? single ?? bare ?? ''
+    spans.set(name, { from: match.index, to: match.index + whole.length, value })
   }
-  return null
+  return spans
 }

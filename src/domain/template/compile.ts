@@ -10,6 +10,7 @@ import { boundOf, extentOf, type Levels, levelsOf, type Work } from './extent.ts
 import { formatOf } from './format.ts'
 import {
   type CatalogueMessage,
+  costOfReading,
   fitsArgument,
   LANGUAGE_NAMES,
   type Language,
@@ -24,6 +25,9 @@ import { type Budget, lookUp, writeText } from './write.ts'
 
 /** Maximum length of a subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
+
+/** Compiling a tag costs as much as expanding this many. */
+const EXPANDED_OF_COMPILED = 4
 
 /** Memory per token, and of an empty compiled template; in bytes, measured. */
 const TOKEN_SIZE = 120
@@ -74,8 +78,8 @@ export interface ParsedTexts {
 /** A parsed template version. */
 export interface CompiledTemplate {
   readonly parsed: ParsedTexts
-  /** Number of tags and texts. */
-  readonly pieces: number
+  /** What compiling it cost, in tags that a text expands. */
+  readonly cost: number
   /** Approximate memory in bytes. */
   readonly size: number
   /** The links of the message that the text contains: they are no variables. */
@@ -205,9 +209,11 @@ export function* compileSteps(
       render(variables, instead, spent)
   }
 
+  const read = [...messages.values()].reduce((sum, message) => sum + costOfReading(message), 0)
+
   return {
     parsed: { subject, body, text: alternative, messages, isLocalized: language !== null },
-    pieces,
+    cost: EXPANDED_OF_COMPILED * pieces + Math.ceil(read),
     links,
     size:
       OWN_SIZE +

@@ -58,6 +58,11 @@ export function messageKey([type, name]: Token): string | null {
   return (type === 'name' || type === '&') && name.startsWith('@') ? name.slice(1) : null
 }
 
+/** What reading a message costs, in tags that a text expands; measured. */
+export function costOfReading({ length, work }: CatalogueMessage): number {
+  return 100 + length / 4 + 10 * work
+}
+
 /**
  * The messages of texts, by key, with a step for each.
  *

@@ -21,8 +21,6 @@ const READ_AT_ONCE = 16
 const MAX_EXPANDED = 5_000_000
 /** Writing this many characters costs as much as a tag. */
 const CHARACTERS_OF_A_TAG = 64
-/** Compiling a tag costs as much as expanding this many. */
-const EXPANDED_OF_COMPILED = 4
 /** Finding the texts of a template in one more locale costs as much as expanding this many. */
 const PIECES_OF_A_LOCALE = 5_000
 /** Maximum number of characters of a batch's templates. */
@@ -104,7 +102,7 @@ async function templateIn(
   async function prepared(whole: Found): Promise<Found> {
     if (whole === null || isNotifierError(whole) || isSpent(spent)) return whole
     const ready = await compiled.prepare(whole)
-    spent.pieces += EXPANDED_OF_COMPILED * (ready?.pieces ?? 0)
+    spent.pieces += ready?.cost ?? 0
     return whole
   }
   if (template === null || !needsTexts(template)) {

@@ -263,6 +263,32 @@ describe('a lint', () => {
     expect(rulesOf(large)).not.toContain('unused_variable')
   })
 
+  it.each([
+    ['tags of HTML', `${'<b>'.repeat(80_000)}{{@k0}}`],
+    ['equal faults', `${'<img src=http://x>'.repeat(14_000)}{{@k0}}`],
+    ['messages', Array.from({ length: 1_000 }, (_, index) => `{{@k${index}}}`).join('')],
+    [
+      'messages, of which one is missing',
+      Array.from({ length: 1_001 }, (_, index) => `{{@k${index}}}`).join(''),
+    ],
+  ])('counts %s as work', async (_what, html) => {
+    const { templates, notifier } = await open()
+    const all = ['cs', 'da', 'de', 'el', 'en', 'es', 'fi', 'fr', 'hu', 'it', 'nl', 'pl', 'pt', 'ro', 'sk']
+    const messages = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`k${index}`, `{x} ${index}`]),
+    )
+    for (const locale of all) await notifier.messages.put(locale, messages)
+    const { complete, locales } = await templates.lintDraft({
+      channel: 'email',
+      subject: 'Hi',
+      html: `<p>${html}</p>`,
+      text: 'x',
+      variables: { x: 'x' },
+    })
+    expect(complete).toBe(false)
+    expect(locales.length).toBeLessThanOrEqual(10)
+  })
+
   it('shows excerpts of limited length', async () => {
     const { templates } = await open()
     const html = `<p>x</p>\n<img src="${'x'.repeat(1_000)}">`

@@ -1,4 +1,4 @@
-import { attributeSpan, type HtmlToken, htmlTokens } from '../../html-tokens.ts'
+import { attributeSpans, type HtmlToken, htmlTokens } from '../../html-tokens.ts'
 import { createStepCounter, ITEM_CHARACTERS } from '../../steps.ts'
 import type { LintFault } from './rules.ts'
 
@@ -9,6 +9,10 @@ const ADDRESSES: Readonly<Record<string, RegExp>> = {
   // Images are also written as data.
   src: /^(?:javascript|vbscript|file|filesystem)$/,
 }
+
+/** The attributes that are looked at. */
+const OF_OTHERS: ReadonlySet<string> = new Set(Object.keys(ADDRESSES))
+const OF_IMAGES: ReadonlySet<string> = new Set([...OF_OTHERS, 'alt'])
 
 /** Names of characters that hide a scheme. */
 const REFERENCES: Readonly<Record<string, string>> = { colon: ':', tab: '\t', newline: '\n', amp: '&' }
@@ -24,7 +28,7 @@ export function* htmlFaults(html: string, field: string): Generator<LintFault | 
   const isStepFull = createStepCounter()
   for (const token of htmlTokens(html)) {
     if (isStepFull(ITEM_CHARACTERS + (token.kind === 'open' ? COST_OF_ATTRIBUTES : 0))) yield undefined
-    if (token.kind !== 'open') continue
+    if (token.kind !== 'open' || (token.attributes === '' && token.name !== 'img')) continue
     for (const fault of tagFaults(token)) {
       const name = html.slice(token.attributesAt - token.name.length, token.attributesAt)
       yield { ...fault, field, excerpt: `<${name}${token.attributes}>` }
@@ -36,14 +40,15 @@ function* tagFaults({
   name,
   attributes,
 }: Extract<HtmlToken, { kind: 'open' }>): Generator<Pick<LintFault, 'rule' | 'message'>> {
-  if (name === 'img' && attributeSpan(attributes, 'alt') === null)
+  const spans = attributeSpans(attributes, name === 'img' ? OF_IMAGES : OF_OTHERS)
+  if (name === 'img' && !spans.has('alt'))
     yield {
       rule: 'image_without_alt',
       message:
         'An image has no text for people who do not see it. Describe it in alt="…", or write alt="" if it only decorates.',
     }
   for (const [attribute, unsafe] of Object.entries(ADDRESSES)) {
-    const value = attributeSpan(attributes, attribute)?.value
+    const value = spans.get(attribute)?.value
     if (value === undefined) continue
     const scheme = schemeOf(value)
     if (scheme !== null && unsafe.test(scheme))

@@ -2,7 +2,7 @@ import type { Bounds } from '../../bounds.ts'
 import type { ChannelKind, LintedText, RenderedText } from '../../channel-kind.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { isNotifierError } from '../../errors/notifier-error.ts'
-import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../steps.ts'
+import { createStepCounter, ITEM_CHARACTERS, STEP_CHARACTERS, type Steps } from '../../steps.ts'
 import { type CompiledTemplate, compileSteps, type ParsedTexts, toHeader } from '../compile.ts'
 import type { Work } from '../extent.ts'
 import { formatOf } from '../format.ts'
@@ -37,8 +37,8 @@ export interface Linted {
   readonly work: number
 }
 
-/** Compiling a tag costs as much as expanding this many. */
-const EXPANDED_OF_COMPILED = 4
+/** What a text cost at most whose compilation failed: it may have read its messages before. */
+const WORK_OF_UNREADABLE = 25_000
 /** Judging this many characters costs as much as expanding a tag. */
 const CHARACTERS_OF_A_TAG = 8
 
@@ -57,8 +57,12 @@ export function* lintSteps(
   const length = template.body.length + (template.text?.length ?? 0)
   const compiled = yield* compile(kind, template, bounds)
   if ('faults' in compiled)
-    return { ...compiled, isReadable: false, work: Math.ceil(length / CHARACTERS_OF_A_TAG) }
-  const spent = { pieces: EXPANDED_OF_COMPILED * compiled.pieces, characters: length }
+    return {
+      ...compiled,
+      isReadable: false,
+      work: workOf({ pieces: WORK_OF_UNREADABLE, characters: length }),
+    }
+  const spent = { pieces: compiled.cost, characters: length }
   const { variables, parts } = examples
   const { parsed } = compiled
   const faults: LintFault[] =
@@ -67,15 +71,15 @@ export function* lintSteps(
   const isSendable = variables !== undefined && !faults.some(({ rule }) => rule === 'missing_variable')
   const sent = isSendable ? rendered(compiled, variables, examples, faults, spent) : null
   yield
-  const source = yield* judged(kind, {
-    ...sourcesOf(kind, template, parsed, bounds),
-    parts,
-    isMeasured: sent === null,
-  })
+  const text = { ...sourcesOf(kind, template, parsed, bounds), parts, isMeasured: sent === null }
+  const source = yield* judged(kind, text, spent)
   faults.push(...source)
-  if (sent !== null) faults.push(...(yield* lintText(kind, sent, parts, unlike(source))))
-  const work = spent.pieces + Math.ceil(spent.characters / CHARACTERS_OF_A_TAG)
-  return { faults, isReadable: true, work }
+  if (sent !== null) faults.push(...(yield* sentFaults(kind, sent, parts, spent, unlike(source))))
+  return { faults, isReadable: true, work: workOf(spent) }
+}
+
+function workOf({ pieces, characters }: Work): number {
+  return pieces + Math.ceil(characters / CHARACTERS_OF_A_TAG)
 }
 
 function* compile(
@@ -117,18 +121,26 @@ function rendered(
   }
 }
 
-/**
- * Finds the faults of a text as it is sent.
- *
- * @param counts whether a fault is one
- */
+/** Finds the faults of a text as it is sent. */
 export function* lintText(
   kind: ChannelKind,
   text: RenderedText,
   parts: unknown,
+): Steps<Pick<Linted, 'faults' | 'work'>> {
+  const spent = { pieces: 0, characters: text.body.length + (text.text?.length ?? 0) }
+  const faults = yield* sentFaults(kind, text, parts, spent)
+  return { faults, work: workOf(spent) }
+}
+
+/** @param counts whether a fault is one */
+function* sentFaults(
+  kind: ChannelKind,
+  text: RenderedText,
+  parts: unknown,
+  spent: Work,
   counts: (fault: LintFault) => boolean = () => true,
 ): Steps<readonly LintFault[]> {
-  const found = yield* judged(kind, { ...text, parts, isMeasured: true }, counts)
+  const found = yield* judged(kind, { ...text, parts, isMeasured: true }, spent, counts)
   return [...refusals(kind, text, parts).filter(counts), ...found]
 }
 
@@ -171,13 +183,17 @@ const COST_OF_FAULT = 8 * ITEM_CHARACTERS
 function* judged(
   kind: ChannelKind,
   text: LintedText,
+  spent: Work,
   counts: (fault: LintFault) => boolean = () => true,
 ): Steps<readonly LintFault[]> {
   const isStepFull = createStepCounter()
   const seen = new Set<string>()
   const faults: LintFault[] = []
   for (const found of faultsIn(kind, text)) {
-    if (found === undefined || isStepFull(COST_OF_FAULT)) yield
+    if (found === undefined || isStepFull(COST_OF_FAULT)) {
+      spent.characters += STEP_CHARACTERS
+      yield
+    }
     if (found === undefined) continue
     const key = keyOf(found)
     if (seen.has(key)) continue
