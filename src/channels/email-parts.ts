@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bytesOf } from '../domain/bounds.ts'
 import { fewFields, text } from '../domain/input/fields.ts'
 import { headerFault, isHeaderValue } from '../domain/mail-headers.ts'
 import { calendarFault } from '../domain/mail-parts.ts'
@@ -21,6 +22,7 @@ const MAX_COPIES = 50
 const MAX_NAME = 128
 /** Longer than any id of a notification. */
 const MAX_ID = 64
+/** Bytes. */
 const MAX_CALENDAR = 256 * 1024
 
 type Texts = Readonly<Record<string, string>>
@@ -79,9 +81,9 @@ function mailboxes(
 const calendar: z.ZodType<CalendarContent, CalendarContent> = z
   .strictObject({
     method: z.enum(CALENDAR_METHODS),
-    content: text(1, MAX_CALENDAR).describe(
-      'An iCalendar object (RFC 5545), from `BEGIN:VCALENDAR`, with the same `METHOD`.',
-    ),
+    content: text(1, MAX_CALENDAR)
+      .refine((content) => bytesOf(content) <= MAX_CALENDAR, `at most ${MAX_CALENDAR} bytes`)
+      .describe('An iCalendar object (RFC 5545), from `BEGIN:VCALENDAR`, with the same `METHOD`.'),
   })
   .superRefine(({ method, content }, { addIssue }) => {
     const fault = calendarFault(method, content)

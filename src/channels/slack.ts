@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bytesOf } from '../domain/bounds.ts'
 import { type ChannelKind, isPlainLine } from '../domain/channel-kind.ts'
 import { jsonObject, text } from '../domain/input/fields.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
@@ -7,9 +8,9 @@ import { slackLint } from './slack-lint.ts'
 
 /** Parts of a Slack message beside its text. Notifications show the text. */
 export interface SlackContent {
-  /** Block Kit blocks: 1 to 50, at most 100 000 characters of JSON. */
+  /** Block Kit blocks: 1 to 50, at most 100,000 bytes of JSON. */
   readonly blocks?: readonly JsonFields[] | undefined
-  /** Attachments in Slack's older format: 1 to 20, at most 100 000 characters of JSON. */
+  /** Attachments in Slack's older format: 1 to 20, at most 100,000 bytes of JSON. */
   readonly attachments?: readonly JsonFields[] | undefined
   /** Posts a reply in the thread of this message: its `ts`, such as `1763726400.000100`. */
   readonly threadTs?: string | undefined
@@ -34,7 +35,7 @@ export type SlackKind = ChannelKind<'slack', SlackContent>
 
 const MAX_BLOCKS = 50
 const MAX_ATTACHMENTS = 20
-const MAX_JSON_LENGTH = 100_000
+const MAX_JSON_BYTES = 100_000
 const RECIPIENT = /^(?:[CGDUW][A-Z0-9]{1,31}|#[^\s#@<>,|&]{1,80}|@?[a-z0-9][a-z0-9._-]{0,79})$/
 const CONTROL: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -45,8 +46,8 @@ const listOf = (most: number) =>
     .min(1)
     .max(most)
     .refine(
-      (list) => JSON.stringify(list).length <= MAX_JSON_LENGTH,
-      `at most ${MAX_JSON_LENGTH} characters of JSON`,
+      (list) => bytesOf(JSON.stringify(list)) <= MAX_JSON_BYTES,
+      `at most ${MAX_JSON_BYTES} bytes of JSON`,
     )
     .optional()
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bytesOf } from '../../../src/domain/bounds.ts'
 import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { jsonObject, text } from '../../../src/domain/input/fields.ts'
@@ -39,7 +40,7 @@ export type DiscordKind = ChannelKind<'discord', DiscordContent>
 const MAX_CHARACTERS = 2_000
 const MAX_EMBEDS = 10
 const MAX_EMBED_TEXT = 6_000
-const MAX_EMBED_JSON = 50_000
+const MAX_EMBED_BYTES = 50_000
 const SNOWFLAKE = /^\d{15,20}$/
 const CHANNEL = /^#[^\s#@:<>`]{1,100}$/u
 /**
@@ -57,8 +58,8 @@ const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
     .min(1)
     .max(MAX_EMBEDS)
     .refine(
-      (embeds) => JSON.stringify(embeds).length <= MAX_EMBED_JSON,
-      `at most ${MAX_EMBED_JSON} characters of JSON`,
+      (embeds) => bytesOf(JSON.stringify(embeds)) <= MAX_EMBED_BYTES,
+      `at most ${MAX_EMBED_BYTES} bytes of JSON`,
     )
     .refine(
       (embeds) => embeds.flatMap(textsOf).join('').length <= MAX_EMBED_TEXT,

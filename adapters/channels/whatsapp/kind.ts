@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { phoneRecipient } from '../../../src/channels/phone-recipient.ts'
+import { bytesOf } from '../../../src/domain/bounds.ts'
 import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { fewFields, jsonObject, text } from '../../../src/domain/input/fields.ts'
@@ -35,7 +36,7 @@ export interface ApprovedTemplate {
   readonly name: string
   /** Code of the approved language, for example `en_US`. */
   readonly language: string
-  /** Values of the placeholders in the format of Meta's API: at most 20, with 30,000 characters of JSON. */
+  /** Values of the placeholders in the format of Meta's API: at most 20, with 30,000 bytes of JSON. */
   readonly components?: readonly JsonFields[] | undefined
 }
 
@@ -52,7 +53,7 @@ export type WhatsAppKind = ChannelKind<'whatsapp', WhatsAppContent>
 const MAX_TEXT = 4_096
 const MAX_CAPTION = 1_024
 const MAX_COMPONENTS = 20
-const MAX_COMPONENTS_LENGTH = 30_000
+const MAX_COMPONENTS_BYTES = 30_000
 const MAX_VARIABLES = 100
 
 /** A WhatsApp number. */
@@ -74,8 +75,8 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
     .min(1)
     .max(MAX_COMPONENTS)
     .refine(
-      (components) => JSON.stringify(components).length <= MAX_COMPONENTS_LENGTH,
-      `at most ${MAX_COMPONENTS_LENGTH} characters of JSON`,
+      (components) => bytesOf(JSON.stringify(components)) <= MAX_COMPONENTS_BYTES,
+      `at most ${MAX_COMPONENTS_BYTES} bytes of JSON`,
     )
     .optional()
     .describe("Values of the placeholders in the format of Meta's API, at most 20."),

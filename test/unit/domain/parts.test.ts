@@ -190,10 +190,22 @@ describe('what a message carries beside its text', () => {
     ['no blocks', { slack: { blocks: [] } }, 'slack.blocks'],
     ['51 blocks', { slack: { blocks: many(51, () => ({ type: 'divider' })) } }, 'slack.blocks'],
     ['a block that is a text', { slack: { blocks: ['x'] } }, 'slack.blocks.0'],
+    ['blocks with too many bytes', { slack: { blocks: [{ text: 'é'.repeat(50_000) }] } }, 'slack.blocks'],
     ['blocks of any size', { slack: { blocks: [{ text: 'x'.repeat(100_000) }] } }, 'slack.blocks'],
     ['a block with a function', { slack: { blocks: [{ text: () => 'x' }] } }, 'slack.blocks.0'],
   ])('refuses %s', (_name, parts, field) => {
     expect(fault(parts)).toBe(`invalid_parameter ${field}`)
+  })
+
+  it('takes a calendar of 256 KiB, and no more', () => {
+    const around = 'BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nX-NOTE:\r\nEND:VCALENDAR\r\n'
+    const calendar = (bytes: number) => {
+      const note = 'é'.repeat((bytes - around.length) / 2)
+      return { email: { calendar: { method: 'REQUEST', content: around.replace('NOTE:', `NOTE:${note}`) } } }
+    }
+    const most = 262_144 - (around.length % 2)
+    expect(fault(calendar(most))).toBeNull()
+    expect(fault(calendar(most + 2))).toBe('invalid_parameter email.calendar.content')
   })
 
   it('tells the size of a file', () => {
