@@ -60,7 +60,7 @@ export function messageKey([type, name]: Token): string | null {
 
 /** What reading a message costs, in tags that a text expands; measured. */
 export function costOfReading({ length, work }: CatalogueMessage): number {
-  return 100 + length / 4 + 10 * work
+  return 100 + length / 4 + 3 * work
 }
 
 /**
