@@ -101,19 +101,19 @@ export function bytesOf(text: string | null | undefined): number {
 const TEXT_FIELDS = ['html', 'text', 'body'] as const
 
 /** The texts of a message, template or variant. */
-export type BoundedTexts = { readonly [Field in (typeof TEXT_FIELDS)[number]]?: string | null | undefined }
+type BoundedTexts = { readonly [Field in (typeof TEXT_FIELDS)[number]]?: string | null | undefined }
 
 /**
  * @param path of the texts in errors: `locales.de.`
  * @throws NotifierError `invalid_parameter`, which names the text
  */
-export function assertTextBounds(texts: BoundedTexts, bounds: Bounds, path = ''): void {
+function assertTextBounds(texts: BoundedTexts, bounds: Bounds, path = ''): void {
   for (const name of TEXT_FIELDS)
     assertWithin(path + name, bytesOf(texts[name]), 'textBytes', 'bytes', bounds)
 }
 
 /** Texts and values that a caller gives for one message. */
-export interface BoundedMessage extends BoundedTexts {
+interface BoundedMessage extends BoundedTexts {
   readonly variables?: object | undefined
   readonly data?: object | undefined
 }
@@ -129,7 +129,7 @@ export function assertMessageBounds(message: BoundedMessage, bounds: Bounds): vo
 }
 
 /** A template with its variants, as given or stored. */
-export interface BoundedTemplate extends BoundedTexts {
+interface BoundedTemplate extends BoundedTexts {
   readonly locales?: Readonly<Record<string, BoundedTexts | null>> | undefined
 }
 

@@ -147,7 +147,7 @@ export function attributeOf(attributes: string, name: string): string {
 }
 
 /** Where an attribute is, and its raw value. */
-export interface AttributeSpan {
+interface AttributeSpan {
   readonly from: number
   readonly to: number
   readonly value: string

@@ -59,7 +59,7 @@ function addValue(level: Level, message: CatalogueMessage | undefined): void {
 }
 
 /** The longest text, in bytes, and the longest list among the values. */
-export interface Extent {
+interface Extent {
   readonly text: number
   readonly list: number
 }

@@ -6,7 +6,7 @@ import { isLinkName } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** The language of a text, and the time zone of its dates. */
-export interface Speaking {
+interface Speaking {
   readonly language: Language
   readonly messages: ReadonlyMap<string, CatalogueMessage>
   readonly timeZone: string
