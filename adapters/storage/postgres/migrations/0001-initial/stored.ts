@@ -10,7 +10,7 @@ const bytes = `octet_length(value) + ${ROW_BYTES}`
  * which write records of several organizations, such as settlements, lock nothing that others wait for. Rows of which
  * another transaction makes one are left to it.
  */
-export const stored = `
+export const stored: string = `
 CREATE FUNCTION carillon.count_stored_1() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog SET enable_seqscan = off SET jit = off
