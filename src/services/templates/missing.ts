@@ -34,7 +34,7 @@ export interface MissingSearch {
 
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
-  { records, organizations, library, texts, lookUps, languages, processor }: AuthoringParts,
+  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringParts,
   store: RecordStore<StoredTemplate>,
 ): Pick<Scoped<Tenant['templates']>, 'missing'> & {
   searchMissing(organizationId: string): Promise<MissingSearch>
@@ -43,6 +43,8 @@ export function createMissing(
     const share = processor.share(organizationId)
     const [own] = await records.get(cataloguesKind, [{ id: organizationId }])
     const locales = [...new Set([...Object.keys(own?.value.locales ?? {}), ...languages.catalogues.keys()])]
+    /** The locale of templates that name none. */
+    const unnamed = await localeOf(organizationId)
     const catalogues = new Map<string, readonly CatalogueValue[]>()
     const keysOfShared = new Map<string, readonly string[]>()
     let work = 0
@@ -98,7 +100,7 @@ export function createMissing(
       locale: string,
     ): Promise<MissingInLocale & { readonly all: boolean }> {
       const names = Object.keys(variants)
-      const isOwn = isRead(own ?? languages.locale, locale)
+      const isOwn = isRead(own ?? unnamed, locale)
       const variant = names.length > 0 && !isOwn && localesFor(locale, names, () => null).length === 0
       const among = keys.length === 0 ? [] : await cataloguesFor(locale)
       const missing = await share(once(() => lacking(keys, among)))

@@ -37,6 +37,18 @@ async function start() {
 }
 
 describe('missing translations', () => {
+  it('take a template without a locale for one in that of the organization', async () => {
+    const { notifier } = await start()
+    await notifier.organizations.update('org_default', { locale: 'de' })
+    await notifier.messages.put('de', { hi: 'Hallo' })
+    await notifier.messages.put('en', { hi: 'Hello' })
+    const text = '{{@hi}}'
+    await notifier.templates.create({ name: 'a', channel: 'email', text, locales: { fr: { text: 'x' } } })
+    const [found] = (await notifier.templates.missing()).items
+    const without = found?.missing.filter(({ variant }) => variant).map(({ locale }) => locale)
+    expect(without).toEqual(['en'])
+  })
+
   it('end a page after a bounded number of look-ups, and go on with the next', async () => {
     const { notifier } = await start()
     for (const locale of LOCALES) await notifier.messages.put(locale, messagesOf(900))
