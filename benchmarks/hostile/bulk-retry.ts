@@ -30,6 +30,6 @@ await attack({
         path: '/v1/dead-letters/retry',
         body: { filter: {} },
       }),
-      { requests: 20, isOver },
+      { requests: 100, isOver },
     ),
 })
