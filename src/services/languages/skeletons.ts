@@ -72,15 +72,23 @@ export function numberOptions(tokens: readonly SkeletonToken[]): NumberOptions {
   return options
 }
 
+/** Words that JavaScript knows: a formatter to find that out takes more time than all else. */
+const known = new Set<string>()
+const MOST_KNOWN = 1_000
+
 /** @throws Error that names a word without a meaning, or with one that JavaScript does not know, such as a currency */
 export function assertNumberSkeleton(tokens: readonly SkeletonToken[]): void {
   for (const token of tokens) {
+    const name = [token.stem, ...token.options].join('/')
+    if (known.has(name)) continue
     const options = meaningOf(token)
     try {
       new Intl.NumberFormat('en', options)
     } catch (cause) {
       throw unsupported(token, cause)
     }
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.add(name)
   }
 }
 
