@@ -31,6 +31,7 @@ const NOT_OF_PROVIDERS = [
     'unknown_recipient',
     'invalid_person',
     'unknown_attachment',
+    'storage_quota_exceeded',
     'invalid_template',
     'missing_translation',
   ],
