@@ -1,6 +1,6 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import type { RunInSlices } from '../services/processor.ts'
-import { mayExceed, parseIncrementally } from './incremental-json.ts'
+import { type JsonLimits, mayExceed, parseIncrementally } from './incremental-json.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
@@ -12,6 +12,8 @@ const MAX_DEPTH = 64
  * interns each distinct one. The largest `variables` have 10 000 of each.
  */
 const MAX_VALUES = 25_000
+/** Most values and names of a whole batch. A value takes up to 40 times its bytes, so the bytes do not bound the memory. */
+const MAX_BATCH_VALUES = 500_000
 const NOTHING = Object.freeze({})
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -125,9 +127,9 @@ function parseJson(bytes: Uint8Array): unknown {
 
 /** Parses a body with so many values that parsing it at once would block the event loop. */
 async function parseLong(bytes: Uint8Array, share: RunInSlices): Promise<Readonly<Record<string, unknown>>> {
-  const limits = { values: MAX_VALUES, depth: MAX_DEPTH }
-  const refuse = (limit: 'values' | 'depth'): never => {
-    throw limit === 'depth' ? tooDeep() : tooMany()
+  const limits = { values: MAX_VALUES, total: MAX_BATCH_VALUES, depth: MAX_DEPTH }
+  const refuse = (limit: keyof JsonLimits): never => {
+    throw REFUSALS[limit]()
   }
   try {
     return fieldsOf(await share(parseIncrementally(decoder.decode(bytes), limits, refuse)))
@@ -152,16 +154,23 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>
 }
 
+const REFUSALS: Readonly<Record<keyof JsonLimits, () => NotifierError>> = {
+  values: () =>
+    new NotifierError('invalid_parameter', {
+      message: `The request body, or an item of a list in it, has more than ${MAX_VALUES} values and names. Send fewer.`,
+      details: { field: 'body' },
+    }),
+  total: () =>
+    new NotifierError('invalid_parameter', {
+      message: `The items of the request body have more than ${MAX_BATCH_VALUES} values and names in all. Send fewer items.`,
+      details: { field: 'body' },
+    }),
+  depth: tooDeep,
+}
+
 function tooDeep(): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `The request body is nested more than ${MAX_DEPTH} levels deep.`,
-    details: { field: 'body' },
-  })
-}
-
-function tooMany(): NotifierError {
-  return new NotifierError('invalid_parameter', {
-    message: `The request body, or an item of a list in it, has more than ${MAX_VALUES} values and names. Send fewer.`,
     details: { field: 'body' },
   })
 }

@@ -3,6 +3,8 @@ import { STEP_CHARACTERS, type Steps } from '../domain/steps.ts'
 export interface JsonLimits {
   /** Most values and names of one list item, and of the document without its items. */
   readonly values: number
+  /** Most values and names of the whole document. */
+  readonly total: number
   /** Deepest nesting. */
   readonly depth: number
 }
@@ -77,8 +79,11 @@ function* splitItems(
   let inList = false
   let ofFrame = 0
   let ofItem = 0
+  let total = 0
 
   function count(): void {
+    total += 1
+    if (total > limits.total) refuse('total')
     if (inList && depth >= ITEM_DEPTH) ofItem += 1
     else ofFrame += 1
     if (ofItem > limits.values || ofFrame > limits.values) refuse('values')

@@ -77,6 +77,18 @@ describe('over HTTP', () => {
     expect(answer.status).toBe(400)
     expect(codeOf(answer)).toBe('invalid_parameter')
     expect(JSON.stringify(answer.json)).toContain('has more than 25000 values and names')
+
+    const dense = { to: 'ada@example.com', template: 'welcome', variables: { l: Array(740).fill(0) } }
+    const many = await post('/v1/notifications/batch', { notifications: Array(700).fill(dense) })
+    expect(many).toMatchObject({
+      status: 400,
+      json: {
+        error: {
+          code: 'invalid_parameter',
+          message: expect.stringContaining('more than 500000 values and names in all'),
+        },
+      },
+    })
   })
 
   it('a batch of 10,001 is refused whole, and so is an empty one or none', async () => {

@@ -7,7 +7,7 @@ const refuse = (limit: keyof JsonLimits): never => {
   throw new Error(limit)
 }
 const parse = async (text: string, limits: Partial<JsonLimits> = {}): Promise<unknown> =>
-  finish(parseIncrementally(text, { values: 100_000, depth: 64, ...limits }, refuse))
+  finish(parseIncrementally(text, { values: 100_000, total: 100_000, depth: 64, ...limits }, refuse))
 
 /** What is parsed, or that it is no JSON. */
 async function outcome(read: () => unknown): Promise<unknown> {
@@ -61,13 +61,13 @@ describe('JSON that is parsed in turns', () => {
 
   it('takes a step for each item, and for each part of a text that is searched for them', () => {
     const text = JSON.stringify({ n: Array.from({ length: 2_000 }, (_, nth) => ({ [`a${nth}`]: nth })) })
-    const steps = parseIncrementally(text, { values: 100_000, depth: 64 }, refuse)
+    const steps = parseIncrementally(text, { values: 100_000, total: 100_000, depth: 64 }, refuse)
     let count = 1
     while (steps.next().done !== true) count += 1
     expect(count).toBeGreaterThanOrEqual(2_000 + Math.floor(text.length / STEP_CHARACTERS))
   })
 
-  it('is bounded in each item, in all else, and in its depth', async () => {
+  it('is bounded in each item, in all else, in all together, and in its depth', async () => {
     const five = '{"a":1,"b":[2,3,{"c":4}]}'
     const values = 12
     await expect(parse(`{"n":[${Array(3).fill(five)}]}`, { values })).resolves.toBeDefined()
@@ -76,6 +76,9 @@ describe('JSON that is parsed in turns', () => {
     )
     await expect(parse('{"n":[1,2,3,4,5,6,7,8,9,10,11,12]}', { values })).rejects.toThrow('values')
     await expect(parse('{"n":{"a":{"b":[1,2,3,4,5,6,7]}}}', { values })).rejects.toThrow('values')
+    const items = `{"n":[${Array(4).fill(five)}]}`
+    await expect(parse(items, { total: 42 })).resolves.toBeDefined()
+    await expect(parse(items, { total: 41 })).rejects.toThrow('total')
     await expect(parse('{"n":[[[]]]}', { depth: 4 })).resolves.toBeDefined()
     await expect(parse('{"n":[[[[]]]]}', { depth: 4 })).rejects.toThrow('depth')
   })
