@@ -104,7 +104,8 @@ export interface Tenant<
      * One notification with its timeline; with `rendered: true` also its content.
      *
      * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered` also `sensitive_content`
-     *   for a sensitive message, and `template_error` if it cannot be rendered
+     *   for a sensitive message, `content_removed` for a large one that a preference had turned off, and `template_error`
+     *   if it cannot be rendered
      */
     get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
     /** Newest first. */
@@ -128,7 +129,7 @@ export interface Tenant<
      * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.
      *
      * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` for an ended sensitive
-     *   message, `invalid_channel` if the channel is no longer configured, and as {@link Tenant.send}
+     *   message and a large one that a preference had turned off, `invalid_channel` if the channel is no longer configured, and as {@link Tenant.send}
      */
     resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
     /**

@@ -186,7 +186,7 @@ const ROWS = {
   ],
   content_removed: [
     409,
-    'The content was removed after the delivery, because the message is marked sensitive.',
+    'The content was removed: the message is marked sensitive and its delivery has ended, or a preference had turned it off and it was large.',
     'Send a new message.',
   ],
   not_retryable: [

@@ -163,7 +163,7 @@ export const notificationRoutes: readonly Route[] = routesOf(
       paths: ['/v1/notifications/{id}'],
       permission: 'Read Only',
       unknown: 'notification_not_found',
-      errors: ['sensitive_content'],
+      errors: ['sensitive_content', 'content_removed'],
       query: notificationViewQuery,
       queryGrants: { rendered: 'content' },
       response: notificationRecord,

@@ -318,8 +318,9 @@ export function createAccept(
       const unit = units.shared
       const { use } = await callOf('send', organizationId, given, input, unit)
       if (use !== null) await earlier(unit, use)
-      const group = await wanted(unit, organizationId, await prepare(unit, input, organizationId))
-      const [notification] = group
+      const prepared = await prepare(unit, input, organizationId)
+      const [notification] = prepared
+      const group = await wanted(unit, organizationId, prepared)
       const { refusal, quota } = await limits.peek(organizationId, hourly(group))
       if (refusal !== null) throw refusal
       await assertStorable(organizationId, group, quota)

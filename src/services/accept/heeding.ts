@@ -1,7 +1,12 @@
+import { bytesOf } from '../../domain/bounds.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import type { Verdict } from '../../domain/preferences/precedence.ts'
+import { removedContent } from '../../domain/sensitive.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { Group } from './prepare.ts'
+
+/** Bytes of the stored content that a message keeps which a preference turns off: no monthly quota limits how many. */
+const MOST_KEPT_BYTES = 16_384
 
 /**
  * A group of notifications as their verdicts want them stored. One that a preference turns off is accepted, counts
@@ -21,6 +26,10 @@ export function heeding(group: Group, verdicts: readonly (Verdict | undefined)[]
 
 function heedingOne(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
   if (verdict?.kind !== 'skip') return notification
-  const content = { ...notification.content, turnedOff: verdict.decidedBy }
-  return { ...notification, content, addressees: 0 }
+  const { content } = notification
+  const turnedOff = { turnedOff: verdict.decidedBy }
+  if (bytesOf(JSON.stringify(content)) <= MOST_KEPT_BYTES)
+    return { ...notification, content: { ...content, ...turnedOff }, addressees: 0 }
+  const removed = { ...removedContent(content), ...turnedOff }
+  return { ...notification, content: removed, uploads: undefined, addressees: 0 }
 }

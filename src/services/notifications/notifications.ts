@@ -88,9 +88,10 @@ export function createNotifications(
     return waitingOf(notification, job, { registry, providers })
   }
 
-  /** @throws NotifierError `sensitive_content` */
+  /** @throws NotifierError `sensitive_content`, `content_removed` */
   async function render({ organizationId, channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
+    if (content.removed === true) throw new NotifierError('content_removed')
     const template = 'body' in content ? null : await compiled.load(content.template)
     const kind = registry.kinds.of(channel)
     const share = processor.share(organizationId)

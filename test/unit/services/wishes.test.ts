@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
+import { uploadKind } from '../../../src/domain/upload.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { preferenceKind } from '../../../src/services/preferences/kind.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
@@ -57,6 +58,37 @@ describe('a message that its recipient does not want', () => {
       code: 'notification_quota_exceeded',
     })
     expect(await tenant.send(news)).toMatchObject({ status: 'queued' })
+  })
+
+  it('keeps its content only if that is small: it counts against no monthly quota', async () => {
+    const { notifier, world } = await start()
+    await notifier.preferences.change(ada, off)
+    const { id: upload } = await notifier.attachments.upload(Buffer.from('Hi'), {
+      filename: 'a.txt',
+      contentType: 'text/plain',
+    })
+    const large = { ...news, body: 'x'.repeat(16_384), email: { attachments: [{ id: upload }] } }
+    expect((await notifier.validate(large)).rendered).toMatchObject({ body: large.body })
+    const { channel, to, category } = news
+    const html = { channel, to, category, subject: 'Hi', html: `<p>${'é'.repeat(8_192)}</p>` }
+    const { items } = await notifier.sendBatch([html, { ...news, body: 'x'.repeat(15_000) }])
+    const sent = [await notifier.send(large), ...items].map((one) => ('id' in one ? one.id : ''))
+    const contents = await Promise.all(
+      sent.map(async (id) => (await world.storage.notifications.get(id))?.content),
+    )
+    const removed = { removed: true, body: '', turnedOff: 'recipient_category' }
+    expect(contents).toEqual([removed, removed, expect.objectContaining({ body: 'x'.repeat(15_000) })])
+    const uploads = await world.storage.records.write([
+      [{ kind: uploadKind, do: 'remove', id: upload, unlessNamed: true }],
+    ])
+    expect(uploads).toMatchObject([{ kind: 'written' }])
+    const [first = '', , small = ''] = sent
+    expect(await world.ended(notifier, first)).toBe('skipped')
+    const { get, resend } = notifier.notifications
+    expect(await get(first)).toMatchObject({ sensitive: false, error: { code: 'opted_out' } })
+    await expect(get(first, { rendered: true })).rejects.toMatchObject({ code: 'content_removed' })
+    await expect(resend(first)).rejects.toMatchObject({ code: 'content_removed' })
+    expect((await get(small, { rendered: true })).rendered).toMatchObject({ body: 'x'.repeat(15_000) })
   })
 
   it('stays turned off once it was accepted so: it was not counted', async () => {
