@@ -391,7 +391,8 @@ describeWith(whyNoPostgres(), 'what PostgreSQL is asked', () => {
         `SELECT p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
          WHERE n.nspname = $1 AND p.prosrc ~* 'notify'
          UNION ALL SELECT t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-         JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT t.tgisinternal`,
+         JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_proc AS p ON p.oid = t.tgfoid
+         WHERE n.nspname = $1 AND p.pronamespace <> n.oid AND NOT t.tgisinternal`,
         [schema],
       ),
     )
