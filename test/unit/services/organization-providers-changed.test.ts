@@ -68,7 +68,7 @@ describe('notifications that another configuration stored', () => {
     expect(shared.calls).toHaveLength(1)
   })
 
-  it('share the slots of the shared providers across lanes', async () => {
+  it('share the slots of the shared providers across lanes, and leave one empty', async () => {
     const world = notifierWorld()
     const before = await organizationWorld(undefined, { world })
     const sendAt = new Date(world.clock.now() + MINUTE)
@@ -78,7 +78,7 @@ describe('notifications that another configuration stored', () => {
         .sendBatch(Array.from({ length: 10 }, () => ({ ...mail, sendAt })))
     }
     await before.notifier.stop()
-    const shared = recordingProvider({ maxConcurrent: 4, send: () => new Promise(() => {}) })
+    const shared = recordingProvider({ maxConcurrent: 5, send: () => new Promise(() => {}) })
     await world.start({ channels: { email: shared }, plans: {} })
     await world.clock.advance(MINUTE)
     expect(shared.calls).toHaveLength(4)
