@@ -34,6 +34,8 @@ export interface BoundsOptions {
    * Arguments, number signs and branches of a message of a catalogue, and the words of its number formats. Default 100.
    */
   readonly messageTokens?: number | undefined
+  /** The same in all messages of a catalogue. Default 10,000. */
+  readonly catalogueTokens?: number | undefined
   /** Locales of a template, and locales with a catalogue. Default 50. */
   readonly locales?: number | undefined
 }
@@ -55,6 +57,7 @@ const BOUNDS: { readonly [Name in keyof Bounds]: readonly [standard: number, hig
   catalogueBytes: [262_144, 4_194_304],
   messageCharacters: [2_000, 20_000],
   messageTokens: [100, 1_000],
+  catalogueTokens: [10_000, 200_000],
   locales: [50, 500],
 }
 

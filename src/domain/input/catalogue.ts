@@ -32,13 +32,22 @@ export const catalogueMessages: z.ZodType<CatalogueInput, CatalogueInput> = fewF
 
 /**
  * @param field in errors
- * @throws NotifierError `invalid_parameter` for too many messages or bytes; messages are judged one by one
+ * @throws NotifierError `invalid_parameter` for too many messages, bytes or tokens; messages are judged one by one
  */
 export function assertCatalogueBounds(messages: CatalogueInput, field: string, bounds: Bounds): void {
   const entries = Object.entries(messages)
   assertWithin(field, entries.length, 'catalogueMessages', 'messages', bounds)
   const size = entries.reduce((sum, [name, message]) => sum + name.length + bytesOf(message), 0)
   assertWithin(field, size, 'catalogueBytes', 'bytes with its keys', bounds)
+  const tokens = entries.reduce((sum, [, message]) => sum + tokensIn(message), 0)
+  assertWithin(field, tokens, 'catalogueTokens', 'tokens in its messages', bounds)
+}
+
+/** At least the number of arguments, branches, number signs and words of skeletons, without parsing. */
+export function tokensIn(source: string): number {
+  const signs = source.match(/[{#]/g)?.length ?? 0
+  const skeletons = source.match(/::[^{}]*/g) ?? []
+  return skeletons.reduce((sum, skeleton) => sum + skeleton.trim().split(/\s+/).length, signs)
 }
 
 /** A whole catalogue of a locale. */

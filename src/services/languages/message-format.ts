@@ -1,6 +1,7 @@
 import type { IntlMessageFormat } from 'intl-messageformat'
 import { type Bounds, counted } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { tokensIn } from '../../domain/input/catalogue.ts'
 import {
   type CatalogueMessage,
   dateOf,
@@ -79,13 +80,6 @@ function assertSize(source: string, { messageCharacters, messageTokens }: Messag
     throw new Error(
       `it has ${counted(tokens)} arguments, number signs, branches and words of formats; "bounds.messageTokens" allows ${counted(messageTokens)}`,
     )
-}
-
-/** At least the number of arguments, branches, number signs and words of skeletons, without parsing. */
-function tokensIn(source: string): number {
-  const signs = source.match(/[{#]/g)?.length ?? 0
-  const skeletons = source.match(/::[^{}]*/g) ?? []
-  return skeletons.reduce((sum, skeleton) => sum + skeleton.trim().split(/\s+/).length, signs)
 }
 
 /** @throws Error for a format that does not exist */

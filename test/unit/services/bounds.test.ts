@@ -202,7 +202,7 @@ it.each(['layouts', 'partials'] as const)('%s have a bound for their texts toget
 })
 
 describe('a catalogue', () => {
-  it('has a bound for its messages, and one for its bytes', async () => {
+  it('has bounds for its messages, their bytes and their tokens', async () => {
     const { messages } = await start()
     const some = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, text]))
@@ -212,6 +212,11 @@ describe('a catalogue', () => {
     )
     await expect(messages.put('de', some(140, wide(2_000)))).rejects.toMatchObject(
       beyond('catalogueBytes', 'messages', 140 * 2_000 + 10 * 2 + 90 * 3 + 40 * 4),
+    )
+    // Each costs the time of its own: the sum bounds that of the whole.
+    await messages.put('de', some(100, '{a}'.repeat(100)))
+    await expect(messages.put('de', some(101, '{a}'.repeat(100)))).rejects.toMatchObject(
+      beyond('catalogueTokens', 'messages', 10_100),
     )
   })
 
