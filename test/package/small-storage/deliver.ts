@@ -41,26 +41,35 @@ function choose(state: State, request: kit.ClaimRequest): Job[] {
     const jobs = dueJobs(state, true).filter(({ lane }) => request.recovered.includes(lane))
     return jobs.slice(0, 1)
   }
-  return request.lanes.flatMap(({ lane, free }) => {
+  return request.lanes.flatMap(({ lane, free, shared }) => {
     const jobs = dueJobs(state, false, lane)
     const [high, normal] = [where(jobs, { high: true }), where(jobs, { high: false })]
     const share = kit.shareSlots(free, high.length, normal.length, state.turns.get(lane) ?? 0)
     state.turns.set(lane, share.turn)
-    return [...takeInTurn(state, high, share.high), ...takeInTurn(state, normal, share.normal)]
+    const slots = kit.createSlotDivider(shared)
+    // Slots that the organizations of one priority may not have go to the other.
+    const first = takeInTurn(state, high, share.high, slots)
+    const second = takeInTurn(state, normal, share.high + share.normal - first.length, slots)
+    const rest = share.high + share.normal - first.length - second.length
+    return [...first, ...takeInTurn(state, high, rest, slots), ...second]
   })
 }
 
-/** Takes `count` jobs, each the oldest of the organization that has waited longest for its turn. */
-function takeInTurn(state: State, jobs: readonly Job[], count: number): Job[] {
-  const left = new Set(jobs)
+/** Removes up to `count` jobs, each the oldest of the organization that has waited longest for its turn. */
+function takeInTurn(state: State, jobs: Job[], count: number, slots: kit.SlotDivider): Job[] {
   const turnOf = ({ lane, high, organizationId }: Job): string => keyOf(lane, high, organizationId)
   const servedAt = (job: Job): number => state.served.get(turnOf(job)) ?? 0
-  return Array.from({ length: count }, () => {
-    const next = [...left].reduce((first, job) => (servedAt(job) < servedAt(first) ? job : first))
-    left.delete(next)
+  const taken: Job[] = []
+  while (taken.length < count) {
+    const allowed = jobs.filter(({ organizationId }) => slots.permits(organizationId))
+    if (allowed.length === 0) break
+    const next = allowed.reduce((first, job) => (servedAt(job) < servedAt(first) ? job : first))
+    jobs.splice(jobs.indexOf(next), 1)
+    slots.use(next.organizationId, 1)
     state.served.set(turnOf(next), state.next())
-    return next
-  })
+    taken.push(next)
+  }
+  return taken
 }
 
 /** Null: the endpoint takes no deliveries any more. */
