@@ -251,8 +251,9 @@ export interface Tenant<
   readonly messages: Catalogues
   readonly apiKeys: {
     /**
-     * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `not_found`,
-     * `invalid_parameter`
+     * Creates a key. The result holds the secret, which is never shown again. At most 1,000 per organization.
+     *
+     * @throws NotifierError `not_found`, `invalid_parameter`, `key_limit_reached`
      */
     create(key: ApiKeyInput): Promise<CreatedApiKey>
     /** @throws NotifierError `not_found`, `organization_mismatch` */

@@ -107,7 +107,7 @@ const ROWS = {
   storage_quota_exceeded: [
     422,
     'The organization stores as many bytes as its plan allows.',
-    'Delete what is not needed, or upgrade the plan.',
+    'Delete drafts, uploads, keys or categories, or upgrade the plan. Versions of texts stay after a deletion.',
   ],
   unknown_category: [422, 'The category does not exist.', 'Name another one, or create it.'],
   notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
@@ -178,6 +178,11 @@ const ROWS = {
     409,
     'The organization has the maximum number of webhook endpoints.',
     'Delete an unused endpoint, or subscribe one endpoint to more events.',
+  ],
+  key_limit_reached: [
+    409,
+    'The organization has the maximum number of API keys.',
+    'Delete keys that are unused or expired.',
   ],
   not_cancellable: [
     409,

@@ -37,7 +37,7 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belong
     paths: collection,
     permission: 'Full Access',
     status: 201,
-    errors: ['missing_required_field'],
+    errors: ['missing_required_field', 'key_limit_reached'],
     body: apiKeyInput,
     response: createdApiKey,
     handler: create,

@@ -8,7 +8,7 @@ import type { StoredRecord } from '../../ports/storage/records.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { RecordStore, RecordStores } from '../records/record-stores.ts'
+import { allOf, type RecordStore, type RecordStores } from '../records/record-stores.ts'
 import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
 import type { SessionParts } from '../sessions/sessions.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
@@ -17,6 +17,9 @@ import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
 import { createKeyUses } from './key-uses.ts'
 import { type ApiKeyValue, apiKeyKind, isExpired } from './kind.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './records.ts'
+
+/** Most API keys of an organization. */
+const MOST_KEYS = 1_000
 
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
@@ -39,8 +42,9 @@ export function createApiKeys(
   readonly operatorKeys: MultiTenantNotifier['operatorKeys']
   readonly sessionKeys: SessionParts['keys']
 } {
-  const store = stores.of(apiKeyKind)
-  const used = createKeyUses(stores.always(apiKeyKind), clock)
+  // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.
+  const store = stores.always(apiKeyKind)
+  const used = createKeyUses(store, clock)
   const identify = coalesce((secrets: readonly string[]) => identifyAll(store, secrets))
 
   /** Runs before the lookup of the organization. */
@@ -57,7 +61,18 @@ export function createApiKeys(
     const value = { ...given, ...shown, lastUsedAt: null, hash: hashOf(secret) }
     const stored = await store.insert({ id: ids.random('key'), organizationId, value })
     if (stored === 'taken') throw new NotifierError('already_exists')
+    if (organizationId !== null) await assertRoom(organizationId, stored)
     return { ...view(stored), secret }
+  }
+
+  /** After the insert, because concurrent creations would all find room: the newest above the limit are removed again. */
+  async function assertRoom(organizationId: string, { id }: StoredKey): Promise<void> {
+    const { items: beyond } = await store.list({ organizationId }, { limit: 1, offset: MOST_KEYS })
+    if (beyond.length === 0) return
+    const all = await allOf(store, organizationId)
+    if (all.length - 1 - all.findIndex((key) => key.id === id) < MOST_KEYS) return
+    await store.remove(id)
+    throw new NotifierError('key_limit_reached', { details: { limit: MOST_KEYS } })
   }
 
   async function remove(id: string): Promise<void> {

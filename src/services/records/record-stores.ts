@@ -118,8 +118,9 @@ export function createRecordStores(records: Records, budgetOf: BudgetOf): Record
 function storageQuotaExceeded(used: number, limit: number): NotifierError {
   return new NotifierError('storage_quota_exceeded', {
     message:
-      `With this the organization would store more than the ${limit} bytes of its plan; it stores ${used}. Delete templates, ` +
-      'layouts, messages, preferences or uploads that are not needed, or upgrade the plan. An upload stays as long as a stored mail names it.',
+      `With this the organization would store more than the ${limit} bytes of its plan; it stores ${used}. Delete drafts, ` +
+      'uploads, keys or categories that are not needed, or upgrade the plan. Templates, layouts, partials and messages give ' +
+      'little back: their versions stay. An upload stays as long as a stored mail names it.',
     details: { resource: 'stored_bytes', limit, used },
   })
 }

@@ -89,6 +89,24 @@ describe('API keys', () => {
     await notifier.stop()
   })
 
+  it('are at most 1,000 per organization, also of concurrent creations', async () => {
+    const { notifier } = await start()
+    await notifier.organizations.create({ id: 'org_a', name: 'A' })
+    const create = (of = notifier.organization('org_a')) =>
+      of.apiKeys.create({ name: 'x', permission: 'Write' })
+    await Promise.all(Array.from({ length: 995 }, () => create()))
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => create()))
+    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+    const error = { code: 'key_limit_reached', status: 409, details: { limit: 1_000 } }
+    expect(refused).toMatchObject([error, error, error, error, error])
+    const [kept] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    await notifier.organization('org_a').apiKeys.delete(kept?.id ?? '')
+    await create()
+    await expect(create()).rejects.toMatchObject(error)
+    await create(notifier.organization('org_default'))
+    await notifier.stop()
+  })
+
   it('tell when they were last used, which is recorded in sets and seldom', async () => {
     const { clock, notifier, marked } = await start()
     const [a, b, unused] = await Promise.all(

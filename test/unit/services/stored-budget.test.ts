@@ -66,6 +66,18 @@ describe('an organization that stores as much as its plan allows', () => {
     expect(await used()).toBeLessThan(before)
   })
 
+  it('can still replace its keys, and reads what gives bytes back', async () => {
+    const { tenant, used } = await full()
+    const old = await tenant.apiKeys.create({ name: 'old', permission: 'Write' })
+    const before = await used()
+    expect(before).toBeGreaterThan(LIMIT)
+    await tenant.apiKeys.create({ name: 'new', permission: 'Write' })
+    await tenant.apiKeys.delete(old.id)
+    expect(await used()).toBe(before)
+    const refused = tenant.templates.create({ name: 'more', channel: 'email', body: 'Hi' })
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('their versions stay') })
+  })
+
   it('sees in its limits what is left', async () => {
     const { tenant, notifier, used } = await full()
     const limit = LIMIT
