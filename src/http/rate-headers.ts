@@ -12,7 +12,7 @@ export function addRateHeaders(headers: Record<string, string>, state: RateLimit
 /** The limit in the details of a refusal. Null: no limit refused the request. */
 export function refusingLimit({ status, details }: NotifierError): RateLimitState | null {
   if (status !== 429 || details === undefined) return null
-  const { resource, limit, resetAt } = details
+  const { resource, limit, remaining, resetAt } = details
   if (typeof resource !== 'string' || typeof limit !== 'number' || typeof resetAt !== 'number') return null
-  return { resource, limit, remaining: 0, resetAt }
+  return { resource, limit, remaining: typeof remaining === 'number' ? remaining : 0, resetAt }
 }

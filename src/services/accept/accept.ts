@@ -14,6 +14,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { inCode } from '../code-templates/code-templates.ts'
 import { fingerprint } from '../fingerprint.ts'
+import type { Shortfall } from '../limits/limit-error.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import { exampleUrls } from '../links/links.ts'
 import type { Organizations } from '../organizations/organizations.ts'
@@ -204,7 +205,7 @@ export function createAccept(
     if (record !== null) return replayedSend(record)
     const group = await wanted(unit, organizationId, await judge())
     const grant = await limits.take(organizationId, hourly(group))
-    if (grant.refusal !== null) throw await refunded(grant, grant.refusal)
+    if (grant.refusal !== null) throw await refunded(grant, grant.refusal(shortfallOf(group, 0, grant)))
     const result = resultOf(group, how.clock.now())
     const notifications = traced(group, span)
     const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
@@ -244,20 +245,23 @@ export function createAccept(
     if (known !== null) return batchResult(known)
     const whole = await lookedUp(parsed, organizationId, unit)
     const judged = await judgeBatch(whole, organizationId, unit, how)
-    const grant = await limits.take(organizationId, hourly(judged.notifications))
-    const { granted, refusal } = grant
-    const going = judged.notifications.slice(0, admittedOf(judged.notifications, granted, hourlyUnits))
+    const all = judged.notifications
+    const grant = await limits.take(organizationId, hourly(all))
+    const fitting = admittedOf(all, grant.granted, hourlyUnits)
+    const going = all.slice(0, fitting)
     const notifications = traced(going, span)
     const now = how.clock.now()
     const result: BatchRecord = {
       size: parsed.size,
       errors: judged.errors,
       items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
-      ...(refusal === null ? {} : { overHour: itemError(refusal) }),
+      ...(grant.refusal === null
+        ? {}
+        : { overHour: itemError(grant.refusal(shortfallOf(all, fitting, grant))) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota refused all: a repetition does nothing twice.
-    const refused = going.length === 0 && judged.notifications.length > 0
+    const refused = going.length === 0 && all.length > 0
     const record = recordFor(refused ? null : use, result)
     const answer = await store(call, grant, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
@@ -321,9 +325,9 @@ export function createAccept(
       const prepared = await prepare(unit, input, organizationId)
       const [notification] = prepared
       const group = await wanted(unit, organizationId, prepared)
-      const { refusal, quota } = await limits.peek(organizationId, hourly(group))
-      if (refusal !== null) throw refusal
-      await assertStorable(organizationId, group, quota)
+      const hour = await limits.peek(organizationId, hourly(group))
+      if (hour.refusal !== null) throw hour.refusal(shortfallOf(group, 0, hour))
+      await assertStorable(organizationId, group, hour.quota)
       const { channel, to, content } = notification
       const template = 'body' in content ? null : await how.compiled.load(content.template)
       const kind = kindOf(notification)
@@ -363,6 +367,13 @@ export function createAccept(
 /** What notifications count for against the hourly limit. */
 function hourly(notifications: readonly NewNotification[]): number {
   return countedOf(notifications, notifications.length, hourlyUnits)
+}
+
+/** What the first notification or group needs that the hourly limit does not grant. */
+function shortfallOf(all: readonly NewNotification[], fitting: number, { granted }: Grant): Shortfall {
+  const groupId = all[fitting]?.groupId ?? null
+  const first = all.filter((one, at) => at === fitting || (groupId !== null && one.groupId === groupId))
+  return { needed: hourly(first), remaining: granted - countedOf(all, fitting, hourlyUnits) }
 }
 
 function idempotentUse(

@@ -1,15 +1,31 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { RateLimitState } from './records.ts'
 
-/** The error of a limit. `details` names the limit as the headers do. */
-export function limitError(state: RateLimitState, retryAfterMs: number): NotifierError {
+/** What the first notification needs that does not fit. */
+export interface Shortfall {
+  /** Units that it counts for: one for each address and copy. */
+  readonly needed: number
+  /** Units that are left. */
+  readonly remaining: number
+}
+
+/** The error of a limit. `details` names the limit as the headers do. @param short absent: nothing is left */
+export function limitError(state: RateLimitState, retryAfterMs: number, short?: Shortfall): NotifierError {
   const code =
     state.resource === 'monthly_notifications' ? 'notification_quota_exceeded' : 'rate_limit_exceeded'
   return new NotifierError(code, {
-    message: MESSAGES[state.resource] ?? `The limit "${state.resource}" of ${state.limit} is used up.`,
+    message: messageOf(state, short),
     retryAfterMs,
-    details: { ...state, remaining: 0 },
+    details: { ...state, remaining: 0, ...short },
   })
+}
+
+function messageOf({ resource, limit }: RateLimitState, short: Shortfall | undefined): string {
+  if (short === undefined || short.needed <= 1)
+    return MESSAGES[resource] ?? `The limit "${resource}" of ${limit} is used up.`
+  const { needed, remaining } = short
+  const later = needed > limit ? 'Send' : 'Wait, or send'
+  return `${remaining} of ${limit} notifications are left within the hour, and the first that does not fit counts as ${needed}, one for each address and copy. ${later} it to fewer.`
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {

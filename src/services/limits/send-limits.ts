@@ -2,7 +2,7 @@ import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AcceptRequest } from '../../ports/storage/accept.ts'
-import { limitError } from './limit-error.ts'
+import { limitError, type Shortfall } from './limit-error.ts'
 import type { PlanFinder } from './plan-of.ts'
 import { hourlyCheck, stateOf } from './request-limits.ts'
 
@@ -20,7 +20,7 @@ export interface Grant {
   /** Number of granted notifications. */
   readonly granted: number
   /** The error of the others. Null: all were granted. */
-  readonly refusal: NotifierError | null
+  readonly refusal: ((short: Shortfall) => NotifierError) | null
   /** The monthly quota for the accept. */
   readonly quota: Pick<AcceptRequest, 'quota'>
   /** Returns granted units to the hourly limit, because they were not stored. */
@@ -50,7 +50,8 @@ export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock:
     if (state.granted === cost) return { granted: cost, refusal: null, quota, refund }
     // Some were granted: the next may go when the oldest unit expires.
     const retryAfterMs = state.granted === 0 ? state.retryAfterMs : state.resetInMs
-    const refusal = limitError(stateOf('hourly_notifications', limit, state, clock), retryAfterMs)
+    const refusal = (short: Shortfall) =>
+      limitError(stateOf('hourly_notifications', limit, state, clock), retryAfterMs, short)
     return { granted: state.granted, refusal, quota, refund }
   }
 

@@ -35,6 +35,37 @@ async function start(plan: Partial<Plan>) {
   }
 }
 
+it('says what does not fit within the hour, and what is left', async () => {
+  const { tenant } = await start({ notificationsPerHour: 15 })
+  const mail = {
+    channel: 'email',
+    to: 'ada@example.com',
+    body: 'Hi',
+    email: { cc: 'b@example.com' },
+  } as const
+  const { items } = await tenant.sendBatch([to('a'), mail, to('b'), mail])
+  const short = { code: 'rate_limit_exceeded', details: { needed: 10, remaining: 3, limit: 15 } }
+  const error = {
+    ...short,
+    message:
+      '3 of 15 notifications are left within the hour, and the first that does not fit counts as 10, one for each address and copy. Wait, or send it to fewer.',
+  }
+  expect(items.slice(2)).toMatchObject([{ error }, { error }])
+  await expect(tenant.send(to('c'))).rejects.toMatchObject(short)
+  await expect(tenant.validate(to('c'))).rejects.toMatchObject(short)
+  const cc = Array.from({ length: 19 }, (_, at) => `${at}@example.com`)
+  await expect(tenant.send({ ...mail, email: { cc } })).rejects.toMatchObject({
+    message: expect.stringMatching(/counts as 20, .*\. Send it to fewer\.$/),
+  })
+  await tenant.send({
+    channel: 'email',
+    to: 'ada@example.com',
+    body: 'Hi',
+    email: { cc: ['b@example.com', 'c@example.com'] },
+  })
+  await expect(tenant.send(mail)).rejects.toMatchObject({ details: { needed: 2, remaining: 0 } })
+})
+
 describe.each([
   ['notificationsPerHour', 'rate_limit_exceeded'],
   ['notificationsPerMonth', 'notification_quota_exceeded'],
