@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ZodObject } from 'zod'
+import { emailParts } from '../../../src/channels/email-parts.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { perMinutePlans } from '../../../src/domain/plans.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
@@ -253,6 +255,17 @@ describe('a field of a message that belongs elsewhere', () => {
       details: { field },
     }
     await expect((await start()).send(message)).rejects.toMatchObject(expected)
+  })
+
+  it('is any field of "email", also where other unknown fields are ignored', async () => {
+    const notifier = await start()
+    const names = Object.keys((emailParts as unknown as ZodObject).shape)
+    expect(names).toContain('inReplyTo')
+    for (const name of names)
+      await expect(
+        notifier.send({ ...mail, [name]: 'x' } as never, { strict: false }),
+        name,
+      ).rejects.toMatchObject({ details: { field: name }, message: expect.stringContaining('in "email"') })
   })
 
   it('is refused where other unknown fields are ignored', async () => {
