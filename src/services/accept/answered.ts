@@ -2,6 +2,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import { partsFor } from '../channels/parts-of.ts'
 import type { ParsedBatch } from './batch.ts'
 import { itemError } from './batch-record.ts'
 
@@ -26,7 +27,7 @@ export function createAnswered({ known }: Kinds): Answered {
 
   function answerIn(input: ParsedSend): Answer | undefined {
     for (const { name: channel, answers } of kinds) {
-      const parts = input[channel]
+      const parts = partsFor(channel, input)
       const id = parts === undefined ? undefined : answers?.(parts)
       if (id !== undefined) return { channel, id }
     }

@@ -5,6 +5,7 @@ import { filesOf, isNamedUpload } from '../../domain/named-uploads.ts'
 import type { UploadValue } from '../../domain/upload.ts'
 import { findUploads } from '../attachments/contents.ts'
 import type { Kinds } from '../channels/kinds.ts'
+import { partsFor } from '../channels/parts-of.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import type { ParsedBatch } from './batch.ts'
 import { itemError } from './batch-record.ts'
@@ -41,7 +42,7 @@ export function createNamedUploads({ known }: Kinds): NamedUploads {
 
   function namingOf(index: number, input: ParsedSend): Naming | undefined {
     for (const { name, maxBytes } of channels) {
-      const files: readonly GivenFile[] = filesOf(input[name])
+      const files: readonly GivenFile[] = filesOf(partsFor(name, input))
       if (files.some(isNamedUpload)) return { index, input, channel: name, maxBytes, files }
     }
     return undefined

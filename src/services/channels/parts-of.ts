@@ -1,5 +1,6 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { ParsedSend } from '../../domain/input/send.ts'
 import type { Kinds } from './kinds.ts'
 
 /**
@@ -20,4 +21,10 @@ export function partsOf(
     })
   }
   return kind.parts === undefined ? undefined : input[kind.name]
+}
+
+/** What a message gives for a channel. Undefined: nothing, or it names another channel, which is a fault of its own. */
+export function partsFor(name: string, input: ParsedSend): unknown {
+  const { channel = name } = input
+  return channel === name ? input[name] : undefined
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PartsRefusal } from '../../../src/ports/provider.ts'
 import { type RecordingProviderOptions, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { deliveryWorld } from '../../support/delivery-world.ts'
-import { mail } from '../../support/notifier-world.ts'
+import { mail, notifierWorld } from '../../support/notifier-world.ts'
 
 /* What providers say about the parts of a message: at accept, and before each attempt. */
 
@@ -89,3 +89,17 @@ describe('providers that refuse the parts of a message', () => {
 function assertNever(): never {
   throw new Error('broken')
 }
+
+describe('parts for another channel', () => {
+  it.each([{ inReplyTo: 'notif_none' }, { attachments: [{ id: 'att_none' }] }])(
+    'are refused as such, before what %j names is looked up',
+    async (email) => {
+      const notifier = await notifierWorld().start({ channels: { sms: recordingProvider() } })
+      const message = { channel: 'sms', to: '+4366412345678', body: 'Hi', email } as never
+      const error = { code: 'invalid_parameter', details: { field: 'email', channel: 'sms' } }
+      await expect(notifier.send(message)).rejects.toMatchObject(error)
+      await expect(notifier.validate(message)).rejects.toMatchObject(error)
+      expect((await notifier.sendBatch([message])).items).toMatchObject([{ error }])
+    },
+  )
+})
