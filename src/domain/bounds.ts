@@ -74,7 +74,7 @@ export const HIGHEST_BOUNDS: Bounds = boundsBy(([, highest]) => highest)
 
 /**
  * @param unit what is counted: `bytes`
- * @throws NotifierError `invalid_parameter` with the size, the bound and its option
+ * @throws NotifierError `invalid_parameter` with the size, the bound, its option and what to do
  */
 export function assertWithin(
   field: string,
@@ -86,7 +86,7 @@ export function assertWithin(
   const most = bounds[bound]
   if (size <= most) return
   throw new NotifierError('invalid_parameter', {
-    message: `"${field}" has ${counted(size)} ${unit}; the option "bounds.${bound}" of the service allows ${counted(most)}.`,
+    message: `"${field}" has ${counted(size)} ${unit}; the option "bounds.${bound}" of the service allows ${counted(most)}. Shorten it, or raise the option.`,
     details: { field, size, most, option: `bounds.${bound}` },
   })
 }

@@ -29,7 +29,7 @@ async function htmlOf(source: string, markup: Markup, bounds: Bounds, locale = '
   const size = bytesOf(html)
   if (size <= bounds.textBytes) return html
   throw new NotifierError('invalid_template', {
-    message: `The MJML${locale === '' ? '' : ` of the locale ${locale}`} makes ${counted(size)} bytes of HTML; the option "bounds.textBytes" allows ${counted(bounds.textBytes)}.`,
+    message: `The MJML${locale === '' ? '' : ` of the locale ${locale}`} makes ${counted(size)} bytes of HTML; the option "bounds.textBytes" allows ${counted(bounds.textBytes)}. Shorten it, or raise the option.`,
     details: { field: 'mjml' },
   })
 }

@@ -169,7 +169,7 @@ function sound({ template, field, what }: CodePart, text: string, { textBytes }:
   const size = bytesOf(text)
   if (size > textBytes) {
     throw new NotifierError('message_too_large', {
-      message: `${what} of the template "${template}" returned ${counted(size)} bytes; the option "bounds.textBytes" allows ${counted(textBytes)}.`,
+      message: `${what} of the template "${template}" returned ${counted(size)} bytes; the option "bounds.textBytes" allows ${counted(textBytes)}. Shorten it, or raise the option.`,
       details: { template, field },
     })
   }

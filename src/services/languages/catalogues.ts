@@ -23,7 +23,7 @@ import {
   catalogueVersionKind,
   insertCatalogue,
 } from './kind.ts'
-import { type Formatting, loadFormatting } from './message-format.ts'
+import { assertMessageSize, type Formatting, loadFormatting } from './message-format.ts'
 import type { CatalogueRecord, CatalogueSummary } from './records.ts'
 import type { Catalogues } from './tenant.ts'
 
@@ -149,13 +149,15 @@ export function* assertMessages(
   bounds: Bounds,
 ): Steps<void> {
   for (const [key, message] of Object.entries(messages)) {
+    const field = `messages.${key}`
+    assertMessageSize(field, message, bounds)
     try {
-      check(message, locale, bounds)
+      check(message, locale)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       throw new NotifierError('invalid_parameter', {
-        message: `"messages.${key}": must be a message in ICU MessageFormat, such as "Hello {name}" (${reason.slice(0, 200)}).`,
-        details: { field: `messages.${key}` },
+        message: `"${field}": must be a message in ICU MessageFormat, such as "Hello {name}" (${reason.slice(0, 200)}).`,
+        details: { field },
       })
     }
     yield

@@ -1,5 +1,5 @@
 import type { IntlMessageFormat } from 'intl-messageformat'
-import { type Bounds, counted } from '../../domain/bounds.ts'
+import { assertWithin, type Bounds } from '../../domain/bounds.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { tokensIn } from '../../domain/input/catalogue.ts'
 import {
@@ -16,12 +16,8 @@ type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 export interface Formatting {
   /** @throws Error for a malformed message, or one with a format that does not exist */
   compile(source: string, locale: string): CatalogueMessage
-  /**
-   * Checks a message before it is stored: its size before it is read, which is expensive.
-   *
-   * @throws Error for what `compile` refuses, a message beyond the bounds, or a format that does not exist
-   */
-  check(source: string, locale: string, bounds: MessageBounds): void
+  /** Checks a message before it is stored. @throws Error for what `compile` refuses, or a format that does not exist */
+  check(source: string, locale: string): void
   /** The best match; null: none. */
   best(locale: string, among: readonly string[]): string | null
 }
@@ -41,8 +37,7 @@ async function load(): Promise<Formatting> {
   ])
   return {
     compile: (source, locale) => compile(Format, source, locale),
-    check(source, locale, bounds) {
-      assertSize(source, bounds)
+    check(source, locale) {
       compile(Format, source, locale, assertFormats)
     },
     best(locale, among) {
@@ -67,19 +62,15 @@ const TYPES: Readonly<Record<number, MessageArgument['type']>> = {
   6: 'number',
 }
 
-type MessageBounds = Pick<Bounds, 'messageCharacters' | 'messageTokens'>
-
-/** @throws Error */
-function assertSize(source: string, { messageCharacters, messageTokens }: MessageBounds): void {
-  if (source.length > messageCharacters)
-    throw new Error(
-      `it has ${counted(source.length)} characters; "bounds.messageCharacters" allows ${counted(messageCharacters)}`,
-    )
-  const tokens = tokensIn(source)
-  if (tokens > messageTokens)
-    throw new Error(
-      `it has ${counted(tokens)} arguments, number signs, branches and words of formats; "bounds.messageTokens" allows ${counted(messageTokens)}`,
-    )
+/**
+ * Checks the size of a message before it is read, which is expensive.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function assertMessageSize(field: string, source: string, bounds: Bounds): void {
+  assertWithin(field, source.length, 'messageCharacters', 'characters', bounds)
+  const tokens = 'arguments, number signs, branches and words of formats'
+  assertWithin(field, tokensIn(source), 'messageTokens', tokens, bounds)
 }
 
 /** @throws Error for a format that does not exist */

@@ -69,7 +69,7 @@ describe('a message', () => {
   it('says what it has, what may be, and who decides', async () => {
     const notifier = await start()
     await expect(notifier.send({ channel: 'email', to, text: 'x'.repeat(262_145) })).rejects.toThrow(
-      '"text" has 262,145 bytes; the option "bounds.textBytes" of the service allows 262,144.',
+      '"text" has 262,145 bytes; the option "bounds.textBytes" of the service allows 262,144. Shorten it, or raise the option.',
     )
   })
 
@@ -224,20 +224,25 @@ describe('a catalogue', () => {
     [
       'characters',
       `{${' '.repeat(2_000)}`,
-      'it has 2,001 characters; "bounds.messageCharacters" allows 2,000',
+      '"messages.k" has 2,001 characters; the option "bounds.messageCharacters" of the service allows 2,000. Shorten it, or raise the option.',
     ],
     [
       'arguments',
       `${'{a}'.repeat(100)}{`,
-      'it has 101 arguments, number signs, branches and words of formats',
+      '"messages.k" has 101 arguments, number signs, branches and words of formats',
     ],
-    ['number signs', `{n, plural, other {${'#'.repeat(100)}`, 'it has 102 arguments'],
-    ['words of a format', `{n, number, ::${'percent '.repeat(100)}`, 'it has 101 arguments'],
-    ['a nested plural', '{n, plural, other {'.repeat(51), 'it has 102 arguments'],
+    ['number signs', `{n, plural, other {${'#'.repeat(100)}`, '"messages.k" has 102 arguments'],
+    ['words of a format', `{n, number, ::${'percent '.repeat(100)}`, '"messages.k" has 101 arguments'],
+    ['a nested plural', '{n, plural, other {'.repeat(51), '"messages.k" has 102 arguments'],
   ])('refuses too many %s before a message is read', async (_what, message, reason) => {
     const { messages } = await start()
     // Nobody has seen that it is not closed.
-    await expect(messages.put('de', { k: message })).rejects.toThrow(reason)
+    const details = { field: 'messages.k', size: expect.any(Number), most: expect.any(Number) }
+    await expect(messages.put('de', { k: message })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      message: expect.stringContaining(reason),
+      details,
+    })
   })
 
   it('has a bound for its locales', async () => {
@@ -257,7 +262,7 @@ describe('a catalogue', () => {
       '"bounds.catalogueMessages"',
     )
     const notifier = created({ de: { a: '{n}{n}' } }, { messageTokens: 1 })
-    await expect(notifier.start()).rejects.toThrow('"bounds.messageTokens" allows 1')
+    await expect(notifier.start()).rejects.toThrow('"bounds.messageTokens" of the service allows 1.')
   })
 
   it('has few different formats in one template', async () => {

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DEFAULT_BOUNDS } from '../../../src/domain/bounds.ts'
 import { type Formatting, loadFormatting } from '../../../src/services/languages/message-format.ts'
 
 let formatting: Formatting
@@ -9,7 +8,7 @@ beforeAll(async () => {
 
 function shown(format: string, value: unknown, locale = 'en'): string {
   const message = `{v, ${format}}`
-  formatting.check(message, locale, DEFAULT_BOUNDS)
+  formatting.check(message, locale)
   const text = formatting.compile(message, locale).format(() => value, String, 'UTC')
   return text.replaceAll(/[\u00a0\u202f]/g, ' ')
 }
@@ -103,7 +102,7 @@ describe('a skeleton with a word that is not supported is refused, and the word 
     ...['0'.repeat(30), `.${'0'.repeat(200)}`, '__proto__', 'constructor'],
   ])('::%s', (word) => {
     for (const skeleton of [word, `currency/EUR ${word}`, `${word} .00`])
-      expect(() => formatting.check(`{v, number, ::${skeleton}}`, 'en', DEFAULT_BOUNDS)).toThrow(
+      expect(() => formatting.check(`{v, number, ::${skeleton}}`, 'en')).toThrow(
         `the format "${word}" is not supported`,
       )
   })
@@ -118,7 +117,7 @@ describe('a skeleton with a word that is not supported is refused, and the word 
     ['-', '-'],
   ])('of a date: ::%s', (skeleton, field) => {
     for (const type of ['date', 'time'])
-      expect(() => formatting.check(`{v, ${type}, ::${skeleton}}`, 'en', DEFAULT_BOUNDS)).toThrow(
+      expect(() => formatting.check(`{v, ${type}, ::${skeleton}}`, 'en')).toThrow(
         `the format "${field}" of a date is not supported`,
       )
   })
