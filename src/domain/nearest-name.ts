@@ -9,10 +9,13 @@ const LONGEST = 50
  */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > LONGEST) return null
+  const lower = name.toLowerCase()
   let nearest: string | null = null
   let fewest = MOST_EDITS + 1
   for (const candidate of known) {
-    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase())
+    // Each edit changes the length by at most one.
+    if (Math.abs(candidate.length - name.length) >= fewest) continue
+    const edits = editsBetween(lower, candidate.toLowerCase(), fewest)
     if (edits >= fewest || edits * 2 >= candidate.length) continue
     fewest = edits
     nearest = candidate
@@ -20,8 +23,8 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return nearest
 }
 
-/** Optimal string alignment distance. */
-function editsBetween(from: string, to: string): number {
+/** Optimal string alignment distance, or at least `most` if it is no less than that. */
+function editsBetween(from: string, to: string, most: number): number {
   let older: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let row = 1; row <= from.length; row += 1) {
@@ -35,6 +38,7 @@ function editsBetween(from: string, to: string): number {
       }
       next.push(edits)
     }
+    if (Math.min(...next) >= most) return most
     older = last
     last = next
   }

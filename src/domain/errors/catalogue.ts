@@ -405,3 +405,8 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = Object.fromEntrie
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value)
 }
+
+/** The message of an error that has none of its own: the fault and the remedy. */
+export function standardMessage(code: ErrorCode): string {
+  return `${ERRORS[code].message} ${ERRORS[code].action}`
+}

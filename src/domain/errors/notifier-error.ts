@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from './catalogue.ts'
+import { ERRORS, type ErrorCode, standardMessage } from './catalogue.ts'
 
 /** Fields of a {@link NotifierError} besides its code. */
 export interface NotifierErrorOptions {
@@ -24,7 +24,7 @@ export class NotifierError extends Error {
 
   constructor(code: ErrorCode, options: NotifierErrorOptions = {}) {
     super(
-      options.message ?? `${ERRORS[code].message} ${ERRORS[code].action}`,
+      options.message ?? standardMessage(code),
       options.cause === undefined ? undefined : { cause: options.cause },
     )
     this.code = code

@@ -58,16 +58,18 @@ export function assertKnownFields(
   which: 'all' | 'misplaced' = 'all',
 ): void {
   if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return
+  const all = Object.keys(input).filter((name) => !Object.hasOwn(schema.shape, name))
+  if (all.length === 0) return
   const expected = Object.keys(schema.shape)
   const places = placesFor(schema)
-  const all = Object.keys(input).filter((name) => !Object.hasOwn(schema.shape, name))
-  const unknown =
-    which === 'all' ? all : misplacedOf(all, places, 'recipient' in schema.shape ? expected : [])
+  const nearest = comparing(expected)
+  const isSend = 'recipient' in schema.shape
+  const unknown = which === 'all' ? all : misplacedOf(all, places, isSend ? nearest : () => null)
   if (unknown.length === 0) return
   const names = unknown.slice(0, MOST_NAMES).map(shortName)
   const title = unknown.length === 1 ? 'Unknown field' : 'Unknown fields'
   throw new NotifierError('invalid_parameter', {
-    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, expected)}`,
+    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, nearest)}`,
     details: { field: names[0], fields: names, expected },
   })
 }
@@ -80,26 +82,36 @@ function placesFor({ shape }: z.ZodObject): ReadonlyMap<string, string> {
 /** Most names that are compared with the known ones: an input may have a hundred thousand. */
 const MOST_COMPARED = 50
 
+type Nearest = (name: string) => string | null
+
+/** Compares each name once. */
+function comparing(known: readonly string[]): Nearest {
+  const compared = new Map<string, string | null>()
+  return (name) => {
+    const earlier = compared.get(name)
+    if (earlier !== undefined) return earlier
+    const nearest = nearestName(name, known)
+    compared.set(name, nearest)
+    return nearest
+  }
+}
+
 function misplacedOf(
   unknown: readonly string[],
   places: ReadonlyMap<string, string>,
-  known: readonly string[],
+  nearest: Nearest,
 ): readonly string[] {
-  const misspelt = unknown.slice(0, MOST_COMPARED).filter((name) => nearestName(name, known) !== null)
+  const misspelt = unknown.slice(0, MOST_COMPARED).filter((name) => nearest(name) !== null)
   return unknown.filter((name) => places.has(name) || misspelt.includes(name))
 }
 
-function hintsOf(
-  names: readonly string[],
-  places: ReadonlyMap<string, string>,
-  known: readonly string[],
-): string {
+function hintsOf(names: readonly string[], places: ReadonlyMap<string, string>, nearest: Nearest): string {
   return names
     .map((name) => {
       const place = name === 'organizationId' ? ORGANIZATION : places.get(name)
       if (place !== undefined) return ` "${name}": ${place}.`
-      const nearest = nearestName(name, known)
-      return nearest === null ? '' : ` "${name}": did you mean "${nearest}"?`
+      const known = nearest(name)
+      return known === null ? '' : ` "${name}": did you mean "${known}"?`
     })
     .join('')
 }

@@ -28,9 +28,10 @@ import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
 import { createAnswered } from './answered.ts'
 import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
-import { type BatchRecord, batchResult, itemError, itemOf, toBatchResult } from './batch-record.ts'
+import { type BatchRecord, batchResult, itemOf, toBatchResult } from './batch-record.ts'
 import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
+import { itemError } from './item-errors.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
@@ -253,7 +254,7 @@ export function createAccept(
     const now = how.clock.now()
     const result: BatchRecord = {
       size: parsed.size,
-      errors: judged.errors,
+      errors: judged.errors.all,
       items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
       ...(grant.refusal === null
         ? {}
@@ -261,8 +262,7 @@ export function createAccept(
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota refused all: a repetition does nothing twice.
-    const refused = going.length === 0 && all.length > 0
-    const record = recordFor(refused ? null : use, result)
+    const record = recordFor(going.length === 0 ? null : use, result)
     const answer = await store(call, grant, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)

@@ -4,7 +4,6 @@ import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { partsFor } from '../channels/parts-of.ts'
 import type { ParsedBatch } from './batch.ts'
-import { itemError } from './batch-record.ts'
 
 /** Looks up the notifications that messages answer, before the messages are judged. */
 export interface Answered {
@@ -46,11 +45,11 @@ export function createAnswered({ known }: Kinds): Answered {
       const answers = parsed.inputs.flatMap(([, input]) => answerIn(input) ?? [])
       if (answers.length === 0) return undefined
       return existing(answers, organizationId, reads).then((found) => {
-        const errors = [...parsed.errors]
+        const errors = parsed.errors.copy()
         const inputs = parsed.inputs.filter(([index, input]) => {
           const answer = answerIn(input)
           if (answer === undefined || found.has(keyOf(answer))) return true
-          errors.push([index, itemError(unknown(answer))])
+          errors.add(index, unknown(answer))
           return false
         })
         return { ...parsed, inputs, errors }

@@ -1,6 +1,10 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Category } from '../../domain/preferences/category.ts'
 import type { Template } from '../../domain/template/template.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/category-finder.ts'
+
+/** Messages of a batch whose unknown category is compared with the known ones: there may be ten thousand. */
+const MOST_COMPARED = 100
 
 /** The categories of a batch. */
 export interface BatchCategories {
@@ -18,6 +22,7 @@ export interface BatchCategories {
 export function createBatchCategories(finder: CategoryFinder, organizationId: string): BatchCategories {
   const known = new Map<string, Category | null>()
   let all: readonly Category[] = []
+  let unknown = 0
   return {
     async prepare(ids) {
       const news = [...new Set(ids)].filter((id): id is string => typeof id === 'string' && !known.has(id))
@@ -30,6 +35,8 @@ export function createBatchCategories(finder: CategoryFinder, organizationId: st
       if (id === null) return finder.default
       const category = known.get(id)
       if (category) return category
+      unknown += 1
+      if (unknown > MOST_COMPARED) throw new NotifierError('unknown_category')
       throw unknownCategory(id, all, undefined, template)
     },
   }

@@ -1,6 +1,7 @@
-import type { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { standardMessage } from '../../domain/errors/catalogue.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { RecordedError } from './item-errors.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { BatchItem, BatchResult, ItemError } from './records.ts'
  */
 export interface BatchRecord {
   readonly size: number
-  readonly errors: readonly (readonly [index: number, error: ItemError])[]
+  readonly errors: readonly RecordedError[]
   readonly items: readonly RecordedItem[]
   readonly overHour?: ItemError
   readonly overMonth: ItemError
@@ -43,7 +44,7 @@ export function toBatchResult(
   replayed: boolean,
 ): BatchResult {
   const { size, overMonth, overHour = overMonth } = record
-  const errors = new Map(record.errors)
+  const errors = errorsOf(record)
   const items: BatchItem[] = []
   let next = 0
   let accepted = 0
@@ -72,7 +73,12 @@ export function toBatchResult(
   }
 }
 
-/** The error of an item as answered and recorded. */
-export function itemError({ code, message, details }: NotifierError): ItemError {
-  return { code, message, ...(details === undefined ? {} : { details }) }
+/** Whole errors, by index. */
+function errorsOf({ errors }: BatchRecord): ReadonlyMap<number, ItemError> {
+  return new Map(
+    errors.map(([index, error]) => [
+      index,
+      typeof error === 'string' ? { code: error, message: standardMessage(error) } : error,
+    ]),
+  )
 }

@@ -13,7 +13,6 @@ import { notResolvable } from '../recipients/addressed.ts'
 import { localeOf } from '../recipients/language.ts'
 import type { FoundPerson } from '../recipients/people.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
-import { itemError } from './batch-record.ts'
 import {
   assertAnswering,
   type BatchInputs,
@@ -25,10 +24,10 @@ import {
   type Spent,
 } from './batch-templates.ts'
 import { heeding } from './heeding.ts'
+import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Group, type Preparation, prepareSend } from './prepare.ts'
-import type { ItemError } from './records.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** Most messages in one batch. */
@@ -50,7 +49,7 @@ export function assertBatch(messages: unknown): asserts messages is readonly unk
 export interface ParsedBatch {
   readonly size: number
   readonly inputs: BatchInputs
-  readonly errors: readonly [index: number, error: ItemError][]
+  readonly errors: ItemErrors
   /**
    * Identifies the batch: a fingerprint of each parsed message, or of the raw one if it is invalid. Empty without an
    * idempotency key.
@@ -73,7 +72,7 @@ export async function parseBatch(
   share: RunInSlices,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
-  const errors: [number, ItemError][] = []
+  const errors = createItemErrors()
   const request: string[] = []
   await inShare(messages.entries(), share, ([index, message]) => {
     let understood: unknown = message
@@ -96,8 +95,8 @@ export async function judgeBatch(
   organizationId: string,
   { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
   how: Preparation,
-): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
-  const errors = [...refused]
+): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
+  const errors = refused.copy()
   const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
   const prepared: [number, Group][] = []
   function keep(index: number, group: Group): void {
@@ -154,7 +153,7 @@ type Prepared = readonly [index: number, group: Group]
 async function permittedOf(
   prepared: readonly Prepared[],
   organizationId: string,
-  errors: [number, ItemError][],
+  errors: ItemErrors,
   how: Preparation,
 ): Promise<readonly Prepared[]> {
   const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
@@ -244,20 +243,12 @@ async function inShare<Item>(
 }
 
 /** Judges one item. An error of the item is its answer; others are thrown. */
-function attempt(index: number, errors: [number, ItemError][], judge: () => undefined): void
-function attempt(
-  index: number,
-  errors: [number, ItemError][],
-  judge: () => void | Promise<void>,
-): void | Promise<void>
-function attempt(
-  index: number,
-  errors: [number, ItemError][],
-  judge: () => void | Promise<void>,
-): void | Promise<void> {
+function attempt(index: number, errors: ItemErrors, judge: () => undefined): void
+function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void>
+function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void> {
   function refuse(error: unknown): void {
     if (!isNotifierError(error)) throw error
-    errors.push([index, itemError(error)])
+    errors.add(index, error)
   }
   try {
     return judge()?.catch(refuse)

@@ -8,7 +8,6 @@ import type { Kinds } from '../channels/kinds.ts'
 import { partsFor } from '../channels/parts-of.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import type { ParsedBatch } from './batch.ts'
-import { itemError } from './batch-record.ts'
 
 type Inputs = ParsedBatch['inputs']
 
@@ -70,10 +69,10 @@ type Found = ReadonlyMap<number, ParsedSend | NotifierError>
 
 function withUploads(parsed: ParsedBatch, found: Found): ParsedBatch {
   const inputs: Inputs[number][] = []
-  const errors = [...parsed.errors]
+  const errors = parsed.errors.copy()
   for (const [index, input] of parsed.inputs) {
     const whole = found.get(index) ?? input
-    if (whole instanceof NotifierError) errors.push([index, itemError(whole)])
+    if (whole instanceof NotifierError) errors.add(index, whole)
     else inputs.push([index, whole])
   }
   return { ...parsed, inputs, errors }

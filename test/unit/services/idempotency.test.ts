@@ -201,6 +201,23 @@ describe('an idempotency key', () => {
     expect((await notifier.send(mail, { idempotencyKey: 'k' })).replayed).toBe(false)
   })
 
+  it('of a batch with no valid message is free again', async () => {
+    const { notifier } = await start()
+    const send = (to: string) =>
+      notifier.sendBatch(
+        [
+          { ...mail, to },
+          { ...mail, to: '' },
+        ],
+        { idempotencyKey: 'k' },
+      )
+    expect(await send('nobody')).toMatchObject({ accepted: 0, rejected: 2, replayed: false })
+    expect(await send('nobody')).toMatchObject({ accepted: 0, rejected: 2, replayed: false })
+    const sent = await send(mail.to)
+    expect(sent).toMatchObject({ accepted: 1, rejected: 1, replayed: false })
+    expect(await send(mail.to)).toEqual({ ...sent, replayed: true })
+  })
+
   it.each([
     ['hour', { notificationsPerHour: 1 }],
     ['month', { notificationsPerMonth: 1 }],
