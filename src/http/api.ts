@@ -67,6 +67,13 @@ interface Entry {
   readonly confirmKey: (() => Promise<unknown>) | null
 }
 
+/** What is known of a request before its body is read. */
+interface Judged {
+  readonly organizationId: string
+  readonly query: Query
+  readonly grants: Caller['grants']
+}
+
 /** Answer to a client that has disconnected. */
 const CLIENT_CLOSED: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
 /** From so many characters or bytes on, a response holds its slot until it has left. */
@@ -252,9 +259,10 @@ export function createHttpApi(
     request: HttpRequest,
     client: Client,
     exchange: Exchange,
-    { permitted, caller, confirmKey }: Entry,
+    entry: Entry,
   ): Promise<HandlerResult | null> {
-    const { route, params, valid } = permitted
+    const { permitted, caller } = entry
+    const { route, valid } = permitted
     const query = queryOf(request, exchange, route)
     const organizationId = await organizationOf(request, query, permitted, caller, service)
     exchange.organizationId = organizationId
@@ -263,6 +271,22 @@ export function createHttpApi(
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route, service)
+    const answer = (bounds: BodyLimits) =>
+      handled(request, client, entry, { organizationId, query, grants }, bounds)
+    return route.bodySize === 'batch'
+      ? openBodies.answerBatch(request, organizationId, limits, answer)
+      : answer(limits)
+  }
+
+  /** Reads the body, and runs the handler. */
+  async function handled(
+    request: HttpRequest,
+    client: Client,
+    { permitted, caller, confirmKey }: Entry,
+    { organizationId, query, grants }: Judged,
+    limits: BodyLimits,
+  ): Promise<HandlerResult | null> {
+    const { route, params } = permitted
     const share: RunInSlices = (steps) => service.processor.share(organizationId)(steps)
     const given = await readObject(request, route, limits, share, confirmKey)
     if (organizationId !== '') assertSameOrganization(given, organizationId)

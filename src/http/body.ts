@@ -45,10 +45,12 @@ export async function readJsonObject(
   const parsed = request.parsedBody
   if (parsed !== undefined) {
     assertDeclaredSize(request, limits)
+    limits.arrived?.(declaredSize(request))
     return asObject(parsed)
   }
   assertNotEncoded(request.header('content-encoding'))
   const bytes = await request.readBody(limits)
+  limits.arrived?.(bytes.length)
   if (optional && bytes.length === 0) return NOTHING
   return mayExceed(bytes, MAX_VALUES) ? parseLong(bytes, share) : asObject(parseJson(bytes))
 }
@@ -87,7 +89,11 @@ export async function readForm(request: HttpRequest, limits: BodyLimits): Promis
 
 /** Applies the limit to bodies that the host has already read. */
 function assertDeclaredSize(request: HttpRequest, { bytes: limit }: BodyLimits): void {
-  if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
+  if (declaredSize(request) > limit) throw tooLarge(limit)
+}
+
+function declaredSize(request: HttpRequest): number {
+  return Number(request.header('content-length') ?? 0)
 }
 
 function assertJson(contentType: string | undefined): void {

@@ -13,6 +13,12 @@ export interface BodyLimits {
    * @returns a callback for the number of bytes of each chunk
    */
   readonly watch?: (end: (error: NotifierError) => void) => (bytes: number) => void
+  /**
+   * Called with the size of a JSON body once it has arrived.
+   *
+   * @throws NotifierError `service_unavailable`
+   */
+  readonly arrived?: (bytes: number) => void
 }
 
 /**

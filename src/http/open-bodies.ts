@@ -1,20 +1,28 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { limitError } from '../services/limits/limit-error.ts'
 import { networkOf } from '../services/limits/network.ts'
+import type { RateLimitState } from '../services/limits/records.ts'
 import type { Admissions, BodyOwner } from '../services/service.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
 /** Most unfinished bodies of one client address (IPv6: one /64). */
 const MOST_PER_ADDRESS = 16
-/** Most bytes of a share: all unfinished bodies of requests with a key, or all of those without one. */
+/** Most batches of one organization that are received or judged at once. */
+const MOST_BATCHES = 2
+/** Batches up to this size are not counted. */
+const SMALL_BATCH = 1024 * 1024
+/**
+ * Most bytes of a share: all unfinished bodies of requests with a key, all of those without one, or all batches until they
+ * are answered.
+ */
 const MOST_BYTES = 64 * 1024 * 1024
 /** What an unfinished body costs before any of it arrives: its socket and its request. */
 const COST = 4_096
 const RETRY_MS = 1_000
 
 /**
- * Bounds the unfinished files, forms and receipts, which could otherwise exhaust memory. Requests with a key and those
- * without one have separate shares.
+ * Bounds the unfinished files, forms and receipts, and the large batches until they are answered, which could otherwise
+ * exhaust memory. Requests with a key, those without one, and batches have separate shares.
  */
 export interface OpenBodies {
   /**
@@ -32,6 +40,18 @@ export interface OpenBodies {
     limits: BodyLimits,
     read: (limits: BodyLimits) => Promise<Uint8Array>,
   ): Promise<Uint8Array>
+  /**
+   * Reads and answers a batch. Where the share is full, a batch that is still arriving is refused as in `read`.
+   *
+   * @param answer reads the body within the given limits, and answers it
+   * @throws NotifierError `rate_limit_exceeded` for too many large batches of the organization, and the errors of `answer`
+   */
+  answerBatch<Result>(
+    request: HttpRequest,
+    organizationId: string,
+    limits: BodyLimits,
+    answer: (limits: BodyLimits) => Promise<Result>,
+  ): Promise<Result>
 }
 
 export function createOpenBodies(
@@ -39,6 +59,28 @@ export function createOpenBodies(
 ): OpenBodies {
   const withKey = createShare(Number.POSITIVE_INFINITY)
   const withoutKey = createShare(MOST_PER_ADDRESS)
+  const batches = createShare(MOST_BATCHES)
+
+  /** @param body null: the owner has `limit` bodies */
+  async function held<Result>(
+    body: Opened | null,
+    owner: BodyOwner,
+    full: Pick<RateLimitState, 'resource' | 'limit'>,
+    use: (body: Opened) => Promise<Result>,
+  ): Promise<Result> {
+    if (body === null) {
+      await limits.countRefusedBody(owner)
+      throw limitError({ ...limits.closed(RETRY_MS), ...full }, RETRY_MS)
+    }
+    try {
+      return await use(body)
+    } catch (error) {
+      if (body.isRefused()) await limits.countRefusedBody(owner)
+      throw error
+    } finally {
+      body.close()
+    }
+  }
 
   return {
     async read(request, owner, bounds, read) {
@@ -46,19 +88,16 @@ export function createOpenBodies(
       const hasKey = 'organizationId' in owner
       if (!hasKey) await limits.admitBody(owner.address)
       const body = hasKey ? withKey.open(owner.organizationId) : withoutKey.open(networkOf(owner.address))
-      if (body === null) {
-        await limits.countRefusedBody(owner)
-        const state = { ...limits.closed(RETRY_MS), resource: 'open_bodies', limit: MOST_PER_ADDRESS }
-        throw limitError(state, RETRY_MS)
-      }
-      try {
-        return await read({ ...bounds, watch: body.watch })
-      } catch (error) {
-        if (body.isRefused()) await limits.countRefusedBody(owner)
-        throw error
-      } finally {
-        body.close()
-      }
+      const full = { resource: 'open_bodies', limit: MOST_PER_ADDRESS }
+      return held(body, owner, full, ({ watch }) => read({ ...bounds, watch }))
+    },
+    answerBatch(request, organizationId, bounds, answer) {
+      const declared = request.header('content-length')
+      if (declared !== undefined && Number(declared) <= SMALL_BATCH) return answer(bounds)
+      const full = { resource: 'open_batches', limit: MOST_BATCHES }
+      return held(batches.open(organizationId), { organizationId }, full, ({ watch, arrived }) =>
+        answer({ ...bounds, watch, arrived }),
+      )
     },
   }
 }
@@ -78,10 +117,13 @@ interface OpenBody extends Held {
   /** Null: it is not being read. */
   end: ((error: NotifierError) => void) | null
   refused: boolean
+  /** It has arrived, and is no longer refused. */
+  whole: boolean
 }
 
 interface Opened {
   readonly watch: NonNullable<BodyLimits['watch']>
+  readonly arrived: NonNullable<BodyLimits['arrived']>
   isRefused(): boolean
   close(): void
 }
@@ -100,26 +142,27 @@ function createShare(mostBodies: number): { open(name: string): Opened | null } 
       holder.arrivals += bytes * now
     }
     held += bytes
-    while (held > MOST_BYTES) refuseHeaviest()
+    while (held > MOST_BYTES && refuseHeaviest());
   }
 
   /** Weighs bytes by the time for which they are held, so that a large body that arrives at once outlives small idle ones. */
-  function refuseHeaviest(): void {
-    let heaviest: readonly [name: string, owner: Owner] | null = null
+  function refuseHeaviest(): boolean {
+    let heaviest: readonly [name: string, owner: Owner, oldest: OpenBody] | null = null
     let most = -1
-    for (const entry of owners) {
-      const weight = entry[1].bytes * now - entry[1].arrivals
+    for (const [name, owner] of owners) {
+      const weight = owner.bytes * now - owner.arrivals
       if (weight <= most) continue
-      heaviest = entry
+      const oldest = unfinished(owner)
+      if (oldest === undefined) continue
+      heaviest = [name, owner, oldest]
       most = weight
     }
-    if (heaviest === null) return
-    const [name, owner] = heaviest
-    const [oldest] = owner.bodies
-    if (oldest === undefined) return
+    if (heaviest === null) return false
+    const [name, owner, oldest] = heaviest
     oldest.refused = true
     remove(name, owner, oldest)
-    oldest.end?.(new NotifierError('service_unavailable', { retryAfterMs: RETRY_MS }))
+    oldest.end?.(refusal())
+    return true
   }
 
   function remove(name: string, owner: Owner, body: OpenBody): void {
@@ -135,7 +178,7 @@ function createShare(mostBodies: number): { open(name: string): Opened | null } 
       const owner = owners.get(name) ?? { bytes: 0, arrivals: 0, bodies: new Set() }
       if (owner.bodies.size >= mostBodies) return null
       owners.set(name, owner)
-      const body: OpenBody = { bytes: 0, arrivals: 0, end: null, refused: false }
+      const body: OpenBody = { bytes: 0, arrivals: 0, end: null, refused: false, whole: false }
       owner.bodies.add(body)
       hold(owner, body, COST)
       return {
@@ -145,9 +188,24 @@ function createShare(mostBodies: number): { open(name: string): Opened | null } 
             if (!body.refused) hold(owner, body, bytes)
           }
         },
+        arrived(bytes) {
+          if (!body.refused) hold(owner, body, Math.max(0, COST + bytes - body.bytes))
+          if (body.refused) throw refusal()
+          body.whole = true
+        },
         isRefused: () => body.refused,
         close: () => remove(name, owner, body),
       }
     },
   }
+}
+
+/** The oldest body that is still arriving. */
+function unfinished({ bodies }: Owner): OpenBody | undefined {
+  for (const body of bodies) if (!body.whole) return body
+  return undefined
+}
+
+function refusal(): NotifierError {
+  return new NotifierError('service_unavailable', { retryAfterMs: RETRY_MS })
 }

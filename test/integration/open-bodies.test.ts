@@ -206,3 +206,85 @@ async function inTwo(path: string): Promise<string> {
   socket.write('x')
   return answer
 }
+
+/** Some of a large batch of an organization. */
+function batch(headers: string, length: number) {
+  return post('/v1/notifications/batch', { length, headers: `${headers}Content-Type: application/json\r\n` })
+}
+
+async function organizations(...ids: string[]): Promise<string[]> {
+  return Promise.all(
+    ids.map(async (id) => {
+      await host.notifier.organizations.create({ id, name: id })
+      const { secret } = await host.notifier
+        .organization(id)
+        .apiKeys.create({ name: 'x', permission: 'Write' })
+      return `Authorization: Bearer ${secret}\r\n`
+    }),
+  )
+}
+
+it('of one organization, two large batches are received or judged at once', async () => {
+  let resolve = (): void => {}
+  const resolved = new Promise<void>((done) => {
+    resolve = done
+  })
+  let asked = 0
+  host = await startHost({
+    plans: { free: UNLIMITED },
+    recipients: {
+      async resolve(ids) {
+        asked += 1
+        await resolved
+        return new Map(ids.map((id) => [id, { channels: { email: 'ada@example.com' } }]))
+      },
+    },
+  })
+  const [acme = '', other = ''] = await organizations('org_acme', 'org_other')
+  const receiving = batch(acme, 2_000_000)
+  await expect.poll(() => soon(receiving.answer)).toBe('')
+  const authorization = acme.slice('Authorization: '.length, -2)
+  const text = 'x'.repeat(11_000)
+  const notifications = Array.from({ length: 100 }, () => ({ recipient: 'ada', channel: 'email', text }))
+  const send = () =>
+    call(host.port, {
+      method: 'POST',
+      path: '/v1/notifications/batch',
+      headers: { authorization },
+      body: { notifications },
+    })
+  const judged = send()
+  await expect.poll(() => asked).toBe(1)
+  const refused = await send()
+  expect(refused).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': '1' },
+    json: { error: { details: { resource: 'open_batches', limit: 2 } } },
+  })
+  expect(await soon(batch(other, 2_000_000).answer)).toBe('')
+  notifications.splice(1)
+  const small = send()
+  await expect.poll(() => asked).toBe(2)
+  resolve()
+  expect((await judged).json).toMatchObject({ accepted: 100 })
+  expect((await small).json).toMatchObject({ accepted: 1 })
+  const again = batch(acme, 2_000_000)
+  expect(await soon(again.answer)).toBe('')
+  expect(await batch(acme, 2_000_000).answer).toContain('HTTP/1.1 429 ')
+})
+
+it('of large batches that are received, the organization that holds most loses them first', async () => {
+  host = await startHost({ plans: { free: UNLIMITED } })
+  const [acme = '', ...others] = await organizations('org_acme', 'org_1', 'org_2', 'org_3')
+  const length = 16_000_000
+  const small = batch(acme, 1_100_000)
+  const answers: Promise<string>[] = []
+  for (const other of [...others, ...others].slice(0, 5)) {
+    const { socket, answer } = batch(other, length)
+    answers.push(answer)
+    await new Promise((resolve) => socket.write(Buffer.alloc(length - 2, ' '), resolve))
+  }
+  await expect.poll(() => statuses(answers), { timeout: 10_000 }).toEqual(['503'])
+  small.socket.write(Buffer.alloc(1_099_999, ' '))
+  expect(await small.answer).toContain('HTTP/1.1 400 ')
+})

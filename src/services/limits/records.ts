@@ -16,8 +16,8 @@ export type LimitedResource =
 export interface RateLimitState {
   /**
    * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
-   * `public`, `links`, `sign-in`, `session` or `open_bodies`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
-   * `limit` and `remaining`; `service` if nothing is allowed at all.
+   * `public`, `links`, `sign-in`, `session`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit,
+   * with {@link NO_LIMIT} as `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
   /** Maximum number of units in the window. */
