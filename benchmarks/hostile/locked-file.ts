@@ -10,7 +10,8 @@ await attack({
   victim: 'read',
   async run({ client, file, note }) {
     for (let nth = 0; nth < 3; nth += 1) {
-      const other = new DatabaseSync(file)
+      // The service may be writing.
+      const other = new DatabaseSync(file, { timeout: 5_000 })
       other.exec('BEGIN IMMEDIATE')
       const sends = client.flood(() => ({ method: 'POST', path: '/v1/notify', body: MAIL }), {
         requests: 20,
