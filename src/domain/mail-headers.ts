@@ -8,7 +8,7 @@ const RESERVED =
   /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
 
 /**
- * Registered headers that describe a mail and make nobody act. Of the others, many ask for receipts
+ * Registered headers that only describe a mail: no client or server acts on them. Of the others, many ask for receipts
  * (`Disposition-Notification-To`), offer addresses to answer (`List-Post`), claim a check (`ARC-…`, `BIMI-…`) or bring
  * keys (`Autocrypt`), and the registry grows.
  */

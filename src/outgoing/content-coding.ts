@@ -12,7 +12,7 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => Decoder>> = {
   deflate: (bytes) => (hasZlibHeader(bytes) ? createInflate() : createInflateRaw()),
 }
 
-/** Nobody applies more, and each costs a pass. */
+/** Servers apply one, rarely two. Each costs a pass. */
 const MAX_CODINGS = 3
 
 /** A decoded body. */

@@ -151,7 +151,7 @@ interface Answer {
   /** False: the maximum is reached. */
   add(chunk: Buffer): boolean
   end(): void
-  /** Some gateways compress although nobody asks for it, so the body may have to be decoded. */
+  /** Some gateways compress unasked, so the body may have to be decoded. */
   read(durationMs: number): PostAnswer | Promise<PostAnswer>
 }
 

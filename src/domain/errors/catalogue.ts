@@ -406,7 +406,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value)
 }
 
-/** The message of an error that has none of its own: the fault and the remedy. */
+/** The default message of a code: the fault and the remedy. */
 export function standardMessage(code: ErrorCode): string {
   return `${ERRORS[code].message} ${ERRORS[code].action}`
 }

@@ -230,7 +230,7 @@ export function causeOf(reply: SmtpReply): Cause | null {
   const said = byText(reply)
   const coded = byDetail(reply)
   if (said === null || coded === null) return said ?? coded
-  // A text that blames the recipient, or nobody, does not outweigh a code that blames the sender or the message.
+  // A vague text, or one that blames the recipient, does not outweigh a code that blames the sender or the message.
   const blames = coded.scope !== 'recipient' || coded === FULL
   return (said === UNKNOWN || said === REFUSES) && blames ? coded : said
 }
