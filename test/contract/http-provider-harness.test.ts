@@ -58,12 +58,12 @@ describe('the harness of a provider over HTTP', () => {
 
   it.concurrent.each([
     [/an answer is understood: no/, 'a secret appears'],
-    [/a signal ends a call whose answer does not come/, "+ 'rejected'"],
+    [/a signal ends a call whose answer does not come/, '"kind":"rejected"'],
     [/breaks before the answer/, "+ 'rejected'"],
     [/refuses the connection/, '"kind":"rejected"'],
     [/cannot be read leaves nobody knowing: truncate/, "+ 'rejected'"],
     [/cannot be read leaves nobody knowing: html/, "+ 'accepted'"],
-    [/answer stops in the middle/, "+ 'rejected'"],
+    [/answer stops in the middle/, '"kind":"rejected"'],
     [/never ends/, 'the provider has not answered'],
     [/a fault with the status 502/, 'the outcome is rejected'],
     [/redirect is not followed/, "'accepted'"],

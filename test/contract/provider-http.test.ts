@@ -120,6 +120,44 @@ providerContract(
   { http: true },
 )
 
+describe.each([200, 202, 204, 205])('a provider whose success is the status %i alone', (success) => {
+  function silent(baseUrl: string): Provider {
+    const http = providerHttp({ maxConnections: 4, timeoutMs: 20_000, secrets: [] })
+    return {
+      name: 'silent',
+      maxConcurrent: 4,
+      send: ({ to, body }, { idempotencyKey, signal }) =>
+        http.send(
+          {
+            url: `${baseUrl}/messages`,
+            headers: { 'idempotency-key': idempotencyKey },
+            body: JSON.stringify({ to, body }),
+            signal,
+          },
+          ({ status }) => (status === success ? { kind: 'accepted' } : null),
+        ),
+      close: () => http.close(),
+    }
+  }
+
+  providerContract(
+    test,
+    () =>
+      httpProviderHarness({
+        provider: silent,
+        message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+        secrets: [],
+        accept: () => ({ status: success }),
+        take: ({ headers, body }) => ({
+          ...JSON.parse(String(body)),
+          id: String(headers['idempotency-key']),
+        }),
+      }),
+    [],
+    { http: true, statusAlone: true },
+  )
+})
+
 test('a thousand messages at once share the connections that are allowed', async () => {
   const server = await providerServer({
     accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }),

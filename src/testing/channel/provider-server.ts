@@ -57,6 +57,9 @@ const PAGE = {
   body: '<!doctype html><title>Gateway</title><p>All is well.</p>',
 } as const
 
+/** Statuses of success whose answers end with their headers (RFC 9110 15.3). */
+const NO_BODY: ReadonlySet<number> = new Set([204, 205])
+
 /** Simulates a service's API: it accepts messages until `act` changes its behaviour. */
 export async function providerServer(options: ProviderServerOptions): Promise<ProviderServer> {
   const { rows = [], overloaded = { status: 429, body: {} } } = options
@@ -107,6 +110,11 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
       return
     }
     const { status, headers = {}, body } = successTo(request)
+    if (NO_BODY.has(status)) {
+      // Nothing can follow its headers, so the answer is whole.
+      response.writeHead(status, headers).end(hangs)
+      return
+    }
     if (act.kind === 'endless') {
       response.writeHead(status, { 'content-type': 'application/json' })
       writeForEver(response)
