@@ -1,6 +1,7 @@
 import type { EndpointEvent } from '../domain/endpoint-health.ts'
 import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
 import type { MessageReceivedEvent } from '../domain/received-message.ts'
+import type { WebhookMessageEvent } from '../domain/webhook-message.ts'
 
 /** The event of `notifier.webhooks.test(id)`: the usual form, about a made-up notification. */
 export interface WebhookTestEvent {
@@ -9,14 +10,19 @@ export interface WebhookTestEvent {
 }
 
 /**
- * The body of a webhook. Received messages and events about endpoints come only if the endpoint chose them. A later version
- * of the sender may add types: ignore unknown ones.
+ * The body of a webhook. An endpoint gets the events that it chose, and tests; the recipient of a notification on the
+ * webhook channel gets `webhook.message`. A later version of the sender may add types: ignore unknown ones.
  */
-export type WebhookEvent = NotificationEvent | MessageReceivedEvent | EndpointEvent | WebhookTestEvent
+export type WebhookEvent =
+  | NotificationEvent
+  | MessageReceivedEvent
+  | EndpointEvent
+  | WebhookTestEvent
+  | WebhookMessageEvent
 
 /** The headers of a verified webhook. */
 export interface WebhookDelivery {
-  /** `webhook-id`: the same for every delivery of an event. Use it to skip repetitions. */
+  /** `webhook-id`: the same for every delivery of an event or message. Use it to skip repetitions. */
   readonly id: string
   /** `webhook-timestamp`: time of this attempt, to the second. */
   readonly timestamp: Date

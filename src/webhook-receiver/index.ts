@@ -7,6 +7,7 @@ export type {
   NotificationSkippedEvent,
 } from '../domain/event-payload.ts'
 export type { MessageReceivedEvent } from '../domain/received-message.ts'
+export type { WebhookMessageEvent } from '../domain/webhook-message.ts'
 export type { WebhookDelivery, WebhookEvent, WebhookTestEvent } from './event.ts'
 export type { ExpressReceiver } from './express.ts'
 export { expressReceiver } from './express.ts'

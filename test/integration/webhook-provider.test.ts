@@ -5,6 +5,7 @@ import { type WebhookOptions, webhook } from '../../adapters/channels/webhook/se
 import { LONGEST_HINT_MS, WEBHOOK_RETRY } from '../../src/domain/retry.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
+import { verifyWebhook } from '../../src/webhook-receiver/index.ts'
 import { sendContext } from '../support/channel-context.ts'
 import {
   certificate,
@@ -74,10 +75,13 @@ describe('a notification', () => {
       headers: { 'content-type': 'application/json', authorization: 'Bearer of-the-receiver' },
     })
     expect(JSON.parse(String(request?.body))).toEqual({
-      id: context.notificationId,
-      subject: 'Hello',
-      body: 'Hi Ada',
-      createdAt: '2026-11-21T12:00:00.000Z',
+      event: 'webhook.message',
+      data: {
+        id: context.notificationId,
+        subject: 'Hello',
+        body: 'Hi Ada',
+        timestamp: '2026-11-21T12:00:00.000Z',
+      },
     })
   })
 
@@ -91,7 +95,7 @@ describe('a notification', () => {
     ['null', 'null'],
     ['"text"', '"text"'],
   ])('with the text %j has the body %j', async (body, expected) => {
-    expect(JSON.parse(String((await received({ body })).body)).body).toEqual(expected)
+    expect(JSON.parse(String((await received({ body })).body)).data.body).toEqual(expected)
   })
 
   it('keeps an object as it was written: numbers that JavaScript would round', async () => {
@@ -106,11 +110,12 @@ describe('a notification', () => {
     expect(String((await received({ body })).body)).toContain(`"body":${body},`)
   })
 
-  it('is signed so that independent packages accept it, and repeats its id with every attempt', async () => {
+  it('is signed so that we and independent packages accept it, and repeats its id with every attempt', async () => {
     const request = await received({ body: '{"text":"Grüße 🎉"}' })
     const body = request.body.toString('utf8')
     expect(new Webhook(secret).verify(body, signed(request))).toEqual(JSON.parse(body))
     expect(new SvixWebhook(secret).verify(body, signed(request))).toEqual(JSON.parse(body))
+    expect(verifyWebhook(request.body, request.headers, secret)).toEqual(JSON.parse(body))
     expect(() => new Webhook(webhookSigner().newSecret()).verify(body, signed(request))).toThrow()
     expect(() => new Webhook(secret).verify(`${body} `, signed(request))).toThrow()
     expect(request.headers['webhook-id']).toBe(context.notificationId)

@@ -6,6 +6,7 @@ import type express from 'express'
 import Fastify from 'fastify'
 import type Koa from 'koa'
 import { afterEach, describe, expect, it } from 'vitest'
+import { webhook } from '../../adapters/channels/webhook/send.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
@@ -204,6 +205,24 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     expect(failures).toEqual([[attempt1.id, expect.objectContaining({ message: 'The database is away.' })]])
     expect(await notifier.webhooks.test(endpoint.id)).toMatchObject({ succeeded: true })
     expect(taken.at(-1)?.[0]).toMatchObject({ event: 'webhook.test' })
+  })
+
+  it('takes a notification of the webhook channel', async () => {
+    const channel = webhook({ secret, allow: ['127.0.0.1'], allowHttp: true })
+    const notifier = createNotifier({ channels: { webhook: channel } })
+    open.push(notifier)
+    await notifier.start()
+    const taken: [unknown, string][] = []
+    const listener = await plain({
+      secret,
+      handle(event, delivery) {
+        if (event.event === 'webhook.message') taken.push([event.data.body, delivery.id])
+      },
+    })
+    const to = await serve(listener)
+    const { id } = await notifier.send({ channel: 'webhook', to, body: '{"order":4711}' })
+    expect(await notifier.waitFor(id)).toMatchObject({ status: 'delivered' })
+    expect(taken).toEqual([[{ order: 4711 }, id]])
   })
 
   it('answers only after the handler has resolved', async () => {

@@ -12,6 +12,14 @@ it('what failed says why, and nothing else does', () => {
   expectTypeOf(receive).returns.toEqualTypeOf<string>()
 })
 
+it('a message of the webhook channel is told from events by its type', () => {
+  const receive = ({ event, data }: WebhookEvent): unknown => (event === 'webhook.message' ? data.body : null)
+  expectTypeOf(receive).parameter(0).toEqualTypeOf<WebhookEvent>()
+  // @ts-expect-error: events have no body
+  const wrong = ({ data }: WebhookEvent): unknown => data.body
+  expectTypeOf(wrong).toBeFunction()
+})
+
 it('one listener serves a loop over names', () => {
   for (const name of ['notification.failed', 'attempt.failed', 'provider.paused'] as const) {
     notifier.on(name, ({ event, data }) => {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type WebhookKind, webhook as webhookKind } from '../../../src/channels/webhook.ts'
 import { judgePost, type SuccessStatus } from '../../../src/domain/http-answer.ts'
 import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
+import type { WebhookMessageEvent } from '../../../src/domain/webhook-message.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
@@ -65,17 +66,6 @@ export interface WebhookOptions {
   readonly retry?: RetryPolicy | undefined
 }
 
-/** Body of a request to a receiver. */
-export interface WebhookBody {
-  /** The notification's id, equal to the header `webhook-id` and for every attempt. */
-  readonly id: string
-  readonly subject: string | null
-  /** The message: an object if its text is a JSON object, else the text. */
-  readonly body: string | Readonly<Record<string, unknown>>
-  /** Time of the accept, ISO 8601 UTC. */
-  readonly createdAt: string
-}
-
 const RESERVED =
   /^(?:host|content-length|content-type|transfer-encoding|connection|expect|upgrade|te|trailer|keep-alive|proxy-.*|webhook-.*)$/i
 
@@ -110,8 +100,9 @@ const schema = z.strictObject({
 })
 
 /**
- * Posts notifications to the URL in their recipient, through the guard against private addresses, signed by Standard
- * Webhooks 1.0.0. A receiver recognizes repeated attempts by `webhook-id`.
+ * Posts notifications to the URL in their recipient, as the event `webhook.message` and signed by Standard Webhooks 1.0.0;
+ * the receivers of `carillon/webhooks` verify it. Private addresses are refused. A receiver recognizes repeated attempts by
+ * `webhook-id`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
  */
@@ -131,7 +122,7 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
     accepts: (to) => http.refuses(to) === null,
 
     async send(message, context) {
-      const body = webhookBody(message, context)
+      const body = bodyOf(message, context)
       const timestamp = Math.floor(Date.now() / 1000)
       const result = await http.post({
         url: message.to,
@@ -151,15 +142,15 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
   }
 }
 
-/** A {@link WebhookBody}. A JSON object is inserted as text: parsing could change its long numbers. */
-function webhookBody(
-  { subject, body }: Message<WebhookKind>,
-  { notificationId, createdAt }: SendContext,
-): string {
+/** A {@link WebhookMessageEvent}. A JSON object is inserted as text: parsing could change its long numbers. */
+function bodyOf({ subject, body }: Message<WebhookKind>, { notificationId, createdAt }: SendContext): string {
   const head = `"id":${JSON.stringify(notificationId)},"subject":${JSON.stringify(subject)}`
   const content = isObject(body) ? body : JSON.stringify(body)
-  return `{${head},"body":${content},"createdAt":"${new Date(createdAt).toISOString()}"}`
+  const data = `${head},"body":${content},"timestamp":"${new Date(createdAt).toISOString()}"`
+  return `{"event":"${EVENT}","data":{${data}}}`
 }
+
+const EVENT: WebhookMessageEvent['event'] = 'webhook.message'
 
 function isObject(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false
