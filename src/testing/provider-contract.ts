@@ -6,6 +6,7 @@ import type { OutcomeRow, ProviderHarness, ProviderTraits } from './channel/harn
 import { readsHttp, waitsAsAsked } from './channel/http.ts'
 import { unreachableChecks } from './channel/unreachable.ts'
 import { Absent, skippable, type TestApi } from './test-api.ts'
+import { witnessed } from './witness.ts'
 
 export type {
   HttpAct,
@@ -35,15 +36,17 @@ export function providerContract(
     skippable(test)(name, async () => {
       const harness = await create()
       const bench = benchOf(harness)
-      try {
-        await harness.provider.open?.()
-        await run(bench)
-      } catch (error) {
-        await leave(bench.closeProvider, () => harness.close())
-        throw error
-      }
-      await bench.closeProvider().finally(() => harness.close())
-      bench.assertSecretsKept()
+      await witnessed(bench, harness.secrets, async (watched) => {
+        try {
+          await harness.provider.open?.()
+          await run(watched)
+        } catch (error) {
+          await leave(bench.closeProvider, () => harness.close())
+          throw error
+        }
+        await bench.closeProvider().finally(() => harness.close())
+        bench.assertSecretsKept()
+      })
     })
 
   describesItself(check)

@@ -1,4 +1,6 @@
 import type { LimitCheck, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
+import { skippable, type TestApi } from '../test-api.ts'
+import { witnessed } from '../witness.ts'
 
 /** A limiter under test, with control over its clock. */
 export interface RateLimiterHarness {
@@ -10,6 +12,23 @@ export interface RateLimiterHarness {
   readonly second: RateLimiter | null
   /** Advances the limiter's time. */
   advance(ms: number): Promise<void> | void
+}
+
+/** Declares a test with a limiter of its own. */
+export type Check = (name: string, run: (harness: RateLimiterHarness) => Promise<void>) => void
+
+export function checkWith(test: TestApi, create: () => Promise<RateLimiterHarness>): Check {
+  return function check(name, run) {
+    skippable(test)(name, async () => {
+      const harness = await create()
+      try {
+        await witnessed(harness, [], run)
+      } finally {
+        await harness.limiter.close()
+        await harness.second?.close()
+      }
+    })
+  }
 }
 
 export const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LimitCheck, LimitState, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { TestApi } from '../test-api.ts'
-import { MINUTE, PAUSE, type RateLimiterHarness, requests, slots } from './harness.ts'
+import { checkWith, MINUTE, PAUSE, type RateLimiterHarness, requests, slots } from './harness.ts'
 import { referenceWindow } from './reference-window.ts'
 import { sharedChecks } from './shared.ts'
 
@@ -9,13 +9,14 @@ export type { RateLimiterHarness } from './harness.ts'
 
 /** The contract of all rate limiters: see docs/testing.md. */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
+  const check = checkWith(test, create)
+
   async function one(harness: RateLimiterHarness, check: WindowCheck): Promise<LimitState> {
     const { states } = await harness.limiter.consume([check])
     return states[0] as LimitState
   }
 
-  test('counts down and says what is left', async () => {
-    const harness = await create()
+  check('counts down and says what is left', async (harness) => {
     const plain = requests({ limit: 3, burst: 3 })
     const remaining = []
     for (let call = 0; call < 3; call += 1) remaining.push((await one(harness, plain)).remaining)
@@ -29,11 +30,9 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
       },
       { allowed: false, granted: 0, remaining: 0, resetInMs: MINUTE, retryAfterMs: MINUTE },
     )
-    await harness.limiter.close()
   })
 
-  test('says when more will remain: when the oldest of what counts expires', async () => {
-    const harness = await create()
+  check('says when more will remain: when the oldest of what counts expires', async (harness) => {
     const plain = requests({ limit: 3, burst: 3 })
     const resets = []
     for (const passed of [0, 20_000, 20_000]) {
@@ -43,30 +42,24 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.deepEqual(resets, [60, 40, 20])
     await harness.advance(20_000)
     assert.equal((await one(harness, plain)).allowed, true)
-    await harness.limiter.close()
   })
 
-  test('lets a burst go to its ceiling, and no second one before the window has passed', async () => {
-    const harness = await create()
+  check('lets a burst go to its ceiling, and no second one before the window has passed', async (harness) => {
     for (let call = 0; call < 12; call += 1)
       assert.equal((await one(harness, requests())).allowed, true, `call ${call}`)
     assert.equal((await one(harness, requests())).allowed, false)
     await harness.advance(MINUTE)
     for (let call = 0; call < 12; call += 1)
       assert.equal((await one(harness, requests())).allowed, true, `call ${call} of the next window`)
-    await harness.limiter.close()
   })
 
-  test('ends a burst after its episode', async () => {
-    const harness = await create()
+  check('ends a burst after its episode', async (harness) => {
     for (let call = 0; call < 11; call += 1) await one(harness, requests())
     await harness.advance(10_000)
     assert.equal((await one(harness, requests())).allowed, false)
-    await harness.limiter.close()
   })
 
-  test('counts nothing of a refused call, of any of its checks', async () => {
-    const harness = await create()
+  check('counts nothing of a refused call, of any of its checks', async (harness) => {
     const roomy = requests({ key: 'org_a:roomy', limit: 100, burst: 100 })
     const full = requests({ limit: 1, burst: 1 })
     await one(harness, full)
@@ -81,11 +74,9 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     )
     assert.equal(states[0]?.remaining, 100)
     assert.equal((await one(harness, roomy)).remaining, 99)
-    await harness.limiter.close()
   })
 
-  test('counts nothing of a refused call, whatever kind of check refused', async () => {
-    const harness = await create()
+  check('counts nothing of a refused call, whatever kind of check refused', async (harness) => {
     const { limiter } = harness
     const [full, roomy] = [requests({ limit: 1, burst: 1 }), requests({ key: 'org_a:roomy' })]
     const part = requests({ key: 'org_a:part', limit: 5, burst: 5, cost: 3, partial: true })
@@ -104,74 +95,63 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal((await limiter.consume([roomy, part, only])).allowed, false)
     assert.equal((await one(harness, roomy)).remaining, 9)
     assert.equal((await one(harness, part)).granted, 3)
-    await limiter.close()
   })
 
-  test('peeks at slots and pauses without taking or ending any', async () => {
-    const { limiter } = await create()
+  check('peeks at slots and pauses without taking or ending any', async ({ limiter }) => {
     const judged = async (check: LimitCheck): Promise<boolean> => (await limiter.peek([check])).allowed
     assert.deepEqual([await judged(slots('a', { limit: 1 })), await judged(PAUSE)], [true, true])
     assert.equal((await limiter.consume([slots('b', { limit: 1 })])).allowed, true, 'the slot was taken')
     await limiter.pause('org_a:account', MINUTE)
     assert.deepEqual([await judged(slots('a', { limit: 1 })), await judged(PAUSE)], [false, false])
-    await limiter.close()
   })
 
-  test('says how many slots are left, and when a refused one may try again', async () => {
-    const { limiter, advance } = await create()
-    const take = async (token: string): Promise<LimitState> =>
-      (await limiter.consume([slots(token)])).states[0] as LimitState
-    assert.deepEqual([(await take('a')).remaining, (await take('b')).remaining], [1, 0])
-    const { allowed, remaining, retryAfterMs } = await take('c')
-    assert.deepEqual([allowed, remaining], [false, 0])
-    assert.ok(retryAfterMs > 0 && retryAfterMs <= 30_000, `the hint is ${retryAfterMs}`)
-    await advance(retryAfterMs)
-    assert.equal((await take('c')).allowed, true, 'waiting for the hint is enough')
-    await limiter.close()
-  })
+  check(
+    'says how many slots are left, and when a refused one may try again',
+    async ({ limiter, advance }) => {
+      const take = async (token: string): Promise<LimitState> =>
+        (await limiter.consume([slots(token)])).states[0] as LimitState
+      assert.deepEqual([(await take('a')).remaining, (await take('b')).remaining], [1, 0])
+      const { allowed, remaining, retryAfterMs } = await take('c')
+      assert.deepEqual([allowed, remaining], [false, 0])
+      assert.ok(retryAfterMs > 0 && retryAfterMs <= 30_000, `the hint is ${retryAfterMs}`)
+      await advance(retryAfterMs)
+      assert.equal((await take('c')).allowed, true, 'waiting for the hint is enough')
+    },
+  )
 
-  test('says when what is used comes back', async () => {
-    const harness = await create()
+  check('says when what is used comes back', async (harness) => {
     assert.equal((await harness.limiter.peek([requests({ cost: 10 })])).states[0]?.allowed, true)
     assert.equal(Math.round((await one(harness, requests())).resetInMs), MINUTE)
     await harness.advance(20_000)
     assert.equal(Math.round((await one(harness, requests())).resetInMs), 40_000)
-    await harness.limiter.close()
   })
 
-  test('peeks without counting', async () => {
-    const harness = await create()
+  check('peeks without counting', async (harness) => {
     const before = await harness.limiter.peek([requests()])
     assert.deepEqual(await harness.limiter.peek([requests()]), before)
     const counted = await one(harness, requests())
     assert.deepEqual([counted.granted, counted.remaining], [1, 9])
     assert.deepEqual([before.states[0]?.granted, before.states[0]?.remaining], [1, 9])
-    await harness.limiter.close()
   })
 
-  test('takes several units at once, all or none', async () => {
-    const harness = await create()
+  check('takes several units at once, all or none', async (harness) => {
     const five = requests({ burst: 10, cost: 5 })
     assert.equal((await one(harness, { ...five, cost: 8 })).allowed, true)
     assert.equal((await one(harness, five)).allowed, false)
     assert.equal((await one(harness, { ...five, cost: 2 })).remaining, 0)
     const never = await one(harness, { ...five, cost: 11 })
     assert.equal(never.retryAfterMs, Number.POSITIVE_INFINITY)
-    await harness.limiter.close()
   })
 
-  test('takes as many units as there are when part of them is asked for', async () => {
-    const harness = await create()
+  check('takes as many units as there are when part of them is asked for', async (harness) => {
     const part = requests({ burst: 10, cost: 7, partial: true })
     assert.equal((await one(harness, part)).granted, 7)
     assert.equal((await one(harness, part)).granted, 3)
     const none = await one(harness, part)
     assert.deepEqual([none.allowed, none.granted, Math.round(none.retryAfterMs)], [false, 0, MINUTE])
-    await harness.limiter.close()
   })
 
-  test('takes units back that were not used', async () => {
-    const harness = await create()
+  check('takes units back that were not used', async (harness) => {
     const { limiter, advance } = harness
     const plain = requests({ limit: 10, burst: 10, cost: 4 })
     const left = async () => (await limiter.peek([{ ...plain, cost: 1, partial: true }])).states[0]?.remaining
@@ -190,11 +170,9 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal(await left(), 9, 'no more than count come back')
     assert.equal((await one(harness, { ...plain, cost: 10 })).allowed, true)
     assert.equal((await one(harness, { ...plain, cost: 1 })).allowed, false)
-    await limiter.close()
   })
 
-  test('keeps keys apart', async () => {
-    const harness = await create()
+  check('keeps keys apart', async (harness) => {
     const only = { limit: 1, burst: 1 }
     assert.equal((await one(harness, requests(only))).allowed, true)
     assert.equal((await one(harness, requests({ ...only, key: 'org_b:requests' }))).allowed, true)
@@ -207,19 +185,15 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal((await limiter.consume([slots('b', { limit: 1 })])).allowed, false)
     await limiter.pause('org_b:account', MINUTE)
     assert.equal((await limiter.consume([PAUSE])).allowed, true)
-    await limiter.close()
   })
 
-  test('gives the last unit of a race to one', async () => {
-    const harness = await create()
+  check('gives the last unit of a race to one', async (harness) => {
     const last = requests({ limit: 7, burst: 7 })
     const answers = await Promise.all(Array.from({ length: 200 }, () => harness.limiter.consume([last])))
     assert.equal(answers.filter(({ allowed }) => allowed).length, 7)
-    await harness.limiter.close()
   })
 
-  test('hands out slots, takes them back, and takes back those whose holder is silent', async () => {
-    const harness = await create()
+  check('hands out slots, takes them back, and takes back those whose holder is silent', async (harness) => {
     const { limiter } = harness
     const slot = (token: string) => limiter.consume([slots(token)])
     assert.equal((await slot('a')).allowed, true)
@@ -235,20 +209,16 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal(await limiter.renew('org_a:slots', 'c', 30_000), false)
     assert.equal((await slot('d')).allowed, true)
     assert.equal((await slot('e')).allowed, false)
-    await limiter.close()
   })
 
-  test('gives slots in a race to as many as there are', async () => {
-    const { limiter } = await create()
+  check('gives slots in a race to as many as there are', async ({ limiter }) => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) => limiter.consume([slots(String(index), { limit: 5 })])),
     )
     assert.equal(answers.filter(({ allowed }) => allowed).length, 5)
-    await limiter.close()
   })
 
-  test('pauses a key for as long as the longest pause says', async () => {
-    const harness = await create()
+  check('pauses a key for as long as the longest pause says', async (harness) => {
     const { limiter } = harness
     const paused = async () => !(await limiter.consume([PAUSE])).allowed
     assert.equal(await paused(), false)
@@ -260,16 +230,13 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal(await paused(), true)
     await harness.advance(1)
     assert.equal(await paused(), false)
-    await limiter.close()
   })
 
-  sharedChecks(test, create)
+  sharedChecks(check)
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    test(`decides, trace ${seed}, as a list of all that was ever counted would`, async () => {
-      const harness = await create()
+    check(`decides, trace ${seed}, as a list of all that was ever counted would`, async (harness) => {
       await followTrace(harness, seed)
-      await harness.limiter.close()
     })
   }
 }

@@ -2,6 +2,7 @@ import type { NotificationStatus } from '../../domain/notification.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
+import { witnessed } from '../witness.ts'
 import { CONTRACT_START } from './record-fixtures.ts'
 
 /** A storage under test, started and empty except for `org_default`. */
@@ -108,8 +109,10 @@ export function checkWith(test: TestApi, create: () => Promise<StorageHarness>):
     skippable(test)(title, async () => {
       const harness = await create()
       try {
-        await harness.storage.start(CONTRACT_START)
-        await run(harness)
+        await witnessed(harness, [], async (watched) => {
+          await watched.storage.start(CONTRACT_START)
+          await run(watched)
+        })
       } finally {
         await harness.storage.stop()
         await harness.close?.()
