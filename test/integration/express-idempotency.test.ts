@@ -6,7 +6,9 @@ import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
 
 const ORG = 'org_small'
-const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
+const sendAt = '2026-12-24T18:00:00Z'
+/** It waits, and so keeps its status, which a replay reports. */
+const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada', sendAt }
 /** Of fake time, which goes by from poll to poll. */
 const HOUR = 3_600_000
 const PATHS = ['/v1/notify', '/v1/notifications']
@@ -69,7 +71,7 @@ describe('idempotency over HTTP', () => {
     await host.notifier
       .organization(ORG)
       .templates.create({ name: 'welcome', channel: 'email', body: 'Hi {{name}}' })
-    const body = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } }
+    const body = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' }, sendAt }
     const first = await post('/v1/notify', body, 'k')
     await host.notifier.organization(ORG).templates.delete('welcome')
     const second = await post('/v1/notifications', body, 'k')
@@ -89,6 +91,27 @@ describe('idempotency over HTTP', () => {
     },
   )
 
+  it('replays with the present status, of a send and of the items of a batch', async () => {
+    await start({ plans: { free: UNLIMITED } })
+    const batch = { notifications: [mail, { ...mail, to: 'nobody' }, mail] }
+    const [one, many] = [
+      await post('/v1/notify', mail, 'k'),
+      await post('/v1/notifications/batch', batch, 'k'),
+    ]
+    const { items } = many.json as { items: { id: string }[] }
+    for (const id of [one.json?.id, items[2]?.id])
+      await call(host.port, { method: 'POST', path: `/v1/notifications/${id}/cancel`, headers: auth })
+    const answers = [
+      await post('/v1/notifications', mail, 'k'),
+      await post('/v1/notifications/batch', batch, 'k'),
+    ]
+    expect(answers.map(replayed)).toEqual([true, true])
+    expect(answers.map(({ json }) => json)).toEqual([
+      { ...one.json, status: 'cancelled' },
+      { ...many.json, items: [items[0], items[1], { ...items[2], status: 'cancelled' }] },
+    ])
+  })
+
   it('replays a batch, its refused items too', async () => {
     await start({ plans: { free: { ...UNLIMITED, notificationsPerMonth: 2 } } })
     const batch = {
@@ -103,9 +126,9 @@ describe('idempotency over HTTP', () => {
       accepted: 2,
       rejected: 3,
       items: [
-        { index: 0, status: 'queued' },
+        { index: 0, status: 'scheduled' },
         { index: 1, error: { code: 'invalid_email' } },
-        { index: 2, status: 'queued' },
+        { index: 2, status: 'scheduled' },
         { index: 3, error: { code: 'invalid_channel' } },
         { index: 4, error: { code: 'notification_quota_exceeded' } },
       ],

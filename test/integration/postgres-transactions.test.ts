@@ -347,6 +347,25 @@ describeWithOwnPostgres('a transaction of an application', () => {
     expect(await notifier.send(message, { idempotencyKey: 'k' })).toMatchObject({ id, replayed: true })
   })
 
+  it('is told the present status when a key is repeated', async () => {
+    const later = { ...message, sendAt: new Date(Date.now() + 3_600_000) }
+    const one = await notifier.send(later, { idempotencyKey: 'k' })
+    const { items } = await notifier.sendBatch([later, later], { idempotencyKey: 'k' })
+    const ids = [one.id, ...items.map((item) => ('id' in item ? item.id : ''))]
+    for (const id of ids.slice(0, 2)) await notifier.notifications.cancel(id)
+    const client = await connected()
+    await client.query('BEGIN')
+    const options = { tx: client, idempotencyKey: 'k' }
+    const again = await notifier.send(later, options)
+    expect(again).toMatchObject({ id: ids[0], status: 'cancelled', replayed: true })
+    const batch = await notifier.sendBatch([later, later], options)
+    expect(batch.items).toMatchObject([
+      { id: ids[1], status: 'cancelled' },
+      { id: ids[2], status: 'scheduled' },
+    ])
+    await client.query('COMMIT')
+  })
+
   it('waits for another one with its key, and is replayed after a commit or accepted after a rollback', async () => {
     for (const end of ['ROLLBACK', 'COMMIT']) {
       const [one, other] = [await connected(), await connected()]

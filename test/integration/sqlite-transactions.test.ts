@@ -100,10 +100,18 @@ describe('a function of the application in a commit of SQLite', () => {
     await stillWorks()
   })
 
+  it('is told the present status when a key is repeated', async () => {
+    const later = { ...message, sendAt: new Date(Date.now() + 3_600_000) }
+    const { id } = await notifier.send(later, { tx: order('1'), idempotencyKey: 'k' })
+    await notifier.notifications.cancel(id)
+    const again = await notifier.send(later, { tx: order('2'), idempotencyKey: 'k' })
+    expect(again).toMatchObject({ id, status: 'cancelled', replayed: true })
+  })
+
   it('is not run again when a key is repeated, nor for what is refused', async () => {
     const first = await notifier.send(message, { tx: order('1'), idempotencyKey: 'k' })
     const again = await notifier.send(message, { tx: order('2'), idempotencyKey: 'k' })
-    expect(again).toEqual({ ...first, replayed: true })
+    expect(again).toMatchObject({ id: first.id, replayed: true })
     const ids: (readonly string[])[] = []
     const { accepted: admitted } = await notifier.sendBatch(Array(6).fill(message), {
       tx: (_, given) => void ids.push(given),

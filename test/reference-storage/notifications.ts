@@ -22,6 +22,12 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
       const stored = state.notifications.get(id)
       return stored === undefined ? null : toNotification(stored, stored.attachments)
     },
+    async states(ids) {
+      return ids.map((id) => {
+        const stored = state.notifications.get(id)
+        return stored === undefined ? null : { status: stored.facts.status, to: stored.to }
+      })
+    },
     async list(filter, page) {
       const rows = state.notificationsOf.get(filter.organizationId) ?? []
       return pageOf(

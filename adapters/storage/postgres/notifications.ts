@@ -13,6 +13,7 @@ import {
   type AcceptRow,
   type EventRow,
   toNotification,
+  toStates,
   toTimeline,
   type WholeRow,
 } from '../rows/notification.ts'
@@ -59,6 +60,10 @@ const SELECT = `
   SELECT ${COLUMNS}, n.attachments
   FROM carillon.notifications AS n LEFT JOIN carillon.states AS s ON s.notification = n.id WHERE n.id = $1`
 
+const SELECT_STATES = `
+  SELECT n.id, n.recipient, coalesce(s.status, ${ACCEPTED}) AS status
+  ${from('(SELECT * FROM carillon.notifications WHERE id = ANY ($1::text[]) OFFSET 0)')}`
+
 const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WHERE id = $1'
 
 const SELECT_EVENTS = `
@@ -100,6 +105,9 @@ export function createNotifications(connection: Connection): NotificationReposit
     async get(id) {
       const [row] = await connection.rows<WholeRow>(SELECT, [id])
       return row === undefined ? null : toNotification(row)
+    },
+    async states(ids) {
+      return toStates(ids, await connection.rows(SELECT_STATES, [ids]))
     },
     async list(filter, page) {
       const label = labelWalk(filter)

@@ -1,7 +1,7 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
 import { wholeContent } from '../../../src/domain/stored-content.ts'
-import type { TimelineEntry } from '../../../src/ports/storage/notifications.ts'
+import type { NotificationState, TimelineEntry } from '../../../src/ports/storage/notifications.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
@@ -66,6 +66,15 @@ export function toNotification(row: WholeRow): Notification {
     resendOf: row.resend_of,
     ...toLabels(row),
   }
+}
+
+/** The states of notifications, in the order of `ids`. */
+export function toStates(
+  ids: readonly string[],
+  rows: readonly (Pick<WholeRow, 'id' | 'recipient'> & Pick<NotificationState, 'status'>)[],
+): (NotificationState | null)[] {
+  const found = new Map(rows.map(({ id, status, recipient: to }) => [id, { status, to }]))
+  return ids.map((id) => found.get(id) ?? null)
 }
 
 /** The accept, which has no stored event, and the events after it. */

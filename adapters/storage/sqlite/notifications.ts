@@ -5,11 +5,12 @@ import type {
   FailureSpan,
   NotificationFilter,
   NotificationRepository,
+  NotificationState,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
-import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
+import { type EventRow, toNotification, toStates, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
@@ -50,6 +51,9 @@ const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LI
 /** Status, also for a notification without facts. */
 const STATUS = `coalesce(e.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
 
+const SELECT_STATES = `
+  SELECT n.id, n.recipient, ${STATUS} AS status ${FROM_NOTIFICATIONS} WHERE n.id IN (SELECT value FROM json_each(?))`
+
 export function createNotifications(
   connection: Connection,
   parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
@@ -57,6 +61,9 @@ export function createNotifications(
   const { addFacts, deliveries } = parts
   const select = connection.statement<WholeRow>(SELECT)
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
+  const selectStates = connection.statement<
+    Pick<WholeRow, 'id' | 'recipient'> & Pick<NotificationState, 'status'>
+  >(SELECT_STATES)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
   const selectJob = connection.statement<JobStateRow>(SELECT_JOB)
@@ -117,6 +124,9 @@ export function createNotifications(
     async get(id) {
       const row = await connection.read(() => select().get(id))
       return row === undefined ? null : toNotification(row)
+    },
+    async states(ids) {
+      return toStates(ids, await connection.read(() => selectStates().all(JSON.stringify(ids))))
     },
     async list(filter, page) {
       return connection.read(() => list(filter, page))

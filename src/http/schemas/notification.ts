@@ -21,10 +21,14 @@ const groupFields = {
   ids: z.array(z.string()).optional().describe('All ids of the group.'),
 }
 
+const sentStatus = notificationStatus.describe(
+  '`queued` or `scheduled`; in a replayed response the present status.',
+)
+
 /** Response to a send. */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
   id: z.string().regex(/^notif_\d+$/),
-  status: z.enum(['queued', 'scheduled']),
+  status: sentStatus,
   channel: channelName,
   to: z.string(),
   ...groupFields,
@@ -54,7 +58,7 @@ export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { 
     rejected: z.int(),
     items: z.array(
       z.union([
-        z.object({ index: z.int(), id: z.string(), status: z.enum(['queued', 'scheduled']), ...groupFields }),
+        z.object({ index: z.int(), id: z.string(), status: sentStatus, ...groupFields }),
         z.object({
           index: z.int(),
           error: z.object({

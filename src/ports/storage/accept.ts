@@ -82,7 +82,7 @@ export interface JoinedAccept {
 export interface AcceptReads {
   /** Like the storage's method. */
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
-  readonly notifications: Pick<NotificationRepository, 'get'>
+  readonly notifications: Pick<NotificationRepository, 'get' | 'states'>
   readonly records: Pick<Records, 'get'>
 }
 

@@ -11,6 +11,8 @@ export interface NotificationRepository {
    * unknown.
    */
   get(id: string): Promise<Notification | null>
+  /** The present states of notifications of any organization, in order, without their contents. Null: unknown. */
+  states(ids: readonly string[]): Promise<readonly (NotificationState | null)[]>
   /** Newest first. Does not read attachments: the content of a mail has an empty list of them. */
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
   /** Failed notifications without their contents, newest first; `limit` is at most 1,000. */
@@ -68,6 +70,8 @@ export type FailureSpan = Pick<NotificationFilter, 'organizationId' | 'from' | '
 export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'createdAt'> {
   readonly code: ErrorCode
 }
+
+export type NotificationState = Pick<Notification, 'status' | 'to'>
 
 export interface JobState {
   /** `waiting`: its time has not come. */

@@ -28,10 +28,11 @@ import type { Observer } from '../telemetry/observer.ts'
 import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
 import { createAnswered } from './answered.ts'
 import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
-import { type BatchRecord, batchResult, itemOf, toBatchResult } from './batch-record.ts'
+import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { itemError } from './item-errors.ts'
+import type { Lookups } from './lookups.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
@@ -203,7 +204,7 @@ export function createAccept(
   ): Promise<SentNotification> {
     const { unit, organizationId, use } = call
     const record = use === null ? null : await earlier(unit, use)
-    if (record !== null) return replayedSend(record)
+    if (record !== null) return replayedSend(record, unit.lookups)
     const group = await wanted(unit, organizationId, await judge())
     const grant = await limits.take(organizationId, hourly(group))
     if (grant.refusal !== null) throw await refunded(grant, grant.refusal(shortfallOf(group, 0, grant)))
@@ -212,7 +213,7 @@ export function createAccept(
     const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
-      return replayedSend(answer.record)
+      return replayedSend(answer.record, unit.lookups)
     }
     if (answer.admitted === 0) throw await limits.quotaError(organizationId)
     return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
@@ -243,7 +244,7 @@ export function createAccept(
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
     const { unit, organizationId, use } = call
     const known = use === null ? null : await earlier(unit, use)
-    if (known !== null) return batchResult(known)
+    if (known !== null) return replayedBatch(known, unit.lookups.state)
     const whole = await lookedUp(parsed, organizationId, unit)
     const judged = await judgeBatch(whole, organizationId, unit, how)
     const all = judged.notifications
@@ -266,7 +267,7 @@ export function createAccept(
     const answer = await store(call, grant, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
-    return batchResult(answer.record)
+    return replayedBatch(answer.record, unit.lookups.state)
   }
 
   async function callOf(
@@ -387,9 +388,13 @@ function idempotentUse(
   return { key: { organizationId, operation, key }, fingerprint: fingerprint(request) }
 }
 
-function replayedSend(record: IdempotencyRecord): SentNotification {
-  const result = JSON.parse(record.result) as SendResult
-  return { ...result, createdAt: new Date(record.createdAt).toISOString(), replayed: true }
+/** The recorded answer with the present state. Of a notification that is gone, the state remains as recorded. */
+async function replayedSend(
+  { result, createdAt }: IdempotencyRecord,
+  { state }: Lookups,
+): Promise<SentNotification> {
+  const sent = JSON.parse(result) as SendResult
+  return { ...sent, ...(await state(sent.id)), createdAt: new Date(createdAt).toISOString(), replayed: true }
 }
 
 /** A group goes as a whole, or not at all. */

@@ -1,7 +1,8 @@
 import { standardMessage } from '../../domain/errors/catalogue.ts'
-import type { NewNotification } from '../../domain/notification.ts'
+import type { NewNotification, NotificationStatus } from '../../domain/notification.ts'
 import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { RecordedError } from './item-errors.ts'
+import type { Lookups } from './lookups.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /**
@@ -17,7 +18,7 @@ export interface BatchRecord {
 }
 
 /** A notification; those of a group follow each other. */
-export type RecordedItem = readonly [id: string, status: 'queued' | 'scheduled', groupId?: string]
+export type RecordedItem = readonly [id: string, status: NotificationStatus, groupId?: string]
 
 export function itemOf({ id, groupId }: NewNotification, status: 'queued' | 'scheduled'): RecordedItem {
   return groupId == null ? [id, status] : [id, status, groupId]
@@ -31,9 +32,17 @@ function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedI
   return items.slice(at, end)
 }
 
-/** The answer to a repeated batch. */
-export function batchResult(record: IdempotencyRecord): BatchResult {
-  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
+/** The answer to a repeated batch, with the present states of what it made. */
+export async function replayedBatch(
+  { result, admitted, createdAt }: IdempotencyRecord,
+  state: Lookups['state'],
+): Promise<BatchResult> {
+  const record = JSON.parse(result) as BatchRecord
+  const items = record.items.map(async (item, at): Promise<RecordedItem> => {
+    const [id, status, ...group] = item
+    return at < admitted ? [id, (await state(id))?.status ?? status, ...group] : item
+  })
+  return toBatchResult({ ...record, items: await Promise.all(items) }, admitted, createdAt, true)
 }
 
 /** The answer to a batch whose first `admitted` notifications were stored. */

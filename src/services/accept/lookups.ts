@@ -2,6 +2,7 @@ import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
 import type { RecordKind } from '../../domain/record-kind.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { NotificationState } from '../../ports/storage/notifications.ts'
 import type { RecordRef, StoredRecord } from '../../ports/storage/records.ts'
 import { cataloguesKind } from '../languages/kind.ts'
 import { createMatchPreferences, type MatchPreferences } from '../preferences/verdicts.ts'
@@ -16,6 +17,8 @@ import type { TextReader } from '../texts/text-store.ts'
 export interface Lookups {
   readonly reads: AcceptReads
   readonly record: Coalesced<IdempotencyKey, IdempotencyRecord | null>
+  /** The present state of a notification, by id. Null: unknown. */
+  readonly state: Coalesced<string, NotificationState | null>
   /** Reads of layouts, partials, their texts, and lists of catalogues. */
   readonly records: RecordReads
   readonly template: Coalesced<WantedTemplate, Template | null>
@@ -39,6 +42,7 @@ export function createLookups(reads: AcceptReads, texts: TextReader): Lookups {
     },
     reads,
     record: coalesce((keys) => reads.findIdempotent(keys)),
+    state: coalesce((ids) => reads.notifications.states(ids)),
     template: coalesce((wanted) => findTemplates(reads.records, texts, wanted)),
     suppression: createMatchSuppression(reads.records),
     preferences: createMatchPreferences(reads.records),

@@ -1,11 +1,13 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { NotificationStatus } from '../../domain/notification.ts'
 import type { RenderedMessage } from '../render.ts'
 
 /** The response to a send. */
 export interface SentNotification {
   /** `notif_<digits>` */
   readonly id: string
-  readonly status: 'queued' | 'scheduled'
+  /** `queued` or `scheduled`; if `replayed`, the present status. */
+  readonly status: NotificationStatus
   readonly channel: string
   /** The address. Empty: the recipient has none on the channel, and the notification is skipped. */
   readonly to: string
@@ -15,7 +17,7 @@ export interface SentNotification {
   readonly groupId?: string | undefined
   /** All ids of the group. Absent: no group. */
   readonly ids?: readonly string[] | undefined
-  /** True: an earlier request with the same idempotency key made it. */
+  /** True: an earlier request with the same idempotency key made it. Status and address are the present ones. */
   readonly replayed: boolean
 }
 
@@ -39,7 +41,8 @@ export type BatchItem =
   | {
       readonly index: number
       readonly id: string
-      readonly status: 'queued' | 'scheduled'
+      /** As in {@link SentNotification}. */
+      readonly status: NotificationStatus
       /** As in {@link SentNotification}. */
       readonly groupId?: string | undefined
       readonly ids?: readonly string[] | undefined

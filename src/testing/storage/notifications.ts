@@ -50,6 +50,24 @@ export function notificationChecks(check: Check): void {
     assert.equal((await storage.notifications.get(id))?.organizationId, other)
   })
 
+  check('states are the present ones, in the order asked for', async ({ storage }) => {
+    const other = await organization(storage)
+    const sendAt = 32_000_000_000_000
+    const [due = ''] = await accept(storage, [note({ to: 'bob@example.com' })])
+    const [later = ''] = await accept(storage, [note({ sendAt })], other)
+    const ids = ['notif_0', later, due]
+    assert.deepEqual(await storage.notifications.states([]), [])
+    assert.deepEqual(await storage.notifications.states(ids), [
+      null,
+      { status: 'scheduled', to: 'ada@example.com' },
+      { status: 'queued', to: 'bob@example.com' },
+    ])
+    await storage.notifications.cancel(later)
+    await deliver(storage)
+    const [, ended, sent] = await storage.notifications.states(ids)
+    assert.deepEqual([ended?.status, sent?.status], ['cancelled', 'sent'])
+  })
+
   check('a resend says what it repeats, and others that they repeat nothing', async ({ storage }) => {
     const first = note()
     const second = note({ resendOf: first.id, content: { body: 'x'.repeat(10_000) } })

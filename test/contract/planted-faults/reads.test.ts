@@ -1,5 +1,6 @@
 import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
 import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
+import type { NotificationRepository } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
@@ -68,7 +69,26 @@ for (const [name, read] of Object.entries(READS)) {
   )
 }
 
+const looking =
+  (wrong: (states: NotificationRepository['states']) => NotificationRepository['states']): Fault =>
+  (good) => ({ ...good, notifications: { ...good.notifications, states: wrong(good.notifications.states) } })
+
 eachIsFound({
+  'a state is that of the accept': [
+    'states are the present ones',
+    looking((states) => async (ids) => {
+      const found = await states(ids)
+      return found.map((state) => state && { ...state, status: 'queued' })
+    }),
+  ],
+  'states leave out what is unknown': [
+    'states are the present ones',
+    looking((states) => async (ids) => (await states(ids)).filter((state) => state !== null)),
+  ],
+  'states are in an order of their own': [
+    'states are the present ones',
+    looking((states) => async (ids) => (await states(ids)).toReversed()),
+  ],
   'a list holds what is of another organization': [
     'a list is newest first and of one organization',
     (good, state) => ({

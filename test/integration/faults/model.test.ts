@@ -79,9 +79,11 @@ function send(given: SendShape): Command {
     const body = JSON.stringify(message)
     const known = shape.key === null ? undefined : model.keys.get(shape.key)
     if (known !== undefined && known.until > model.now) {
-      if (known.body === body)
-        await expect(sending).resolves.toMatchObject({ id: ids[known.index], replayed: true })
-      else await expect(sending).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+      const one = model.notifications[known.index]
+      if (known.body === body && one !== undefined) {
+        const now = { id: ids[known.index], status: statusOf(one), replayed: true }
+        await expect(sending).resolves.toMatchObject(now)
+      } else await expect(sending).rejects.toMatchObject({ code: 'idempotency_key_reused' })
       return
     }
     if (model.suppressed.has(shape.to)) {

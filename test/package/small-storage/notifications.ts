@@ -8,6 +8,11 @@ export function createNotifications(state: State): kit.NotificationRepository {
       const row = state.notifications.get(id)
       return row === undefined ? null : kit.toNotification(row)
     },
+    states: async (ids) =>
+      ids.map((id) => {
+        const row = state.notifications.get(id)
+        return row === undefined ? null : { status: row.status ?? kit.acceptedStatus(row), to: row.recipient }
+      }),
     list: async (filter, page) =>
       pageOf(matching(state, filter), page, (row) => kit.toNotification({ ...row, attachments: null })),
     failures: async (span, page) =>
