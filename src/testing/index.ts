@@ -28,8 +28,8 @@ export {
   type QueueHarness,
   type QueueNotifier,
   type QueueNotifierOptions,
-  type QueueProcess,
   queueContract,
+  queueProgram,
 } from './queue/queue-contract.ts'
 export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
 export { recordingLogger } from './recording-logger.ts'

@@ -1,6 +1,9 @@
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
 import type { Queue } from '../../src/ports/queue.ts'
+import type { QueueHarness } from '../../src/testing/queue/harness.ts'
 
 /** Where the processes of a test find the engine. */
 export type EnginePlace =
@@ -21,4 +24,16 @@ export function openQueue(place: EnginePlace): Queue | null {
   const { connectionString, schema } = place
   // Retries and scheduled ones are looked for often, so that tests need not wait.
   return graphileWorkerQueue({ connectionString, schema, pollMs: 100 })
+}
+
+/** What all processes of a test share. */
+export function atPlace({ url, schema, queue }: QueuePlace): Pick<QueueHarness, 'queue' | 'notifier'> {
+  return {
+    queue: () => openQueue(queue),
+    notifier: (options) =>
+      createNotifier({
+        storage: postgres({ connectionString: url, schema, maxConnections: 4 }),
+        ...options,
+      }),
+  }
 }

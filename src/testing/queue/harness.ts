@@ -5,27 +5,34 @@ import type { Queue } from '../../ports/queue.ts'
 export interface QueueHarness {
   /** A new connection to the engine, as one process has. Null: the built-in dispatch, without an engine. */
   queue(): Queue | null
-  /** Starts a notifier that uses it. */
-  start(options: QueueNotifierOptions): Promise<QueueNotifier>
+  /**
+   * Makes a notifier over the storage, which the contract starts and stops: `(options) => createNotifier({ storage,
+   * ...options })`.
+   */
+  notifier(options: QueueNotifierOptions): QueueNotifier
+  /** A program for a process that the contract kills, with its arguments. It calls `queueProgram`. */
+  readonly program: readonly [file: URL, ...args: string[]]
   /** Empties the engine's server. */
   lose(): Promise<void>
   /** Stops the engine's server, and returns a function that starts it again. Null: it is the storage's server. */
   readonly takeAway: (() => Promise<() => Promise<void>>) | null
-  /** Starts a child process that delivers slowly and reports its hand-overs. */
-  spawn(): Promise<QueueProcess>
+  /** Removes the storage and what the engine keeps. All notifiers have stopped. */
   close(): Promise<void>
 }
 
+/** Options of a notifier, beside its `storage`. */
 export interface QueueNotifierOptions {
   readonly channels: Readonly<Record<string, Provider>>
-  readonly queue: Queue | null
-  readonly pollMs: number
-  /** False: accepts only. */
-  readonly deliver?: boolean
+  readonly queue: Queue | undefined
+  readonly delivery: { readonly pollMs?: number | undefined; readonly leaseMs: number }
+  /** None: no limit delays a message. */
+  readonly plans: Readonly<Record<string, never>>
 }
 
 /** The part of a notifier that the contract uses. */
 export interface QueueNotifier {
+  start(options: { readonly deliver: boolean }): Promise<void>
+  stop(options: { readonly deadlineMs: number }): Promise<void>
   send(message: ContractMessage): Promise<{ readonly id: string }>
   sendBatch(messages: readonly ContractMessage[]): Promise<{ readonly accepted: number }>
   organization(id: string): Pick<QueueNotifier, 'send'>
@@ -38,21 +45,13 @@ export interface QueueNotifier {
   }
   health(): Promise<{ readonly queue: { readonly takes: boolean } | null }>
   on(event: 'error', listener: (error: Error) => void): unknown
-  stop(options?: { readonly deadlineMs?: number }): Promise<void>
 }
 
-export interface ContractMessage {
+/** A type and not an interface, so that a notifier for any channel takes it. */
+export type ContractMessage = {
   readonly channel: 'email' | 'sms'
   readonly to: string
   readonly body: string
   /** ISO 8601. */
   readonly sendAt?: string
-}
-
-/** A process with a provider that takes about 50 ms per message, 4 at a time, and a lease of 2 s. */
-export interface QueueProcess {
-  /** The id of each hand-over so far. */
-  handedOver(): readonly string[]
-  /** Sends SIGKILL; resolves when the process has ended. */
-  kill(): Promise<void>
 }

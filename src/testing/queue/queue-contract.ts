@@ -7,16 +7,20 @@ import {
   recordingProvider,
 } from '../recording-provider.ts'
 import { Absent, skippable, type TestApi } from '../test-api.ts'
-import type { ContractMessage, QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
+import type { ContractMessage, QueueHarness, QueueNotifier } from './harness.ts'
+import { type QueueProcess, startProgram } from './queue-program.ts'
 import { refChecks } from './refs.ts'
 import { PATIENCE_MS, sleep, until } from './wait.ts'
 
-export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } from './harness.ts'
+export type { QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
+export { queueProgram } from './queue-program.ts'
 
 /** So rare that every delivery must have come through the engine. */
 const NEVER_MS = 3_600_000
 /** Short enough for a test. */
 const SWEEP_MS = 500
+/** A lease that outlasts every check but the one that waits for it. */
+const LEASE_MS = 60_000
 
 function message(change: Partial<ContractMessage> = {}): ContractMessage {
   return { channel: 'email', to: 'ada@example.com', body: 'Hello', ...change }
@@ -75,14 +79,16 @@ function deaf(queue: Queue): Queue {
   }
 }
 
-/** The contract of all queue engines and of the built-in dispatch: see docs/testing.md. Uses real time. */
+/** The contract of all queue engines and of the built-in dispatch: see docs/custom-queue.md. Uses real time. */
 export function queueContract(test: TestApi, create: () => Promise<QueueHarness>): void {
   interface World {
     readonly harness: QueueHarness
     start(
       channels: Readonly<Record<string, RecordingProvider>>,
-      options?: Partial<Omit<QueueNotifierOptions, 'channels'>>,
+      options?: { readonly queue?: Queue; readonly pollMs?: number; readonly deliver?: boolean },
     ): Promise<QueueNotifier>
+    /** Starts the harness' program, which ends with the check. */
+    spawn(): Promise<QueueProcess>
     sendAll(notifier: QueueNotifier, count: number, change?: Partial<ContractMessage>): Promise<string[]>
   }
 
@@ -90,16 +96,23 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     skippable(test)(name, async () => {
       const harness = await create()
       const started: QueueNotifier[] = []
+      const spawned: QueueProcess[] = []
       try {
         await run({
           harness,
-          async start(channels, options = {}) {
-            const queue = harness.queue()
+          async start(channels, { queue = harness.queue() ?? undefined, pollMs, deliver = true } = {}) {
             // Without an engine, the poll finds the work of other processes.
-            const pollMs = queue === null ? 50 : NEVER_MS
-            const notifier = await harness.start({ channels, queue, pollMs, ...options })
+            const delivery = { pollMs: pollMs ?? (queue === undefined ? 50 : NEVER_MS), leaseMs: LEASE_MS }
+            const notifier = harness.notifier({ channels, queue, delivery, plans: {} })
+            notifier.on('error', () => {})
             started.push(notifier)
+            await notifier.start({ deliver })
             return notifier
+          },
+          async spawn() {
+            const program = await startProgram(harness.program)
+            spawned.push(program)
+            return program
           },
           async sendAll(notifier, count, change) {
             const sends = Array.from({ length: count }, () => notifier.send(message(change)))
@@ -107,6 +120,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
           },
         })
       } finally {
+        await Promise.all(spawned.map((program) => program.kill()))
         await Promise.all(started.map((notifier) => notifier.stop({ deadlineMs: 1_000 })))
         await harness.close()
       }
@@ -264,9 +278,9 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     assertOnce(idsOf(first, second), ids)
   })
 
-  check('a process that is killed loses nothing', async ({ harness, start, sendAll }) => {
+  check('a process that is killed loses nothing', async ({ start, spawn, sendAll }) => {
     const api = await start({ email: recordingProvider() }, { deliver: false })
-    const victim = await harness.spawn()
+    const victim = await spawn()
     const ids = await sendAll(api, 100)
     await until('a beginning', () => victim.handedOver().length >= 10)
     await victim.kill()
