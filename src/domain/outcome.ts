@@ -46,7 +46,7 @@ export interface Rejected extends FailureDetail {
 export interface Retry extends FailureDetail {
   readonly kind: 'retry'
   readonly scope: FaultScope
-  /** The provider's hint, in milliseconds. */
+  /** The provider's hint, in milliseconds. The notifier rounds it up to a whole number. */
   readonly retryAfterMs?: number | undefined
 }
 

@@ -42,14 +42,17 @@ export interface HttpApi {
   handle(request: HttpRequest): Promise<HttpResponse> | null
 }
 
+const OPERATOR_KEY_USED = 'An operator key was used for a change.'
+const ACTOR_CHANGED = 'A dashboard user made a change.'
+
 /** State of one request while it is processed. */
 interface Exchange extends Omit<Envelope, 'limit' | 'ignored'> {
   ignored: string
   /** Null: the request failed before a limit judged it. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
-  /** Id of the operator key. Null: an organization's key, or no key. */
-  operatorKey: string | null
+  /** The operator key, or the person whom the application signed in to all organizations. Null: neither. */
+  operator: { readonly keyId: string } | { readonly actor: string } | null
   /** The organization that the request concerns. Empty: none, or not known yet. */
   organizationId: string
 }
@@ -112,7 +115,7 @@ export function createHttpApi(
       ignored: '',
       limit: null,
       release: null,
-      operatorKey: null,
+      operator: null,
       organizationId: '',
     }
     let size = 0
@@ -159,15 +162,15 @@ export function createHttpApi(
 
   /** Logs refusals and failures too: a failed change may be partial. */
   function logOperator(
-    { requestId, operatorKey, organizationId }: Exchange,
+    { requestId, operator, organizationId }: Exchange,
     match: Match,
     status: number,
   ): void {
-    if (operatorKey === null || match.kind !== 'route' || match.route.permission === 'Read Only') return
+    if (operator === null || match.kind !== 'route' || match.route.permission === 'Read Only') return
     const { operation, belongsTo } = match.route
     const about = organizationId || (belongsTo === 'operator' && match.params.id) || null
-    const fields = { requestId, keyId: operatorKey, operation, organizationId: about, status }
-    reporting.logger?.info('An operator key was used for a change.', fields)
+    const fields = { requestId, ...operator, operation, organizationId: about, status }
+    reporting.logger?.info('keyId' in operator ? OPERATOR_KEY_USED : ACTOR_CHANGED, fields)
   }
 
   /** Every answer carries the headers of a limit. If no limit could be judged, they show an exhausted one. */
@@ -222,7 +225,8 @@ export function createHttpApi(
       }, 0)
     }
     const caller = await identify(request, client, exchange)
-    if (caller.organizations === 'all') exchange.operatorKey = caller.id
+    const { id, name, organizations } = caller
+    if (organizations === 'all') exchange.operator = name === undefined ? { actor: id } : { keyId: id }
     await count(exchange, caller.counted, limitOf(match))
     return {
       permitted: permittedRoute(match, caller),

@@ -337,6 +337,7 @@ describe('signing in from a shared address', () => {
 
 describe('the session of the application', () => {
   it('lets people in with the rights that it gives, and nobody else', async () => {
+    const lines: unknown[][] = []
     const host = await startDashboard({
       options: {
         keys: false,
@@ -345,12 +346,14 @@ describe('the session of the application', () => {
           const person = request.headers['x-person']
           if (person === 'ada') return { actor: 'ada', permission: 'Write', organizations: ['org_default'] }
           if (person === 'root') return { actor: 'root', permission: 'Full Access', organizations: 'all' }
+          if (person?.includes('@')) return { actor: person, permission: 'Full Access', organizations: 'all' }
           if (person === 'none') return { actor: 'none', permission: 'Write', organizations: [] }
           if (person === 'wrong') return { actor: '' } as never
           if (person === 'broken') throw new Error('the session store is down')
           return null
         },
       } as never,
+      notifier: { logger: { debug() {}, info: (...line) => void lines.push(line), warn() {}, error() {} } },
     })
     const as = (person: string, path: string, more: RequestInit = {}) =>
       fetch(host.url + path, { ...more, headers: { 'x-person': person, ...more.headers } })
@@ -367,6 +370,12 @@ describe('the session of the application', () => {
       expect(await codeOf(await as('ada', 'api/v1/organizations'))).toBe('403 operator_key_required')
       expect((await as('root', 'api/v1/organizations')).status).toBe(200)
       expect((await as('root', 'api/v1/templates?orgId=org_acme')).status).toBe(200)
+      const change = { method: 'POST', headers: SAME_ORIGIN, body: '{"name":"Beta"}' }
+      expect((await as('root@example.com', 'api/v1/organizations', change)).status).toBe(201)
+      const changes = lines.filter(([message]) => message === 'A dashboard user made a change.')
+      expect(changes.map(([, fields]) => fields)).toEqual([
+        expect.objectContaining({ actor: 'root@example.com', operation: 'createOrganization', status: 201 }),
+      ])
       for (const person of ['none', 'mallory']) {
         expect(await codeOf(await as(person, 'api/v1/templates'))).toBe('401 session_required')
       }

@@ -8,7 +8,7 @@ export interface NotifierErrorOptions {
   readonly details?: Readonly<Record<string, unknown>> | undefined
   /** HTTP status, for a code with two (`template_not_found`: 404 as a resource, 422 in a send). */
   readonly status?: number | undefined
-  /** Milliseconds until a retry may succeed. */
+  /** Milliseconds until a retry may succeed; rounded up. */
   readonly retryAfterMs?: number | undefined
   /** The underlying error, for logs only; never part of an API answer. */
   readonly cause?: unknown
@@ -20,6 +20,7 @@ export class NotifierError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /** Milliseconds until a retry may succeed, a whole number. Undefined: not known. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: ErrorCode, options: NotifierErrorOptions = {}) {
@@ -30,7 +31,8 @@ export class NotifierError extends Error {
     this.code = code
     this.status = options.status ?? ERRORS[code].status
     this.details = options.details
-    this.retryAfterMs = options.retryAfterMs
+    // Rounded up, so that a caller who obeys is never too early.
+    this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs)
   }
 
   /** True: the same call may succeed later. */

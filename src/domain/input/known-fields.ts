@@ -17,7 +17,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['sender', 'it is "from" in "email"'],
   ['cc', EMAIL],
   ['bcc', EMAIL],
-  ['tags', 'there are none'],
+  ['tags', 'use "metadata", short texts by name: { campaign: \'spring\' }'],
   ['replyTo', EMAIL],
   ['inReplyTo', EMAIL],
   ['in_reply_to', 'it is "inReplyTo" in "email"'],

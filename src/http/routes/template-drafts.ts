@@ -48,7 +48,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       paths: draft,
       permission: 'Write',
       unknown: 'template_not_found',
-      errors: ['version_conflict', 'invalid_template'],
+      errors: [['invalid_parameter', 422], 'version_conflict', 'invalid_template'],
       body: draftChange,
       response: templateDraftRecord,
       // Untyped: the notifier parses it with the same schema.

@@ -37,6 +37,9 @@ const HIDDEN_ENDINGS: readonly string[] = [
   'privatekey',
 ]
 
+/** Who acted, for whom the line is written: a mail address there is no recipient. */
+const ACTOR_KEY = 'actor'
+
 /** Names of fields that hold recipients. */
 const RECIPIENT_KEYS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'recipient', 'recipients'])
 
@@ -161,6 +164,8 @@ function redactEntries(
     try {
       entry = (value as Readonly<Record<string, unknown>>)[key]
       if (RECIPIENT_KEYS.has(plain)) entry = maskRecipients(entry, walk)
+      if (plain === ACTOR_KEY && typeof entry === 'string')
+        return [key, redactText(entry, { showRecipients: true })]
     } catch {
       return [key, '[unreadable]']
     }

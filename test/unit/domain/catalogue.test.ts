@@ -89,6 +89,13 @@ describe('NotifierError', () => {
     expect(new NotifierError('service_unavailable').retryable).toBe(true)
   })
 
+  it('has a whole number of milliseconds to wait, never too few', () => {
+    const waits = [0, 1, 0.01, 9_999.0004].map(
+      (retryAfterMs) => new NotifierError('rate_limit_exceeded', { retryAfterMs }).retryAfterMs,
+    )
+    expect(waits).toEqual([0, 1, 1, 10_000])
+  })
+
   it('is told from any other error', () => {
     expect(isNotifierError(new NotifierError('not_found'))).toBe(true)
     for (const other of [new Error('x'), { name: 'NotifierError', code: 'not_found' }, null, 'not_found'])

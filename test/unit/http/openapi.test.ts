@@ -42,6 +42,7 @@ describe('the document', () => {
     ['sendNotification', 'region_not_permitted'],
     ['resendNotification', 'region_not_permitted'],
     ['previewTemplate', 'message_too_large'],
+    ['saveTemplateDraft', 'invalid_parameter'],
   ])('says that %s can be answered with 422 %s', (operationId, code) => {
     const found = operations.find(({ operation }) => operation.operationId === operationId)
     expect(JSON.stringify(found?.operation.responses['422'])).toContain(`"${code}"`)

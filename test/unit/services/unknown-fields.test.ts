@@ -246,6 +246,7 @@ describe('a field of a message that belongs elsewhere', () => {
     ['from', 'in "email"'],
     ['cc', 'in "email"'],
     ['replyTo', 'in "email"'],
+    ['tags', `use "metadata", short texts by name: { campaign: 'spring' }`],
     ['organizationId', 'notifier.organization(id)'],
   ])('%s is refused with its place', async (field, place) => {
     const message = { ...mail, [field]: field === 'organizationId' ? 'org_default' : 'x' }
