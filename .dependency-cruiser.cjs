@@ -115,7 +115,6 @@ module.exports = {
         pathNot: packages(
           'eventemitter3',
           'p-queue',
-          'undici',
           'libphonenumber-js',
           'validator',
           'zod',

@@ -3,7 +3,6 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
 import { sqlite } from 'carillon/sqlite'
-import { Pool } from 'undici'
 import { type Contender, compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { mails, ROOMY } from './lib/notifiers.ts'
 import { rawDelivery } from './lib/raw-delivery.ts'
@@ -13,9 +12,9 @@ import { type Sink, startSink } from './lib/sink.ts'
 
 /**
  * A backlog through a no-op provider in which each delivery publishes one webhook event: stored, signed, posted, and
- * its answer logged. Beside it, loops that post the same amount to the same receiver without storage: one on node:http
- * as the floor, and one on Carillon's own HTTP client. Also beside the same rows written by hand around the same posts,
- * the cost of durability without an engine, signatures and a guard.
+ * its answer logged. Beside it, a loop on node:http that posts the same amount to the same receiver without storage, as
+ * the floor, and the same rows written by hand around the same posts: the cost of durability without an engine,
+ * signatures and a guard.
  *
  * Twenty organizations send concurrently, so their mails are interleaved. If each sends all its mails at once, taking
  * turns touches twenty places of the file in every commit; that is measured as well.
@@ -100,19 +99,7 @@ function post(body = payload): Promise<void> {
   })
 }
 
-const pool = new Pool(`http://127.0.0.1:${sink.port}`, { connections: CONCURRENT })
-
-function dispatch(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' }
-    pool.dispatch(
-      { path: '/', method: 'POST', headers, body: payload },
-      { onRequestStart() {}, onResponseEnd: () => resolve(), onResponseError: (_, error) => reject(error) },
-    )
-  })
-}
-
-async function postAll(post: () => Promise<void>): Promise<number> {
+async function postAll(): Promise<number> {
   const received = sink.expect(EVENTS)
   let left = EVENTS
   await Promise.all(
@@ -179,8 +166,7 @@ await withFolder(async (folder) => {
   try {
     const rates = await compare(
       [
-        { name: FLOOR, run: () => postAll(() => post()) },
-        { name: `undici, ${CONCURRENT} connections`, run: () => postAll(dispatch) },
+        { name: FLOOR, run: postAll },
         {
           name: BY_HAND,
           async prepare() {
@@ -203,7 +189,6 @@ await withFolder(async (folder) => {
     await notifier?.stop()
     raw?.close()
     agent.destroy()
-    await pool.destroy()
     sink.stop()
   }
 })

@@ -1,35 +1,41 @@
-import type { LookupFunction, Socket } from 'node:net'
-import type { Agent, buildConnector } from 'undici'
-import type { AddressGuard } from './address-guard.ts'
-import { BlockedAddressError } from './guarded-lookup.ts'
+import type { Socket } from 'node:net'
+import { openSocket, type Place, placeOf, type SocketOptions } from './open-socket.ts'
 
-/** Kept connections to any number of origins, by undici's agent. */
+/** Kept connections to any number of origins. A connection carries one request at a time. */
 export interface Connections {
-  /** Resolves to an agent that follows no redirects and has no deadlines of its own for an answer. */
-  agent(): Promise<Agent>
+  /**
+   * Connects a request as soon as one connection is free. The caller's next step is the write.
+   *
+   * @returns a function that takes back the wish; without effect after the end of the wait
+   */
+  connect(url: URL, waiting: Waiting): () => void
   /** Ends all connections and their requests. Later requests open new ones. */
   close(): void
 }
 
-export interface ConnectionsOptions {
+/** A request without a connection. Exactly one method is called, unless the request gives up. */
+export interface Waiting {
+  connected(connection: Connection): void
+  /** Nothing was sent. */
+  failed(error: Error): void
+}
+
+/** A connection that one request has for itself until `free` is emitted on the socket. */
+export interface Connection {
+  readonly socket: Socket
+  /** The header `Keep-Alive` of the answer. */
+  keep(hint: string | undefined): void
+}
+
+export interface ConnectionsOptions extends SocketOptions {
   /** Maximum number of connections, and so of concurrent requests, to one origin. Default: no maximum. */
   readonly most?: number | undefined
-  /** Checks the connected address. Null: no user chose the address. */
-  readonly guard: AddressGuard | null
-  /** Resolves names. Default: the system's resolver. */
-  readonly lookup?: LookupFunction | undefined
-  /** Certificates (PEM) to trust instead of the runtime's list. */
-  readonly ca?: readonly string[] | undefined
 }
 
 /** Receivers commonly close after 5 s of silence; an earlier end in a header of the answer takes precedence. */
 const IDLE_MS = 15_000
 /** Margin before that end, so that no request meets it. */
 const IDLE_MARGIN_MS = 1_000
-/** A connection that is not open by then is given up, whatever the deadline of its request. */
-const CONNECT_MS = 10_000
-/** Detects that the peer is gone while nothing is sent. */
-const PROBE_AFTER_MS = 1_000
 /** Well above every body that is read: it limits headers, interim answers and chunk framing, which have no end. */
 const MOST_BYTES = 1024 * 1024
 
@@ -37,74 +43,184 @@ class LongAnswerError extends Error {
   override readonly name = 'LongAnswerError'
 }
 
+class ClosedError extends Error {
+  override readonly name = 'ClosedError'
+}
+
 export function createConnections(options: ConnectionsOptions): Connections {
-  const { most, guard, lookup, ca } = options
-  let open: { readonly agent: Promise<Agent>; readonly closing: AbortController } | undefined
-
-  /** Loads undici on first use: it takes 100 ms. */
-  async function create(signal: AbortSignal): Promise<Agent> {
-    const { Agent, buildConnector } = await import('undici')
-    const connect = buildConnector({
-      // Also ends what is not connected yet.
-      signal,
-      timeout: CONNECT_MS,
-      keepAliveInitialDelay: PROBE_AFTER_MS,
-      // A session that a receiver no longer accepts would fail every handshake.
-      maxCachedSessions: 0,
-      ...(lookup === undefined ? {} : { lookup }),
-      ...(ca === undefined ? {} : { ca: [...ca] }),
-    })
-    return new Agent({
-      connect: (to, callback) => connect(to, checked(callback)),
-      connections: most ?? null,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
-      keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
-      // The exchange has a deadline of its own.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-  }
-
-  function checked(callback: buildConnector.Callback): buildConnector.Callback {
-    return (error, socket) => {
-      if (error !== null) return callback(error, null)
-      const { remoteAddress } = socket
-      if (remoteAddress === undefined || guard?.blocks(remoteAddress) !== true) {
-        return callback(null, limited(socket))
-      }
-      socket.destroy()
-      callback(new BlockedAddressError(), null)
-    }
-  }
-
+  const origins = new Map<string, Origin>()
   return {
-    agent() {
-      if (open === undefined) {
-        const closing = new AbortController()
-        open = { agent: create(closing.signal), closing }
+    connect(url, waiting) {
+      const { origin: name } = url
+      let origin = origins.get(name)
+      if (origin === undefined) {
+        const created = new Origin(placeOf(url), options, () => {
+          if (origins.get(name) === created) origins.delete(name)
+        })
+        origins.set(name, created)
+        origin = created
       }
-      return open.agent
+      return origin.connect(waiting)
     },
     close() {
-      const closed = open
-      open = undefined
-      void closed?.agent.then((agent) => agent.destroy()).then(() => closed.closing.abort())
+      const open = [...origins.values()]
+      origins.clear()
+      for (const origin of open) origin.close()
     },
   }
 }
 
-/** Counts what arrives after each write, which is one answer: a connection carries one request at a time. */
-function limited(socket: Socket): Socket {
-  let written = 0
-  let readBefore = 0
-  let read = 0
-  return socket.on('readable', () => {
-    if (socket.bytesWritten !== written) {
-      written = socket.bytesWritten
-      readBefore = read
+/** The connections to one origin, and the requests that wait for one. */
+class Origin {
+  readonly #place: Place
+  readonly #options: ConnectionsOptions
+  readonly #onEmpty: () => void
+  readonly #waiting = new Set<Waiting>()
+  readonly #open = new Set<Kept>()
+  /** The last one is used first, so that the others can end. */
+  readonly #idle: Kept[] = []
+  readonly #closing = new AbortController()
+  #opening = 0
+  #looking = false
+
+  constructor(place: Place, options: ConnectionsOptions, onEmpty: () => void) {
+    this.#place = place
+    this.#options = options
+    this.#onEmpty = onEmpty
+  }
+
+  connect(waiting: Waiting): () => void {
+    this.#waiting.add(waiting)
+    if (this.#idle.length === 0) this.#openMore()
+    else if (!this.#looking) {
+      // A connection that the peer has ended meanwhile is known in the next turn. Nothing must be written to it.
+      this.#looking = true
+      setImmediate(() => this.#look())
     }
-    read = socket.bytesRead
-    if (read - readBefore > MOST_BYTES) socket.destroy(new LongAnswerError())
-  })
+    return () => this.#waiting.delete(waiting)
+  }
+
+  close(): void {
+    this.#closing.abort()
+    for (const { socket } of this.#open) socket.destroy()
+    for (const waiting of this.#waiting) this.#fail(waiting, new ClosedError())
+  }
+
+  #look(): void {
+    this.#looking = false
+    for (const waiting of this.#waiting) {
+      let kept = this.#idle.pop()
+      while (kept?.reusable() === false) kept = this.#idle.pop()
+      if (kept === undefined) break
+      this.#give(kept, waiting)
+    }
+    this.#openMore()
+  }
+
+  #give(kept: Kept, waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    kept.take()
+    waiting.connected(kept)
+  }
+
+  #fail(waiting: Waiting | undefined, error: Error): void {
+    if (waiting === undefined) return
+    this.#waiting.delete(waiting)
+    waiting.failed(error)
+  }
+
+  #openMore(): void {
+    const { most = Number.POSITIVE_INFINITY } = this.#options
+    while (this.#opening < this.#waiting.size && this.#opening + this.#open.size < most) {
+      this.#opening += 1
+      openSocket(this.#place, this.#options, this.#closing.signal).then(
+        (socket) => this.#opened(socket),
+        (error: Error) => {
+          this.#opening -= 1
+          const [first] = this.#waiting
+          this.#fail(first, error)
+          this.#proceed()
+        },
+      )
+    }
+  }
+
+  #opened(socket: Socket): void {
+    this.#opening -= 1
+    if (this.#closing.signal.aborted) {
+      socket.destroy()
+      return
+    }
+    const kept = new Kept(socket)
+    this.#open.add(kept)
+    socket.on('free', () => this.#free(kept))
+    socket.once('close', () => {
+      this.#open.delete(kept)
+      const index = this.#idle.indexOf(kept)
+      if (index >= 0) this.#idle.splice(index, 1)
+      this.#proceed()
+    })
+    this.#free(kept)
+  }
+
+  #free(kept: Kept): void {
+    if (!kept.reusable()) {
+      kept.socket.destroy()
+      return
+    }
+    const [first] = this.#waiting
+    if (first === undefined) {
+      kept.rest()
+      this.#idle.push(kept)
+    } else this.#give(kept, first)
+  }
+
+  #proceed(): void {
+    this.#openMore()
+    if (this.#open.size + this.#opening + this.#waiting.size === 0) this.#onEmpty()
+  }
+}
+
+class Kept implements Connection {
+  readonly socket: Socket
+  #busy = false
+  #read = 0
+  #idleMs = IDLE_MS
+
+  constructor(socket: Socket) {
+    this.socket = socket
+      .setTimeout(IDLE_MS)
+      // Every read and write restarts the time.
+      .on('timeout', () => {
+        if (!this.#busy) socket.destroy()
+      })
+      .on('data', (bytes) => {
+        this.#read += bytes.length
+        if (!this.#busy || this.#read > MOST_BYTES) socket.destroy(new LongAnswerError())
+      })
+  }
+
+  keep(hint: string | undefined): void {
+    const seconds = /timeout=(\d+)/i.exec(hint ?? '')?.[1]
+    this.#idleMs =
+      seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1_000 - IDLE_MARGIN_MS, IDLE_MS)
+  }
+
+  reusable(): boolean {
+    return this.#idleMs > 0 && this.socket.writable && !this.socket.destroyed
+  }
+
+  take(): void {
+    if (!this.#busy) this.socket.ref()
+    this.#busy = true
+    this.#read = 0
+  }
+
+  rest(): void {
+    this.#busy = false
+    const { socket } = this
+    if (socket.timeout !== this.#idleMs) socket.setTimeout(this.#idleMs)
+    // An idle connection does not keep the process running.
+    socket.unref()
+  }
 }

@@ -1,8 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { Agent, Dispatcher } from 'undici'
+import type { Agent, ClientRequest, RequestOptions } from 'node:http'
 import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
 import type { PostSignal } from '../ports/outgoing.ts'
-import type { Connections } from './connections.ts'
+import type { Connection, Connections } from './connections.ts'
 import { codingsOf, decodeBody } from './content-coding.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
@@ -37,22 +36,53 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** Performs one exchange. Never rejects; settles within `timeoutMs` whatever the receiver does. */
 export async function exchange(what: Exchange): Promise<PostResult> {
-  const agent = await what.connections.agent()
-  return new Promise((resolve) => exchangeBy(agent, what, resolve))
+  // Loaded on first use: it takes longer than a small application's start.
+  client ??= clientOf(await import('node:http'))
+  const { request, agents } = client
+  return new Promise((resolve) => exchangeBy(request, agents[what.url.protocol as Protocol], what, resolve))
+}
+
+type Http = typeof import('node:http')
+type Protocol = 'http:' | 'https:'
+
+interface Client {
+  readonly request: Http['request']
+  readonly agents: Readonly<Record<Protocol, IdleAgent>>
+}
+
+/** Opens no connections: requests get those of {@link Connections}. */
+interface IdleAgent extends Agent {
+  /** The last request that the runtime has handed over. */
+  handed?: ClientRequest | undefined
+}
+
+let client: Client | undefined
+
+function clientOf({ request, Agent }: Http): Client {
+  const agentOf = (protocol: Protocol): IdleAgent => {
+    const agent: IdleAgent = new Agent({ keepAlive: true })
+    const addRequest = (handed: ClientRequest): void => {
+      agent.handed = handed
+    }
+    return Object.assign(agent, { protocol, addRequest })
+  }
+  return { request, agents: { 'http:': agentOf('http:'), 'https:': agentOf('https:') } }
 }
 
 function exchangeBy(
-  agent: Agent,
+  create: Http['request'],
+  agent: IdleAgent,
   what: Exchange,
   resolve: (result: PostResult | Promise<PostResult>) => void,
 ): void {
-  const request = requestOf(what)
-  let sending: Dispatcher.DispatchController | undefined
+  let request: ClientRequest
+  let connection: Connection | undefined
   let answer: Answer | undefined
   let settled = false
-  let repeated = false
+  let leave = (): void => {}
 
   const settle = (reason: PostFailure['reason'], message: string): void => {
+    if (settled) return
     settled = true
     clearTimeout(deadline)
     what.signal?.removeEventListener('abort', onAbort)
@@ -60,61 +90,83 @@ function exchangeBy(
     // The status line decides; a failure of the body does not change the result.
     resolve(
       answer === undefined
-        ? { kind: 'failed', reason, requestSent: sending !== undefined, message, durationMs }
+        ? { kind: 'failed', reason, requestSent: connection !== undefined, message, durationMs }
         : answer.read(durationMs),
     )
   }
   const cut = (reason: PostFailure['reason'], message: string): void => {
     if (settled) return
     settle(reason, message)
-    sending?.abort(new Error(reason))
-  }
-  const fail = (error: NodeJS.ErrnoException): void => {
-    // Protocol errors have no code.
-    const code = error.code ?? error.name
-    if (error instanceof BlockedAddressError) cut('blocked', error.message)
-    else if (sending !== undefined) cut('broken', `The connection ended without a valid answer (${code}).`)
-    else if (code === 'ECONNRESET' && !repeated) {
-      // A kept connection was reset while idle, before anything was written. In this turn others may be, too.
-      repeated = true
-      setImmediate(begin)
-    } else cut('unreachable', `No connection could be made (${code}).`)
-  }
-  const handler: Dispatcher.DispatchHandler = {
-    // The next step is the write.
-    onRequestStart(controller) {
-      if (settled) controller.abort(new Error('given up'))
-      else sending = controller
-    },
-    onResponseStart(_, status, headers) {
-      if (status >= 200) answer = collect(status, headers, what.maxResponseBytes)
-    },
-    onResponseData(_, chunk) {
-      if (answer?.add(chunk) === false) cut('broken', '')
-    },
-    onResponseEnd() {
-      answer?.end()
-      settle('broken', '')
-    },
-    onResponseError: (_, error) => fail(error),
-  }
-  const begin = (): void => {
-    if (settled) return
-    if (request === null) cut('unreachable', 'The request cannot be made: a header is invalid.')
-    else agent.dispatch(request, handler)
+    if (connection === undefined) leave()
+    else request.destroy()
   }
   const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
+  const onError = (error: unknown): void =>
+    cut('broken', `The connection ended without a valid answer (${codeOf(error)}).`)
   // Deadlines of I/O use real time: no other clock affects a socket.
   const deadline = setTimeout(() => cut('timeout', `No answer within ${what.timeoutMs} ms.`), what.timeoutMs)
 
-  if (what.signal?.aborted === true) onAbort()
-  else what.signal?.addEventListener('abort', onAbort, { once: true })
-  begin()
+  if (what.signal?.aborted === true) {
+    onAbort()
+    return
+  }
+  what.signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    request = create(optionsOf(what, agent)).on('error', onError)
+  } catch (error) {
+    settle('unreachable', `The request cannot be made (${codeOf(error)}).`)
+    return
+  }
+  const handed = agent.handed === request
+  agent.handed = undefined
+  if (!handed) {
+    settle('unreachable', "This runtime's node:http ignores its agent, so the address cannot be checked.")
+    request.destroy()
+    return
+  }
+  request.on('response', (response) => {
+    const headers = firstValues(response.rawHeaders)
+    connection?.keep(headers['keep-alive'])
+    const receiving = collect(response.statusCode ?? 0, headers, what.maxResponseBytes)
+    answer = receiving
+    response
+      .on('data', (chunk: Buffer) => {
+        if (!receiving.add(chunk)) cut('broken', '')
+      })
+      .on('end', () => {
+        receiving.end()
+        settle('broken', '')
+      })
+      .on('error', onError)
+      .on('close', () => settle('broken', ''))
+  })
+  leave = what.connections.connect(what.url, {
+    connected(given) {
+      // The next step is the write.
+      connection = given
+      try {
+        request.onSocket(given.socket)
+        request.end(what.method === 'GET' ? undefined : what.body)
+      } catch (error) {
+        given.socket.destroy()
+        onError(error)
+      }
+    },
+    failed(error) {
+      if (error instanceof BlockedAddressError) settle('blocked', error.message)
+      else settle('unreachable', `No connection could be made (${codeOf(error)}).`)
+    },
+  })
 }
 
-/** @returns null: undici would refuse a header, and its pool would never use that connection again */
-function requestOf({ method, url, headers, body }: Exchange): Agent.DispatchOptions | null {
-  const list: string[] = []
+function codeOf(error: unknown): string {
+  // Protocol errors have no code.
+  const { code, name } = error as NodeJS.ErrnoException
+  return code ?? name
+}
+
+function optionsOf({ method, url, headers, body }: Exchange, agent: Agent): RequestOptions {
+  const list = ['host', url.host]
   let named = false
   let asked = false
   for (const [name, value] of Object.entries(headers)) {
@@ -122,28 +174,12 @@ function requestOf({ method, url, headers, body }: Exchange): Agent.DispatchOpti
     if (RESERVED.has(known)) continue
     if (known === 'user-agent') named = true
     if (known === 'accept-encoding') asked = true
-    if (!isValidHeader(name, value)) return null
     list.push(name, value)
   }
   if (!named) list.push('user-agent', 'Carillon')
   if (!asked) list.push('accept-encoding', 'identity')
-  return {
-    origin: url.origin,
-    method,
-    path: url.pathname + url.search,
-    headers: list,
-    body: method === 'GET' ? null : body,
-  }
-}
-
-function isValidHeader(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return true
-  } catch {
-    return false
-  }
+  if (method !== 'GET') list.push('content-length', String(Buffer.byteLength(body)))
+  return { agent, protocol: url.protocol, method, path: url.pathname + url.search, headers: list }
 }
 
 /** The part of an answer received so far. */
@@ -155,7 +191,7 @@ interface Answer {
   read(durationMs: number): PostAnswer | Promise<PostAnswer>
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+type Headers = Readonly<Record<string, string>>
 
 const decoder = new TextDecoder()
 
@@ -175,16 +211,15 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
     },
     read(durationMs) {
       const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-      const first = firstValues(headers)
       const answer = (body: Buffer, complete: boolean): PostAnswer => ({
         kind: 'answered',
         status,
-        headers: first,
+        headers,
         body: decoder.decode(body),
         ...(complete ? {} : { cut: true }),
         durationMs,
       })
-      const codings = codingsOf(first['content-encoding'] ?? '')
+      const codings = codingsOf(headers['content-encoding'] ?? '')
       if (codings.length === 0 || bytes.length === 0) return answer(bytes, whole)
       return decodeBody(bytes, codings, maxBytes).then((decoded) =>
         answer(decoded.bytes, whole && decoded.whole),
@@ -193,11 +228,12 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
   }
 }
 
-function firstValues(headers: Headers): Record<string, string> {
+/** @param raw names and values in turn */
+function firstValues(raw: readonly string[]): Headers {
   const first: Record<string, string> = Object.create(null)
-  for (const name of Object.keys(headers)) {
-    const value = headers[name]
-    first[name] = (typeof value === 'object' ? value[0] : value) ?? ''
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase()
+    first[name] ??= raw[index + 1] ?? ''
   }
   return first
 }

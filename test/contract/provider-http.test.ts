@@ -245,6 +245,20 @@ describe('a message that cannot have left', () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(['ambiguous', 'retry'])
   })
 
+  it.each([
+    ['the URL is no URL', 'not a url', {}],
+    ['the scheme is not HTTP', 'ftp://127.0.0.1/', {}],
+    ['the method is none', 'http://127.0.0.1/', { method: 'GET /x' }],
+    ['a header is invalid', 'http://127.0.0.1/', { headers: { 'x-a': 'a\r\nb: c' } }],
+  ])('ends in a result, never in an exception: %s', async (_, url, more) => {
+    const http = keep(providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] }))
+    expect(await http.request({ url, headers: {}, ...more })).toMatchObject({
+      kind: 'failed',
+      reason: 'unreachable',
+      requestSent: false,
+    })
+  })
+
   it('is tried again: the channel is closed', async () => {
     const channel = acme('https://api.provider.invalid')
     await channel.close?.()

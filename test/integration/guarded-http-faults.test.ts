@@ -106,18 +106,18 @@ describe('a receiver', () => {
   })
 
   it.each<[string, string, string]>([
-    ['closes without an answer', '', 'UND_ERR_SOCKET'],
-    ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n', 'UND_ERR_SOCKET'],
-    ['answers with what is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'HTTPParserError'],
+    ['closes without an answer', '', 'ECONNRESET'],
+    ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n', 'ECONNRESET'],
+    ['answers with what is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'HPE_INVALID_CONSTANT'],
     [
       'answers with headers without end',
       `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`,
-      'UND_ERR_HEADERS_OVERFLOW',
+      'HPE_HEADER_OVERFLOW',
     ],
     [
       'frames its answer in two ways',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
-      'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+      'HPE_INVALID_TRANSFER_ENCODING',
     ],
   ])('%s: broken, says why, and the request may have arrived', async (_, answer, why) => {
     const receiver = await closedAfterTest(

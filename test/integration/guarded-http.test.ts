@@ -108,6 +108,28 @@ describe('an exchange', () => {
     expect(names.asked).toEqual(['hooks.example.test'])
   })
 
+  it.each([
+    ['timeout=1', 2],
+    ['timeout=5, max=100', 1],
+    [undefined, 1],
+  ])(
+    'uses no connection that the receiver may be about to end: Keep-Alive: %s',
+    async (hint, connections) => {
+      const receiver = await closedAfterTest(
+        httpReceiver((response) => {
+          if (hint !== undefined) response.setHeader('keep-alive', hint)
+          response.end('ok')
+        }),
+      )
+      const http = outgoing()
+      for (const _ of [1, 2]) {
+        expect(await http.post(request(`http://127.0.0.1:${receiver.port}/`))).toMatchObject({ status: 200 })
+        await turn()
+      }
+      expect(receiver.connections).toBe(connections)
+    },
+  )
+
   it('opens no more connections than the maximum', async () => {
     const receiver = await closedAfterTest(httpReceiver((response) => setTimeout(() => response.end(), 2)))
     const http = outgoing({ maxConnections: 7 })

@@ -1,7 +1,7 @@
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
-/** System calls before a connection, and errors of TLS and undici without one. */
+/** System calls before a connection, and errors of TLS and of `fetch` without one. */
 const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
   'connect',
   'getaddrinfo',

@@ -1,4 +1,4 @@
-import type { PostResult } from '../../../../src/domain/http-answer.ts'
+import type { PostFailure, PostResult } from '../../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
@@ -53,11 +53,15 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     signal,
   }: ProviderRequest): Promise<PostResult> => {
     const startedAt = performance.now()
-    if (closed) return Promise.resolve(notBegun())
-    const url = new URL(text)
+    if (closed) return Promise.resolve(notBegun('aborted', 'The channel is closed.'))
+    if (!/^https?:/i.test(text) || !URL.canParse(text)) {
+      return Promise.resolve(
+        notBegun('unreachable', 'The URL must be one that begins with https:// or http://.'),
+      )
+    }
     return exchange({
       method,
-      url,
+      url: new URL(text),
       connections,
       headers,
       body,
@@ -80,12 +84,6 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   }
 }
 
-function notBegun(): PostResult {
-  return {
-    kind: 'failed',
-    reason: 'aborted',
-    requestSent: false,
-    message: 'The channel is closed.',
-    durationMs: 0,
-  }
+function notBegun(reason: PostFailure['reason'], message: string): PostResult {
+  return { kind: 'failed', reason, requestSent: false, message, durationMs: 0 }
 }
