@@ -2,6 +2,7 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
+import { excess } from './excess.ts'
 import type { MultiTenantNotifier, StartOptions, StopOptions } from './notifier.ts'
 import { wrong } from './option-checks.ts'
 import { failureOfPlugin, type PluginFaults } from './plugin-faults.ts'
@@ -193,7 +194,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
         throw failure
       }
       const call: AnyMethod = (...args) => {
-        const refused = refusalNow() ?? excess(name, method, args)
+        const refused = refusalNow() ?? excess(name, method.length, args)
         if (refused !== null) {
           onError(name, refused)
           return Promise.reject(refused)
@@ -268,18 +269,6 @@ function stoppedBefore(): NotifierError {
     message:
       'The notifier was stopped during its start: a part did not open before the deadline of the stop. ' +
       'Create a new one to start again.',
-  })
-}
-
-/** An ignored argument in JavaScript might name an organization, and the call would act for the default one. */
-function excess(name: string, method: AnyMethod, args: readonly unknown[]): NotifierError | null {
-  if (args.length <= method.length || args.slice(method.length).every((each) => each === undefined))
-    return null
-  return new NotifierError('invalid_parameter', {
-    message:
-      `${name}() does not take that many arguments. For one organization, call the same method of ` +
-      'notifier.organization(id).',
-    details: { field: 'options', expected: 'left out' },
   })
 }
 

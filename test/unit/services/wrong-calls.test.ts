@@ -308,6 +308,45 @@ describe('what a call is given beside its subject', () => {
     },
   )
 
+  it.each<[string, unknown, string]>([
+    ['options', { reason: 'x' }, 'cancel() got an object too many, with "reason". Leave it out.'],
+    ['an option of another call', { tx: {}, idempotencyKey: 'k' }, '"tx": only send(), sendBatch() and'],
+    ['a callback', () => {}, 'cancel() takes no callback. Await the promise'],
+    [
+      'an organization',
+      'org_b',
+      'cancel() does not take an organization. Call the same method of notifier.o',
+    ],
+    ['an organization among options', { organizationID: 'org_b' }, 'cancel() does not take an organization.'],
+    ['a value', 'because', 'cancel() got an argument too many. Leave it out.'],
+    ['nothing of use', {}, 'cancel() got an argument too many. Leave it out.'],
+  ])('is called what it is: %s', async (_name, extra, message) => {
+    const { notifications } = (await start()) as never as Untyped<Notifier>
+    await expect(notifications.cancel('notif_1', extra)).rejects.toMatchObject({
+      ...refusedFor('options'),
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('is what map() adds to it', async () => {
+    const { send, notifications } = (await start()) as never as Untyped<Notifier>
+    const calls = [
+      ...['notif_1'].map(notifications.cancel),
+      ...['notif_1'].map(notifications.get),
+      ...[mail].map(send),
+    ]
+    const names = ['cancel', 'get', 'send']
+    const answers = await Promise.allSettled(calls)
+    expect(answers).toMatchObject(
+      names.map((name) => ({
+        reason: {
+          ...refusedFor('options'),
+          message: `${name}() was passed to map() or forEach(), which add an index and the list. Pass (each) => ${name}(each) instead.`,
+        },
+      })),
+    )
+  })
+
   it('is refused where an input names another organization itself', async () => {
     const notifier = await start()
     const organizationId = 'org_b'
