@@ -22,6 +22,7 @@ export {
   type ProviderHarness,
   type ProviderTraits,
   providerContract,
+  type TakenMail,
   type TakenMessage,
 } from './provider-contract.ts'
 export {

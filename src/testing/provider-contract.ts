@@ -4,6 +4,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import { benchOf, type Check, endsBySignal, leave, TEXT } from './channel/bench.ts'
 import type { OutcomeRow, ProviderHarness, ProviderTraits } from './channel/harness.ts'
 import { readsHttp, waitsAsAsked } from './channel/http.ts'
+import { mailChecks } from './channel/mails.ts'
 import { unreachableChecks } from './channel/unreachable.ts'
 import { Absent, skippable, type TestApi } from './test-api.ts'
 import { witnessed } from './witness.ts'
@@ -14,6 +15,7 @@ export type {
   ProviderAct,
   ProviderHarness,
   ProviderTraits,
+  TakenMail,
   TakenMessage,
 } from './channel/harness.ts'
 
@@ -54,6 +56,7 @@ export function providerContract(
   failsAsItSays(check, rows)
   endsInTime(check)
   unreachableChecks(check)
+  mailChecks(check)
   if (traits.http === true) readsHttp(check, traits.statusAlone ?? false)
   if (traits.http === true && traits.retryAfter !== false) waitsAsAsked(check)
 }

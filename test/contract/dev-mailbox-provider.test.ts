@@ -2,6 +2,7 @@ import { describe, test } from 'vitest'
 import { devMailbox } from '../../adapters/dev-mailbox/index.ts'
 import { providerContract } from '../../src/testing/index.ts'
 import { Absent } from '../../src/testing/test-api.ts'
+import { takenMail } from '../support/api-mail.ts'
 
 const RECIPIENTS = {
   email: 'ada@example.com',
@@ -35,7 +36,7 @@ describe.each(Object.keys(RECIPIENTS) as (keyof typeof RECIPIENTS)[])('devMailbo
       taken: async () =>
         mailbox
           .messages()
-          .map(({ id, message }) => ({ ...message, id: ids.get(id) ?? null }))
+          .map(({ id, message }) => ({ ...message, id: ids.get(id) ?? null, mail: takenMail(message) }))
           .reverse(),
       hanging: async () => {},
       mostConnections: () => 0,

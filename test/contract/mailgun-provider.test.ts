@@ -121,10 +121,24 @@ providerContract(
       overloaded: { status: 429, body: { message: 'Too many requests' } },
       async take(request) {
         const form = await formOf(request)
+        const textOf = (name: string) => form.get(name)?.toString() ?? null
+        const addressesOf = (name: string) => textOf(name)?.split(', ') ?? []
+        const files = form.getAll('attachment').flatMap((file) => (typeof file === 'string' ? [] : [file]))
         return {
           to: String(form.get('to')),
           body: String(form.get('text')),
           id: String(form.get('h:Message-Id')),
+          mail: {
+            ...{ cc: addressesOf('cc'), bcc: addressesOf('bcc'), replyTo: addressesOf('h:Reply-To') },
+            ...{ text: textOf('text'), html: textOf('html') },
+            attachments: await Promise.all(
+              files.map(async (file) => ({
+                filename: file.name,
+                contentType: file.type,
+                content: new Uint8Array(await file.arrayBuffer()),
+              })),
+            ),
+          },
         }
       },
     }),

@@ -10,7 +10,15 @@ import {
 } from '../../src/testing/channel/provider-server.ts'
 import type { OutcomeRow } from '../../src/testing/provider-contract.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import {
+  FULL_FILE,
+  FULL_HEADERS,
+  FULL_MAIL,
+  FULL_REPLY_TO,
+  FULL_TEXT,
+  FULL_TO,
+  takenFiles,
+} from '../support/api-mail.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const TOKEN = '3f1c0e1b-correct-horse-battery'
@@ -109,7 +117,17 @@ providerContract(
       overloaded: { status: 429, body: { ErrorCode: 429, Message: 'Too many requests.' } },
       take({ body }) {
         const mail = JSON.parse(body.toString('utf8'))
-        return { to: mail.To, body: mail.TextBody, id: mail.Headers[0].Value }
+        const addressesOf = (list = '') => list.split(', ').filter(Boolean)
+        return {
+          to: mail.To,
+          body: mail.TextBody,
+          id: mail.Headers[0].Value,
+          mail: {
+            ...{ cc: addressesOf(mail.Cc), bcc: addressesOf(mail.Bcc), replyTo: addressesOf(mail.ReplyTo) },
+            ...{ text: mail.TextBody ?? null, html: mail.HtmlBody ?? null },
+            attachments: takenFiles(mail.Attachments, 'Name', 'ContentType', 'Content'),
+          },
+        }
       },
     }),
   ROWS,

@@ -10,7 +10,15 @@ import {
 } from '../../src/testing/channel/provider-server.ts'
 import type { OutcomeRow } from '../../src/testing/provider-contract.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import {
+  FULL_FILE,
+  FULL_HEADERS,
+  FULL_MAIL,
+  FULL_REPLY_TO,
+  FULL_TEXT,
+  FULL_TO,
+  takenFiles,
+} from '../support/api-mail.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const API_KEY = 're_correct_horse_battery'
@@ -107,7 +115,12 @@ providerContract(
       },
       take({ body, headers }) {
         const mail = JSON.parse(body.toString('utf8'))
-        return { to: mail.to, body: mail.text, id: String(headers['idempotency-key']) }
+        const { to, text = null, html = null, cc = [], bcc = [], reply_to: replyTo = [] } = mail
+        const attachments = takenFiles(mail.attachments, 'filename', 'content_type', 'content')
+        return {
+          ...{ to, body: text, id: String(headers['idempotency-key']) },
+          mail: { text, html, cc, bcc, replyTo, attachments },
+        }
       },
     }),
   ROWS,

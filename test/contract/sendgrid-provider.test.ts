@@ -9,7 +9,15 @@ import {
   providerServer,
 } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import {
+  FULL_FILE,
+  FULL_HEADERS,
+  FULL_MAIL,
+  FULL_REPLY_TO,
+  FULL_TEXT,
+  FULL_TO,
+  takenFiles,
+} from '../support/api-mail.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 
 const API_KEY = 'SG.correct-horse.battery-staple'
@@ -132,10 +140,23 @@ providerContract(
       overloaded: { status: 429, body: failed('too many requests') },
       take({ body }) {
         const mail = JSON.parse(body.toString('utf8'))
+        const [{ to, cc, bcc }] = mail.personalizations
+        const addressesOf = (list: { email: string }[] = []) => list.map(({ email }) => email)
+        const textOf = (type: string) =>
+          mail.content.find((part: { type: string }) => part.type === type)?.value ?? null
         return {
-          to: mail.personalizations[0].to[0].email,
-          body: mail.content[0].value,
+          to: to[0].email,
+          body: textOf('text/plain'),
           id: mail.headers['Message-ID'],
+          mail: {
+            ...{
+              cc: addressesOf(cc),
+              bcc: addressesOf(bcc),
+              replyTo: addressesOf(mail.reply_to_list ?? (mail.reply_to && [mail.reply_to])),
+            },
+            ...{ text: textOf('text/plain'), html: textOf('text/html') },
+            attachments: takenFiles(mail.attachments, 'filename', 'type', 'content'),
+          },
         }
       },
     }),

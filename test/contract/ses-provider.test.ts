@@ -13,7 +13,14 @@ import {
   providerServer,
 } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import {
+  FULL_HEADERS,
+  FULL_MAIL,
+  FULL_REPLY_TO,
+  FULL_TEXT,
+  FULL_TO,
+  takenFiles,
+} from '../support/api-mail.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { closedPort } from '../support/receivers.ts'
 
@@ -163,11 +170,18 @@ providerContract(
       overloaded: { status: 429, headers: { 'x-amzn-errortype': 'TooManyRequestsException' }, body: {} },
       take({ body }) {
         const mail = JSON.parse(body.toString('utf8'))
+        const { Body, Attachments } = mail.Content.Simple
+        const { ToAddresses, CcAddresses: cc = [], BccAddresses: bcc = [] } = mail.Destination
+        const { ReplyToAddresses: replyTo = [] } = mail
         return {
-          to: mail.Destination.ToAddresses[0],
-          body: mail.Content.Simple.Body.Text.Data,
+          to: ToAddresses[0],
+          body: Body.Text.Data,
           // It sets the Message-ID itself, and deduplicates nothing; our id is for its reports.
           id: mail.EmailTags[0].Value,
+          mail: {
+            ...{ cc, bcc, replyTo, text: Body.Text.Data, html: Body.Html?.Data ?? null },
+            attachments: takenFiles(Attachments, 'FileName', 'ContentType', 'RawContent'),
+          },
         }
       },
     }),

@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest'
 import { providerContract, simulatorProvider } from '../../src/testing/index.ts'
 import { SIMULATED_CHANNELS, SIMULATED_CODES } from '../../src/testing/simulator/recipients.ts'
+import { takenMail } from '../support/api-mail.ts'
 import { eventually } from '../support/eventually.ts'
 
 describe.each(SIMULATED_CHANNELS)('simulatorProvider on %s', (kind) => {
@@ -31,7 +32,11 @@ describe.each(SIMULATED_CHANNELS)('simulatorProvider on %s', (kind) => {
         act(how) {
           to = channel.recipient(how.kind === 'answer' ? how.row : names[how.kind])
         },
-        taken: async () => channel.accepted.map((each) => ({ ...each.message, id: each.idempotencyKey })),
+        taken: async () =>
+          channel.accepted.map(({ message: taken, idempotencyKey: id }) => ({
+            ...{ to: taken.to, body: taken.body, id },
+            mail: takenMail(taken),
+          })),
         hanging: async () => void (await eventually(() => silent > 0)),
         mostConnections: () => 0,
         drained: async () => {},

@@ -49,7 +49,7 @@ describe('an answer before the server has the whole mail', () => {
     expect(await send(LARGE)).toMatchObject(outcome)
     server.play({})
     await send({ to: 'second@example.com' })
-    expect(server.mails.map(({ to }) => to)).not.toContain('first@example.com')
+    expect(server.mails.flatMap(({ addressees }) => addressees)).not.toContain('first@example.com')
     expect(server.mails.map(({ source }) => source).join()).not.toContain('RCPT TO')
     expect(await send({ to: 'third@example.com' })).toMatchObject({ kind: 'accepted' })
   })
@@ -60,7 +60,7 @@ describe('a server that ends the connection after each mail', () => {
     server.play({ after })
     const sending = Array.from({ length: 8 }, (_, index) => send({ to: `u${index}@example.com` }))
     for (const outcome of await Promise.all(sending)) expect(outcome).toMatchObject({ kind: 'accepted' })
-    expect(server.mails.map(({ to }) => to).sort()).toEqual(
+    expect(server.mails.flatMap(({ addressees }) => addressees).sort()).toEqual(
       sending.map((_, index) => `u${index}@example.com`),
     )
   })

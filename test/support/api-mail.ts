@@ -1,4 +1,5 @@
 import type { Message } from '../../src/ports/provider.ts'
+import type { TakenMail } from '../../src/testing/provider-contract.ts'
 
 /** A mail with everything that a mail may carry, in characters of all kinds. */
 export const FULL_MAIL: Message = {
@@ -65,4 +66,30 @@ export const FULL_HEADERS = {
   'X-Unit': '=?UTF-8?B?QsO8cm8=?=',
   'List-Unsubscribe': '<https://example.org/u?t=1>',
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+}
+
+/** The files in a request of an API, by the names of its fields. The content is base64. */
+export function takenFiles(
+  files: readonly Readonly<Record<string, string>>[] = [],
+  ...[filename, contentType, content]: readonly [filename: string, contentType: string, content: string]
+): TakenMail['attachments'] {
+  return files.map((file) => ({
+    filename: file[filename] ?? '',
+    contentType: file[contentType] ?? '',
+    content: Buffer.from(file[content] ?? '', 'base64'),
+  }))
+}
+
+/** The mail in a message that a provider keeps as it is. */
+export function takenMail({ body, format, text, email }: Message): TakenMail {
+  const addressesOf = (list: readonly { readonly address: string }[] = []) =>
+    list.map(({ address }) => address)
+  return {
+    cc: addressesOf(email?.cc),
+    bcc: addressesOf(email?.bcc),
+    replyTo: addressesOf(email?.replyTo),
+    text: format === 'text' ? body : (text ?? null),
+    html: format === 'html' ? body : null,
+    attachments: email?.attachments ?? [],
+  }
 }

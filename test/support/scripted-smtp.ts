@@ -25,7 +25,7 @@ export interface ScriptedSmtp extends Receiver {
   /** Every line that clients sent, content included, in order. */
   readonly lines: string[]
   /** Mails that were accepted. */
-  readonly mails: { readonly to: string; readonly source: string }[]
+  readonly mails: { readonly addressees: readonly string[]; readonly source: string }[]
   /** Resolves when the server has reached a moment at which it hangs. */
   hanging(): Promise<void>
   /** Changes what happens from now on. */
@@ -65,7 +65,7 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
     let inContent = false
     let begun = false
     let rest = ''
-    let to = ''
+    let addressees: string[] = []
     let content: string[] = []
     act(socket, 'greeting')
     socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -79,7 +79,8 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
           if (line === '.') {
             inContent = false
             begun = false
-            if ((current.content ?? '2').startsWith('2')) mails.push({ to, source: content.join('\r\n') })
+            if ((current.content ?? '2').startsWith('2'))
+              mails.push({ addressees, source: content.join('\r\n') })
             act(socket, 'content')
             act(socket, 'after')
           } else {
@@ -90,9 +91,11 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
         const verb = line.slice(0, 4).toUpperCase()
         if (verb === 'EHLO' || verb === 'HELO') act(socket, 'ehlo')
         else if (verb === 'AUTH') act(socket, 'auth')
-        else if (verb === 'MAIL') act(socket, 'mail')
-        else if (verb === 'RCPT') {
-          to = /<(.*)>/.exec(line)?.[1] ?? ''
+        else if (verb === 'MAIL') {
+          addressees = []
+          act(socket, 'mail')
+        } else if (verb === 'RCPT') {
+          addressees.push(/<(.*)>/.exec(line)?.[1] ?? '')
           act(socket, 'rcpt')
         } else if (verb === 'DATA') {
           act(socket, 'data')

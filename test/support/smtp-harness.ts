@@ -1,4 +1,4 @@
-import { simpleParser } from 'mailparser'
+import { type AddressObject, simpleParser } from 'mailparser'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import type { OutcomeRow, ProviderHarness } from '../../src/testing/provider-contract.ts'
 import { type SmtpScript, scriptedSmtp } from './scripted-smtp.ts'
@@ -42,6 +42,9 @@ export const SMTP_ROWS: readonly (OutcomeRow & { readonly script: SmtpScript })[
   },
 ]
 
+const addressesOf = (given: AddressObject | AddressObject[] | undefined): string[] =>
+  [given ?? []].flat().flatMap(({ value }) => value.map(({ address = '' }) => address))
+
 /** The SMTP channel before a server that says what a test wants. */
 export async function smtpHarness(): Promise<ProviderHarness> {
   const server = await scriptedSmtp()
@@ -64,11 +67,21 @@ export async function smtpHarness(): Promise<ProviderHarness> {
     },
     async taken() {
       const parsed = await Promise.all(server.mails.map(({ source }) => simpleParser(source)))
-      return parsed.map(({ text = '', messageId = null }, index) => ({
-        to: server.mails[index]?.to ?? '',
-        body: text,
-        id: messageId,
-      }))
+      return parsed.map((mail, index) => {
+        const { text = '', html, messageId = null, attachments } = mail
+        const addressees = server.mails[index]?.addressees ?? []
+        const [cc, replyTo, to] = [addressesOf(mail.cc), addressesOf(mail.replyTo), addressesOf(mail.to)]
+        const bcc = addressees.filter((address) => !to.includes(address) && !cc.includes(address))
+        return {
+          to: addressees.find((address) => to.includes(address)) ?? '',
+          body: text,
+          id: messageId,
+          mail: {
+            ...{ cc, bcc, replyTo, text, html: html === false ? null : html },
+            attachments: attachments.map(({ filename = '', ...file }) => ({ ...file, filename })),
+          },
+        }
+      })
     },
     hanging: server.hanging,
     mostConnections: () => server.mostOpen,

@@ -64,6 +64,25 @@ export interface TakenMessage {
   readonly body: string
   /** Identifies two attempts of one notification to the service or the recipient. Null: impossible. */
   readonly id: string | null
+  /** Required of a provider of mails, that is of the kind `email` or without a kind and with a mail address in `message`. */
+  readonly mail?: TakenMail | undefined
+}
+
+/** A mail as the service understood it: what it would send, and to whom. Addresses are without names, in any order. */
+export interface TakenMail {
+  readonly cc: readonly string[]
+  readonly bcc: readonly string[]
+  readonly replyTo: readonly string[]
+  /** Null: none. */
+  readonly text: string | null
+  /** Null: none. */
+  readonly html: string | null
+  /** In their order. */
+  readonly attachments: readonly {
+    readonly filename: string
+    readonly contentType: string
+    readonly content: Uint8Array
+  }[]
 }
 
 /** An entry of the service's error table: the harness plays it, and the provider must return the outcome. */
