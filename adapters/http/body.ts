@@ -9,11 +9,3 @@ export function incomplete(): NotifierError {
     message: 'The connection was closed before the request body was complete.',
   })
 }
-
-export function alreadyRead(): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message:
-      'The host application has consumed the request body and left no parsed result. Mount Carillon before the code that ' +
-      'reads the body.',
-  })
-}

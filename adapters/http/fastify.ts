@@ -12,6 +12,8 @@ export type { HttpApiOptions } from '../../src/http/options.ts'
 export interface FastifyRequest {
   readonly raw: IncomingMessage
   readonly mediaType?: string | undefined
+  readonly body?: unknown
+  readonly rawBody?: unknown
   headers: object
 }
 
@@ -71,7 +73,7 @@ export function notifierPlugin(notifier: Served, options?: HttpApiOptions): Noti
       const { raw: req } = request
       const res = reply.raw
       const pending = api.handle(
-        new NodeHttpRequest(req, res, skipSegments(req.url ?? '/', depth), undefined, request),
+        new NodeHttpRequest(req, res, skipSegments(req.url ?? '/', depth), request, request),
       )
       if (pending === null) {
         reply.callNotFound()

@@ -1,8 +1,8 @@
 import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
 import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
-import { alreadyRead } from './body.ts'
 import { type MountOptions, mountOf } from './target.ts'
 import { readWebBody } from './web-body.ts'
 
@@ -99,4 +99,12 @@ class WebHttpRequest implements HttpRequest {
   readBody(limits: BodyLimits): Promise<Uint8Array> {
     return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limits)
   }
+}
+
+function alreadyRead(): NotifierError {
+  return new NotifierError('body_already_read', {
+    message:
+      'The application has read the body of this Request. Pass the request before its json() or text() is called, or ' +
+      'pass a clone() made before that.',
+  })
 }

@@ -37,8 +37,7 @@ export function notifierMiddleware(notifier: Served, options: MountOptions = {})
   return async function carillon(ctx, next) {
     const { req, res } = ctx
     const url = belowPrefix(req.url ?? '/')
-    const { body } = ctx.request as { body?: unknown }
-    const answer = url === null ? null : api.handle(new NodeHttpRequest(req, res, url, body, ctx))
+    const answer = url === null ? null : api.handle(new NodeHttpRequest(req, res, url, ctx.request, ctx))
     if (answer === null) {
       await next()
       return

@@ -1,15 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { HttpApi } from '../../src/http/api.ts'
 import { tooLarge } from '../../src/http/body.ts'
 import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
 import { UNIX_PEER } from '../../src/http/proxies.ts'
-import { alreadyRead } from './body.ts'
 import { readNodeBody } from './node-body.ts'
 import { writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
 
-/** A request of node:http, possibly with a body parser's result in `body`. */
-export type NodeRequest = IncomingMessage & { readonly body?: unknown }
+/** What the body parsers of the host application leave. */
+export interface ParsedBody {
+  readonly body?: unknown
+  /** The body as it came, which some parsers and hosts keep. */
+  readonly rawBody?: unknown
+}
+
+/** A request of node:http, possibly with the results of a body parser. */
+export type NodeRequest = IncomingMessage & ParsedBody
 
 /** Replaces Host in HTTP/2 (RFC 9113 §8.3.1). */
 const AUTHORITY = ':authority'
@@ -43,17 +50,17 @@ export class NodeHttpRequest implements HttpRequest {
   readonly native: unknown
   readonly #req: NodeRequest
   readonly #res: ServerResponse
-  readonly #body: unknown
+  readonly #parsed: ParsedBody
 
   /**
-   * @param body a body parser's result, wherever the framework stores it
+   * @param parsed where the framework keeps the results of body parsers
    * @param native the framework's own request
    */
   constructor(
     req: NodeRequest,
     res: ServerResponse,
     url: string,
-    body: unknown = req.body,
+    parsed: ParsedBody = req,
     native: unknown = req,
   ) {
     this.native = native
@@ -63,7 +70,7 @@ export class NodeHttpRequest implements HttpRequest {
     this.query = mark === -1 ? '' : url.slice(mark + 1)
     this.#req = req
     this.#res = res
-    this.#body = body
+    this.#parsed = parsed
   }
 
   get remoteAddress(): string | undefined {
@@ -84,11 +91,11 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   get parsedBody(): unknown {
-    const body = this.#body
     // Express 4 parsers leave an empty object for bodies that they skip, so only the result for a consumed body counts.
-    // Text and bytes go to `readBody`, and from there to the API's own parser.
     if (!this.#req.readableDidRead) return undefined
-    return typeof body === 'string' || body instanceof Uint8Array ? undefined : body
+    const { body } = this.#parsed
+    // Text and bytes go to `readBody`, and from there to the API's own parser.
+    return isRaw(body) ? undefined : body
   }
 
   header(name: string): string | undefined {
@@ -120,12 +127,16 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   readBody(limits: BodyLimits): Promise<Uint8Array> {
-    const body = this.#body
     if (!this.#req.readableDidRead) return readNodeBody(this.#req, limits)
-    if (typeof body === 'string') return bounded(Buffer.from(body), limits.bytes)
-    if (body instanceof Uint8Array) return bounded(body, limits.bytes)
-    return Promise.reject(alreadyRead())
+    const { body, rawBody } = this.#parsed
+    const raw = isRaw(rawBody) ? rawBody : body
+    if (!isRaw(raw)) return Promise.reject(new NotifierError('body_already_read'))
+    return bounded(typeof raw === 'string' ? Buffer.from(raw) : raw, limits.bytes)
   }
+}
+
+function isRaw(body: unknown): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array
 }
 
 /**

@@ -58,17 +58,9 @@ export async function readJsonObject(
 /**
  * Reads a body byte for byte, because signatures cover its bytes, and files consist of them.
  *
- * @throws NotifierError `invalid_configuration` if a parser of the host has transformed the body, and the errors of
- *   `readBody`
+ * @throws NotifierError the errors of `readBody`
  */
 export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise<Uint8Array> {
-  if (request.parsedBody !== undefined) {
-    throw new NotifierError('invalid_configuration', {
-      message:
-        'A body parser of the host application has transformed this request, but its bytes are needed as they came. ' +
-        'Mount Carillon before the parser, or exclude its paths from it.',
-    })
-  }
   assertNotEncoded(request.header('content-encoding'))
   return request.readBody(limits)
 }

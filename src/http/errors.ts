@@ -23,7 +23,7 @@ export function publicError(error: unknown): NotifierError {
     // The option in code is a header in HTTP.
     return new NotifierError(known, { message, details: { ...details, field: 'Idempotency-Key' } })
   }
-  if (error.status < 500) return error
+  if (error.status < 500 || known === 'body_already_read') return error
   const code =
     error.code === 'service_unavailable' || error.code === 'not_started'
       ? 'service_unavailable'

@@ -60,8 +60,8 @@ export interface HttpRequest {
    * Reads the body once. Stops as soon as the body is too large or takes too long.
    *
    * @throws NotifierError `payload_too_large`; `invalid_json` if the client left before the end; `request_timeout` if
-   *   the client pauses too long or the end is late; `invalid_configuration` if the host application has consumed the
-   *   body; the error of the watcher
+   *   the client pauses too long or the end is late; `body_already_read` if the host application has consumed the body
+   *   and kept no bytes; the error of the watcher
    */
   readBody(limits: BodyLimits): Promise<Uint8Array>
 }

@@ -41,7 +41,7 @@ export function isRaw(body: unknown): body is string | Uint8Array {
 
 /** @param remedy the change to make in this framework */
 export function alreadyRead(remedy: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
+  return new NotifierError('body_already_read', {
     message: `The signature covers the raw body, and a body parser has consumed it. ${remedy}`,
   })
 }

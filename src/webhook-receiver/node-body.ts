@@ -11,7 +11,7 @@ export interface ParsedBody {
 /**
  * The raw body of a node:http request.
  *
- * @throws NotifierError `invalid_configuration` if a parser has consumed it
+ * @throws NotifierError `body_already_read` if a parser has consumed it and kept no bytes
  */
 export async function readNodeBody(
   req: IncomingMessage,

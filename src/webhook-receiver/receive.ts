@@ -32,14 +32,12 @@ export interface Answer {
  */
 export interface Receiver {
   readonly maxBytes: number
-  /**
-   * @param read returns the raw body
-   * @throws NotifierError `invalid_configuration` from `read`; other errors become an answer
-   */
+  /** @param read returns the raw body; its errors become an answer too */
   receive(headers: WebhookHeaders, read: () => Promise<string | Uint8Array>): Promise<Answer>
 }
 
 const MAX_BYTES = 1024 * 1024
+const WARNING = 'CarillonWebhookWarning'
 
 /** @throws NotifierError `invalid_configuration` */
 export function createReceiver(options: ReceiverOptions): Receiver {
@@ -83,7 +81,8 @@ function refusal(error: unknown): Answer {
     const message = 'The connection was closed before the request body was complete.'
     return answerOf(new NotifierError('invalid_json', { message }))
   }
-  if (error.code === 'invalid_configuration') throw error
+  // The fault is the application's own, so its operator must see it too.
+  if (error.code === 'body_already_read') process.emitWarning(error.message, { type: WARNING })
   return answerOf(error)
 }
 
@@ -96,5 +95,5 @@ function answerOf({ code, message, status }: NotifierError): Answer {
 
 function warn(error: unknown, { id }: WebhookDelivery): void {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.emitWarning(`The webhook ${id} was not handled: ${reason}`, { type: 'CarillonWebhookWarning' })
+  process.emitWarning(`The webhook ${id} was not handled: ${reason}`, { type: WARNING })
 }

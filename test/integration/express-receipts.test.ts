@@ -290,15 +290,15 @@ describe('receipts over HTTP', () => {
     })
   })
 
-  it('behind a parser of the host are a configuration error that says what to do', async () => {
+  it('behind a parser of the host are an error that says what to do, in the answer too', async () => {
     const faults: unknown[] = []
     const silent = (): void => {}
     const error = (_text: string, fields?: object): unknown => faults.push(fields)
     await start({ parser: 'before', logger: { debug: silent, info: silent, warn: silent, error } })
     const answer = await report([])
-    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_server_error'])
-    expect(faults).toMatchObject([{ error: { code: 'invalid_configuration' } }])
-    expect(String((faults[0] as { error: Error }).error.message)).toContain('before the parser')
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'body_already_read'])
+    expect(answer.text).toContain('Mount Carillon before the parser')
+    expect(faults).toMatchObject([{ error: { code: 'body_already_read' } }])
   })
 
   it('are asked for before, where the provider says how, and strangers are limited', async () => {

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import type express from 'express'
 import Fastify from 'fastify'
 import type Koa from 'koa'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { webhook } from '../../adapters/channels/webhook/send.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
@@ -42,13 +42,8 @@ function expressHarness(name: string, create: typeof express): Harness {
   const app = (...before: express.RequestHandler[]): Listen => {
     return async (options) => {
       const host = create().disable('x-powered-by')
-      // What an application does with errors: their text goes into the answer.
       for (const each of before) host.use(each)
-      host.post('/events', expressReceiver(options))
-      const failed: express.ErrorRequestHandler = (error, _req, res, _next) => {
-        res.status(500).send(String(error.message))
-      }
-      return host.use(failed)
+      return host.post('/events', expressReceiver(options))
     }
   }
   return {
@@ -66,15 +61,6 @@ function koaHarness(name: string, KoaApp: typeof Koa): Harness {
   const app = (...before: Koa.Middleware[]): Listen => {
     return async (options) => {
       const host = new KoaApp()
-      host.silent = true
-      host.use(async (context, next) => {
-        try {
-          await next()
-        } catch (error) {
-          context.status = 500
-          context.body = (error as Error).message
-        }
-      })
       for (const each of before) host.use(each)
       return host.use(koaReceiver(options)).callback()
     }
@@ -290,14 +276,20 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     expect((await post(url, example)).status).toBe(200)
   })
 
-  it('says what to do when a body parser has consumed the bytes', async () => {
+  it('says what to do when a body parser has consumed the bytes, to the sender and to the operator', async () => {
+    const warnings: string[] = []
+    const warned = ({ message }: Error): unknown => warnings.push(message)
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
     const events: WebhookEvent[] = []
     const url = await serve(await parsed({ secret, handle: (event) => void events.push(event) }))
     const response = await post(url, example)
     expect(response.status).toBe(500)
-    const text = await response.text()
-    expect(text).toContain('a body parser has consumed it')
-    expect(text).toMatch(/Register this route|Use this middleware|exclude this route|Pass the request before/)
+    const { error } = (await response.json()) as { error: { code: string; message: string } }
+    expect(error.code).toBe('body_already_read')
+    const remedy = /Register this route|Use this middleware|exclude this route|Pass the request before/
+    expect(error.message).toMatch(remedy)
+    expect(warnings).toContain(error.message)
     expect(events).toEqual([])
   })
 

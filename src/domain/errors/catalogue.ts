@@ -236,6 +236,11 @@ const ROWS = {
     'The transaction cannot be used.',
     'Pass an open transaction on the database of the storage.',
   ],
+  body_already_read: [
+    500,
+    'A body parser of the application has read this request, and its bytes are needed as they came.',
+    'Mount Carillon before the parser, or let the parser keep the bytes as "rawBody"; in NestJS, with { rawBody: true }.',
+  ],
   missing_peer: [500, 'An optional package is not installed.', 'Run the install command in the message.'],
   not_started: [
     503,

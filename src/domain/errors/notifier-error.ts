@@ -35,6 +35,16 @@ export class NotifierError extends Error {
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs)
   }
 
+  /** Equal to `status`. Fastify, NestJS and others read this name. */
+  get statusCode(): number {
+    return this.status
+  }
+
+  /** False: the message is for the operator. Koa and NestJS then hide it from their clients. */
+  get expose(): boolean {
+    return this.status < 500
+  }
+
   /** True: the same call may succeed later. */
   get retryable(): boolean {
     return ERRORS[this.code].retryable

@@ -28,6 +28,7 @@ const WITH_BODY: readonly ErrorCode[] = [
   'request_timeout',
   'payload_too_large',
   'unsupported_media_type',
+  'body_already_read',
 ]
 
 /** Error responses that many operations share, by component name. */
@@ -52,6 +53,7 @@ const SHARED: readonly (readonly [name: string, status: number, codes: readonly 
   ['OrganizationRequired', 422, ['missing_required_field']],
   ['TooManyRequests', 429, ['rate_limit_exceeded']],
   ['InternalServerError', 500, ['internal_server_error']],
+  ['BodyServerError', 500, ['internal_server_error', 'body_already_read']],
   ['ServiceUnavailable', 503, ['service_unavailable']],
 ]
 const shared = new Map(SHARED.map(([name, status, codes]) => [keyOf(status, new Set(codes)), name]))
