@@ -1,6 +1,7 @@
 import { acceptChecks } from './storage/accept.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
+import { boundedPageChecks } from './storage/bounded-pages.ts'
 import { budgetChecks } from './storage/budgets.ts'
 import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
@@ -60,6 +61,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   followingWriteChecks(check)
   receivedMessageChecks(check)
   notificationChecks(check)
+  boundedPageChecks(check)
   logChecks(check)
   labelChecks(check)
   skipChecks(check)

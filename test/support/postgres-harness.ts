@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
+import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
 import type {
@@ -75,6 +76,7 @@ export async function postgresHarness({
       now += ms
     },
     another: open,
+    examines: MAX_SCANNED,
     failNextCommit: () => commits.next('fails'),
     loseCommitAnswer: () => commits.next('loses its answer'),
     transactions: {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
 import {
   type SqliteDatabase,
   type SqliteDriver,
@@ -105,6 +106,7 @@ function harnessOf<Database extends SqliteDatabase>(
     handle.prepare('INSERT INTO callers_own VALUES (?)').run(row)
   return {
     storage,
+    examines: MAX_SCANNED,
     transactions: {
       commit: (request, row) => within(request, (handle) => void insert(handle, row)),
       async rollBack(request, row) {

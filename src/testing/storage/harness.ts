@@ -24,6 +24,11 @@ export interface StorageHarness {
    * harness cannot, or a commit is a call within this process, whose answer cannot be lost.
    */
   loseCommitAnswer?(): () => boolean
+  /**
+   * Number of rows that a page of a filtered list examines beyond its offset: the contract stores matches where such a page
+   * ends. Absent: every page examines all rows.
+   */
+  readonly examines?: number
   /** Transactions of a caller. Absent: the storage shares none. */
   readonly transactions?: CallerTransactions
   /** Releases what {@link create} opened, after the storage has stopped. */

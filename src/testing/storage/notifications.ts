@@ -249,38 +249,6 @@ export function notificationChecks(check: Check): void {
     )
   })
 
-  check(
-    'what lies far apart is found by the cursor, each once, however few a page holds',
-    async ({ storage }) => {
-      const rare = { channel: 'sms', to: '+4917' } as const
-      const [oldest = ''] = await accept(storage, [note(rare)])
-      for (let times = 3; times > 0; times -= 1) await accept(storage, notes(7_000))
-      const [newest = ''] = await accept(storage, [note(rare)])
-      const filtered: readonly Partial<NotificationFilter>[] = [
-        { to: rare.to },
-        { channel: 'sms', status: 'queued' },
-      ]
-      for (const filter of filtered) {
-        const all = { organizationId: DEFAULT_ORGANIZATION, ...filter }
-        const found = await readAll((request) => storage.notifications.list(all, request), 10)
-        assert.deepEqual(
-          found.map(({ id }) => id),
-          [newest, oldest],
-        )
-        const skipped = await listed(storage, filter, { offset: 1 }).catch(
-          ({ code }: { code: string }) => code,
-        )
-        assert.ok(skipped === 'invalid_parameter' || skipped[0] === oldest, String(skipped))
-      }
-      const log = { organizationId: DEFAULT_ORGANIZATION, channel: 'sms' } as const
-      const entries = await readAll((request) => storage.logs.list(log, request), 10)
-      assert.deepEqual(
-        entries.map(({ notificationId }) => notificationId),
-        [newest, oldest],
-      )
-    },
-  )
-
   check('a cursor that is none is refused', async ({ storage }) => {
     for (const cursor of ['', 'nonsense!', '1.2.3.4.5', '-5', '-5.-5']) {
       await assert.rejects(
