@@ -68,7 +68,7 @@ export type {
   DeclaredTemplates,
 } from './domain/input/declared-templates.ts'
 export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
-export type { OrganizationInput } from './domain/input/organization.ts'
+export type { BrandingInput, OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
 export type { LintOptions, PreviewOptions, TemplateDraft } from './domain/input/preview.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
@@ -92,6 +92,7 @@ export type {
   NotificationStatus,
   Priority,
 } from './domain/notification.ts'
+export type { Branding } from './domain/organization.ts'
 export type {
   Accepted,
   Ambiguous,

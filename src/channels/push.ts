@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ChannelKind } from '../domain/channel-kind.ts'
 import { fewFields, text } from '../domain/input/fields.ts'
-import { httpsUrl } from './https-url.ts'
+import { httpsUrl } from '../domain/input/https-url.ts'
 
 /**
  * Parts of a push message beside its text. Each system carries what it can; docs/push.md has the table. The app of an

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { bytesOf } from '../domain/bounds.ts'
 import { type ChannelKind, isPlainLine } from '../domain/channel-kind.ts'
 import { jsonObject, text } from '../domain/input/fields.ts'
+import { httpsUrl } from '../domain/input/https-url.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
-import { httpsUrl } from './https-url.ts'
 import { slackLint } from './slack-lint.ts'
 
 /** Parts of a Slack message beside its text. Notifications show the text. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ChannelKind } from '../domain/channel-kind.ts'
-import { httpsUrl } from './https-url.ts'
+import { httpsUrl } from '../domain/input/https-url.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { phoneRecipient } from './phone-recipient.ts'
 import { smsLint } from './sms-lint.ts'

@@ -5,6 +5,21 @@ import type { Tracking } from './track-html.ts'
 /** The default organization. It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
+/** The name of the default organization until it is changed. */
+export const DEFAULT_NAME = 'Default'
+
+/** How an organization appears in its messages and on its pages. */
+export interface Branding {
+  readonly name: string | null
+  /** An https URL. */
+  readonly logoUrl: string | null
+  /** `#rrggbb`, in lower case. */
+  readonly color: string | null
+}
+
+/** Of an organization without one, or of none. */
+export const UNBRANDED: Branding = Object.freeze({ name: null, logoUrl: null, color: null })
+
 /** The stored value of a tenant, whose id is `org_<value>`. */
 export interface OrganizationValue {
   /** Display name. */
@@ -21,6 +36,8 @@ export interface OrganizationValue {
   readonly locale?: string | null | undefined
   /** The time zone of dates in its messages. Null or absent: the default. */
   readonly timeZone?: string | null | undefined
+  /** How it appears to recipients. Null, also in a field, or absent: the default. */
+  readonly branding?: Branding | null | undefined
   /** Tracking of its HTML mails. */
   readonly tracking: Tracking
   /** Its deletion has begun: nothing is accepted or created for it. `force`: jobs are removed, too. Null: it stays. */

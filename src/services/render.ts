@@ -55,7 +55,7 @@ export function renderContent(
   }
   if (template === null) throw new NotifierError('template_error')
   const { variables } = content
-  const values = template.links.size === 0 ? variables : { ...variables, ...urls() }
+  const values = template.given.links.size === 0 ? variables : { ...variables, ...urls() }
   return template.render(values, content, spent)
 }
 

@@ -2,6 +2,7 @@ import { invalidOption } from '../domain/errors/invalid-option.ts'
 import type { PreviewInputs } from '../domain/input/preview.ts'
 import type { SendSchema } from '../domain/input/send.ts'
 import type { Visit } from '../domain/machine-visit.ts'
+import type { Branding } from '../domain/organization.ts'
 import type { PageTextsByLanguage } from '../domain/page-texts.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -89,13 +90,21 @@ export interface Admissions {
   closed(retryAfterMs: number): RateLimitState
 }
 
+/** What a page takes from its message. */
+export interface PageFrame {
+  /** The language of the message, as BCP 47. Null: unknown, or an invalid token. */
+  readonly locale: string | null
+  /** Its organization. Null: an invalid token, or no such organization. */
+  readonly branding: Branding | null
+}
+
 /**
  * The targets of the links in messages. Tokens prove their origin. All except `unsubscribe` work under maintenance,
  * without counting.
  */
 export interface Pages {
-  /** The language of the message with the token, as BCP 47. Null: unknown, or an invalid token. */
-  localeOf(token: string): Promise<string | null>
+  /** What a page about the message with the token looks like. */
+  frameOf(token: string): Promise<PageFrame>
   /** What an unsubscription with the token would come to. Read-only. @throws as {@link preferences} */
   unsubscription(token: string): Promise<Unsubscription>
   /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */

@@ -30,9 +30,16 @@ describeDashboard('the pages of operators', {}, (suite) => {
       .poll(() => page.getByLabel('Plan', { exact: true }).getAttribute('aria-invalid'))
       .toBe('true')
     await page.getByLabel('Plan', { exact: true }).fill('pro')
+    await page.getByLabel('Colour', { exact: true }).fill('blue')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/must be a colour as #rrggbb/).waitFor()
+    await page.getByLabel('Colour', { exact: true }).fill('#0b5fff')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The organization was saved.').waitFor()
-    expect(await host.notifier.organizations.get('org_acme')).toMatchObject({ plan: 'pro' })
+    expect(await host.notifier.organizations.get('org_acme')).toMatchObject({
+      plan: 'pro',
+      branding: { name: null, logoUrl: null, color: '#0b5fff' },
+    })
 
     await page.getByRole('link', { name: '<b>Acme</b>' }).click()
     await page.getByRole('link', { name: 'Limits' }).click()

@@ -28,6 +28,7 @@ describe('creating an organization', () => {
         senders: null,
         locale: null,
         timeZone: null,
+        branding: { name: null, logoUrl: null, color: null },
         tracking: { opens: false, clicks: false },
         createdAt: created.json?.createdAt,
         deleting: false,
@@ -58,6 +59,7 @@ describe('creating an organization', () => {
     [{ name: 'A', smsCountries: ['49'] }, 400, 'invalid_parameter', 'smsCountries.0'],
     [{ name: 'A', senders: ['Ada <a@example.com>'] }, 400, 'invalid_parameter', 'senders.0'],
     [{ name: 'A', tracking: { opens: true } }, 400, 'invalid_parameter', 'tracking'],
+    [{ name: 'A', branding: { color: 'blue' } }, 400, 'invalid_parameter', 'branding.color'],
   ])('refuses %j', async (body, status, code, field) => {
     const answer = await create(body)
     expect([...outcome(answer), answer.json?.error]).toEqual([
@@ -90,6 +92,24 @@ describe('changing an organization', () => {
     expect(changed.json).toEqual({ ...json, name: 'Delta', plan: null })
     expect((await api('PATCH', path, {})).json).toEqual(changed.json)
     expect((await api('GET', path)).json).toEqual(changed.json)
+  })
+
+  it('merges its branding, which null clears, and a key of the organization cannot change it', async () => {
+    const { json } = await create({ name: 'Branded', branding: { name: 'Shop', color: '#0b5fff' } })
+    const path = `/v1/organizations/${json?.id}`
+    const changed = await api('PATCH', path, {
+      branding: { color: null, logoUrl: 'https://example.com/l.png' },
+    })
+    expect(changed.json?.branding).toEqual({
+      name: 'Shop',
+      logoUrl: 'https://example.com/l.png',
+      color: null,
+    })
+    const own = await host.key('Full Access', String(json?.id))
+    const refused = await call(host.port, { method: 'PATCH', path, headers: own, body: { branding: null } })
+    expect(outcome(refused)).toEqual([403, 'operator_key_required'])
+    const cleared = await api('PATCH', path, { branding: null })
+    expect(cleared.json).toEqual({ ...json, branding: { name: null, logoUrl: null, color: null } })
   })
 
   it('refuses what is wrong, and changes nothing', async () => {

@@ -1,6 +1,7 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import {
   beginDeletion,
+  DEFAULT_NAME,
   DEFAULT_ORGANIZATION,
   OPEN,
   type OrganizationValue,
@@ -64,7 +65,7 @@ export function memoryRecords(state: MemoryState): Records {
 /** Creates `org_default`, which always exists. */
 export function createDefaultOrganization(state: MemoryState): void {
   const value: OrganizationValue = {
-    name: 'Default',
+    name: DEFAULT_NAME,
     plan: null,
     smsCountries: null,
     senders: null,

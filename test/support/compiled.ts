@@ -1,4 +1,5 @@
 import { DEFAULT_BOUNDS } from '../../src/domain/bounds.ts'
+import { UNBRANDED } from '../../src/domain/organization.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { resolveApplicationLanguages } from '../../src/services/languages/application.ts'
 import { createLanguages } from '../../src/services/languages/languages.ts'
@@ -14,7 +15,7 @@ import { KINDS } from './kinds.ts'
 
 /** Compiled templates of the built-in channels, without layouts and partials of an application. */
 export function compiledOver({ records }: Pick<Storage, 'records'>, processor: Processor): CompiledTemplates {
-  const settings = { locale: null, timeZone: null }
+  const settings = { locale: null, timeZone: null, branding: UNBRANDED }
   const languages = createLanguages(records, resolveApplicationLanguages({}, DEFAULT_BOUNDS), () => settings)
   const texts = createTextReader(records)
   const library = createLibrary(records, texts, resolveApplicationTexts({}, DEFAULT_BOUNDS), languages)

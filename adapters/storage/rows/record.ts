@@ -1,4 +1,5 @@
 import {
+  DEFAULT_NAME,
   DEFAULT_ORGANIZATION,
   type OrganizationValue,
   organizationKind,
@@ -105,7 +106,7 @@ export const defaultOrganization: KeepingInsert<OrganizationValue> = {
   id: DEFAULT_ORGANIZATION,
   organizationId: null,
   value: {
-    name: 'Default',
+    name: DEFAULT_NAME,
     plan: null,
     smsCountries: null,
     senders: null,

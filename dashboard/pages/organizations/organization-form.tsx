@@ -8,7 +8,17 @@ import { Form, useForm } from '../../ui/form.tsx'
 import type { Organization } from './organization.ts'
 
 const said = texts.organizations
-const FIELDS = ['id', 'name', 'plan', 'retentionDays', 'smsCountries', 'tracking']
+const FIELDS = [
+  'id',
+  'name',
+  'plan',
+  'retentionDays',
+  'smsCountries',
+  'branding.name',
+  'branding.logoUrl',
+  'branding.color',
+  'tracking',
+]
 
 /** Creates an organization, or changes one. */
 export function OrganizationForm({
@@ -36,7 +46,7 @@ export function OrganizationForm({
     }
     onSaved()
   })
-  const { id, name, plan, retention, countries, opens, clicks } = draft.value
+  const { id, name, plan, retention, countries, shown, logo, color, opens, clicks } = draft.value
   return (
     <Dialog title={organization === undefined ? said.create : said.edit} onClose={onClose}>
       <Form state={form} fields={FIELDS}>
@@ -80,6 +90,29 @@ export function OrganizationForm({
           value={countries}
           onValue={set('countries')}
         />
+        <TextField
+          label={said.shownName}
+          hint={said.shownNameHint}
+          error={form.errorOf('branding.name')}
+          value={shown}
+          maxLength={200}
+          onValue={set('shown')}
+        />
+        <TextField
+          label={said.logo}
+          hint={said.logoHint}
+          error={form.errorOf('branding.logoUrl')}
+          type="url"
+          value={logo}
+          onValue={set('logo')}
+        />
+        <TextField
+          label={said.color}
+          hint={said.colorHint}
+          error={form.errorOf('branding.color')}
+          value={color}
+          onValue={set('color')}
+        />
         <Checkbox label={said.opens} checked={opens} onValue={set('opens')} />
         <Checkbox label={said.clicks} checked={clicks} onValue={set('clicks')} />
         {form.errorOf('tracking') === null ? null : <p class="error">{form.errorOf('tracking')}</p>}
@@ -100,6 +133,9 @@ interface Draft {
   readonly plan: string
   readonly retention: string
   readonly countries: string
+  readonly shown: string
+  readonly logo: string
+  readonly color: string
   readonly opens: boolean
   readonly clicks: boolean
 }
@@ -111,18 +147,22 @@ function draftOf(organization: Organization | undefined): Draft {
     plan: organization?.plan ?? '',
     retention: organization?.retentionDays?.toString() ?? '',
     countries: organization?.smsCountries?.join(' ') ?? '',
+    shown: organization?.branding.name ?? '',
+    logo: organization?.branding.logoUrl ?? '',
+    color: organization?.branding.color ?? '',
     opens: organization?.tracking.opens ?? false,
     clicks: organization?.tracking.clicks ?? false,
   }
 }
 
-function bodyOf({ name, plan, retention, countries, opens, clicks }: Draft) {
+function bodyOf({ name, plan, retention, countries, shown, logo, color, opens, clicks }: Draft) {
   const codes = countries.split(/[\s,]+/).filter((code) => code !== '')
   return {
     name: name.trim(),
     plan: plan.trim() || null,
     retentionDays: retention.trim() === '' ? null : Number(retention),
     smsCountries: codes.length === 0 ? null : codes,
+    branding: { name: shown.trim() || null, logoUrl: logo.trim() || null, color: color.trim() || null },
     tracking: { opens, clicks },
   }
 }

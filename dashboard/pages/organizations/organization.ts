@@ -5,6 +5,11 @@ export interface Organization {
   readonly plan: string | null
   readonly smsCountries: readonly string[] | null
   readonly retentionDays: number | null
+  readonly branding: {
+    readonly name: string | null
+    readonly logoUrl: string | null
+    readonly color: string | null
+  }
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string
   readonly deleting: boolean

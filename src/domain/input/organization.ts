@@ -3,7 +3,8 @@ import { canonicalSender, MAX_SENDERS, SENDER } from '../senders.ts'
 import { isCallingCode } from '../sms-countries.ts'
 import type { Tracking } from '../track-html.ts'
 import { localeName, timeZoneName } from './catalogue.ts'
-import { text } from './fields.ts'
+import { nameText, text } from './fields.ts'
+import { httpsUrl } from './https-url.ts'
 
 /** Input for a new organization. */
 export interface OrganizationInput {
@@ -34,6 +35,11 @@ export interface OrganizationInput {
   /** The IANA time zone of dates in its messages. Default null: that of the service. */
   readonly timeZone?: string | null | undefined
   /**
+   * How it appears in its messages (`{{organization.name}}`) and on its pages. A change keeps absent fields; null clears
+   * one, or all. Default: its name, without logo and colour.
+   */
+  readonly branding?: BrandingInput | null | undefined
+  /**
    * Tracking of HTML mails: a picture (`opens`), and links through `publicUrl` (`clicks`), which it requires. Default:
    * off.
    */
@@ -41,6 +47,16 @@ export interface OrganizationInput {
     | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
     | null
     | undefined
+}
+
+/** What recipients see of an organization. */
+export interface BrandingInput {
+  /** One line of 1 to 200 characters. Null: the name of the organization. */
+  readonly name?: string | null | undefined
+  /** An https URL of at most 2,048 characters. Mail programs and browsers load it; the service does not. */
+  readonly logoUrl?: string | null | undefined
+  /** `#rrggbb`: the only form that every mail program reads. */
+  readonly color?: string | null | undefined
 }
 
 /** Valid ids in words, to follow "must be". */
@@ -88,6 +104,27 @@ const timeZone = timeZoneName
   .nullish()
   .describe('The time zone of dates in its messages; null: that of the service.')
 
+const branding = z
+  .strictObject({
+    name: nameText(200).nullish(),
+    logoUrl: httpsUrl.refine(hasPlainHost, 'must have a host of letters, digits, hyphens and dots').nullish(),
+    color: z
+      .string()
+      .regex(
+        /^#[0-9a-f]{6}$/i,
+        'must be a colour as #rrggbb, which every mail program reads: not a name, #rgb or rgb()',
+      )
+      .transform((color) => color.toLowerCase())
+      .nullish(),
+  })
+  .nullish()
+  .describe('Name, logo and colour for recipients. A change keeps absent fields; null clears one, or all.')
+
+/** Pages name the host in a header. */
+function hasPlainHost(url: string): boolean {
+  return /^[a-z0-9.-]+$/.test(new URL(url).hostname)
+}
+
 const tracking = z
   .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
   .nullish()
@@ -108,6 +145,7 @@ export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> 
   retentionDays,
   locale,
   timeZone,
+  branding,
   tracking,
 })
 
@@ -125,5 +163,6 @@ export const organizationChange: z.ZodType<OrganizationChange> = z.object({
   retentionDays,
   locale,
   timeZone,
+  branding,
   tracking,
 })

@@ -1,4 +1,5 @@
 import { type Bounds, counted, DEFAULT_BOUNDS } from '../bounds.ts'
+import { isOrganizationName } from '../branding.ts'
 import type { ChannelKind, RenderedText } from '../channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES } from '../listed-names.ts'
@@ -18,7 +19,7 @@ import {
   messageKey,
   messagesIn,
 } from './language.ts'
-import { isLinkName, type LinkName, linksIn } from './links.ts'
+import { type GivenNames, givenNamesIn, isLinkName } from './links.ts'
 import { childrenOf, type Token } from './parse.ts'
 import type { SharedSources } from './shared-text.ts'
 import { type Budget, lookUp, writeText } from './write.ts'
@@ -82,8 +83,8 @@ export interface CompiledTemplate {
   readonly cost: number
   /** Approximate memory in bytes. */
   readonly size: number
-  /** The links of the message that the text contains: they are no variables. */
-  readonly links: ReadonlySet<LinkName>
+  /** What the text contains that is no variable of a send. */
+  readonly given: GivenNames
   /** The variables outside sections and those that open sections, in order, without duplicates. */
   placeholders(): readonly Placeholder[]
   /**
@@ -191,7 +192,7 @@ export function* compileSteps(
   }
 
   const inMessages = [...messages.values()].flatMap(({ args }) => args.map(({ name }) => name))
-  const links = linksIn(sources, inMessages)
+  const given = givenNamesIn(sources, inMessages)
 
   function assertVariables(variables: Variables, instead: Instead = {}, spent = nothing()): void {
     const needed = instead.subject === undefined ? ofBoth : ofBody
@@ -214,7 +215,7 @@ export function* compileSteps(
   return {
     parsed: { subject, body, text: alternative, messages, isLocalized: language !== null },
     cost: EXPANDED_OF_COMPILED * pieces + Math.ceil(read),
-    links,
+    given,
     size:
       OWN_SIZE +
       2 * (assembly.characters + heading.characters) +
@@ -223,7 +224,7 @@ export function* compileSteps(
       const shown = subject === null || kind.subject === undefined ? bodies : [subject, ...bodies]
       const required = new Set(ofBoth.map(({ name }) => name))
       const open = shown.flatMap((source) => openNames(source, messages, language))
-      const names = new Set(open.filter((name) => !isLinkName(name)))
+      const names = new Set(open.filter((name) => !isLinkName(name) && !isOrganizationName(name)))
       return [...names].map((name) => ({ name, required: required.has(name) }))
     },
     assertVariables,
@@ -248,12 +249,15 @@ function missingVariables(missing: readonly Required[], variables: Variables): N
   const names = missing.map(({ name }) => name)
   const list = listedNames(names, (name) => kindOf(lookUp(variables, name)))
   const types = new Set(missing.map(({ type }) => type))
+  const hint = names.includes('organization.name')
+    ? ' Name the organization with organizations.update(), or in the variables if they have an "organization".'
+    : ''
   const right = types.size > 1 ? 'a value of its type' : EXPECTED[missing[0]?.type ?? 'text']
   return new NotifierError('invalid_template_variable', {
     message:
       missing.length === 1
-        ? `The template needs the variable ${list}: it must be ${right}.`
-        : `The template needs the variables ${list}: each must be ${right}.`,
+        ? `The template needs the variable ${list}: it must be ${right}.${hint}`
+        : `The template needs the variables ${list}: each must be ${right}.${hint}`,
     details: { field: 'variables', missing: names.slice(0, MOST_NAMES) },
   })
 }

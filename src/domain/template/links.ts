@@ -1,3 +1,4 @@
+import { namesOrganization } from '../branding.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Placeholders that each message fills with links of its own; no value of a send can replace them. */
@@ -21,24 +22,30 @@ export function isLinkName(name: string): name is LinkName {
   return name === 'preferencesUrl' || name === 'unsubscribeUrl'
 }
 
+/** Names in texts that need no value of a send. */
+export interface GivenNames {
+  readonly links: ReadonlySet<LinkName>
+  /** True: one is of the organization. */
+  readonly organization: boolean
+}
+
 /**
- * The links that texts contain, inside sections too.
+ * The given names that texts use, inside sections too.
  *
  * @param others names that the texts use otherwise
  */
-export function linksIn(
-  sources: readonly (readonly Token[])[],
-  others: readonly string[],
-): ReadonlySet<LinkName> {
-  const names = new Set<LinkName>(others.filter(isLinkName))
+export function givenNamesIn(sources: readonly (readonly Token[])[], others: readonly string[]): GivenNames {
+  const links = new Set<LinkName>(others.filter(isLinkName))
+  let organization = others.some(namesOrganization)
   // Each text once: a partial may be in many places. Without recursion: sections may be deeply nested.
   const seen = new Set(sources)
   for (const tokens of seen) {
     for (const token of tokens) {
       const [type, name] = token
-      if (type !== 'text' && isLinkName(name)) names.add(name)
+      if (type !== 'text' && isLinkName(name)) links.add(name)
+      if (type !== 'text' && namesOrganization(name)) organization = true
       if (token.length > CHILDREN) seen.add(childrenOf(token))
     }
   }
-  return names
+  return { links, organization }
 }

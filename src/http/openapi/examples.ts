@@ -85,7 +85,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     response: { ...key, secret: 'crl_…' },
   },
   createOrganization: {
-    request: { id: 'org_acme', name: 'Acme', plan: 'starter' },
+    request: {
+      id: 'org_acme',
+      name: 'Acme',
+      plan: 'starter',
+      branding: { logoUrl: 'https://cdn.acme.example/logo.png', color: '#0b5fff' },
+    },
     response: {
       id: 'org_acme',
       name: 'Acme',
@@ -95,6 +100,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       retentionDays: null,
       locale: null,
       timeZone: null,
+      branding: { name: null, logoUrl: 'https://cdn.acme.example/logo.png', color: '#0b5fff' },
       tracking: { opens: false, clicks: false },
       createdAt,
       deleting: false,

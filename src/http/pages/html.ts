@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { readableOn } from '../../domain/branding.ts'
+import { type Branding, UNBRANDED } from '../../domain/organization.ts'
 import { directionOf } from '../../domain/page-texts.ts'
 import { escapeHtml } from '../../domain/template/escape.ts'
 import type { HandlerResult } from '../routes/route.ts'
+import type { LocalTexts } from './texts/catalogue.ts'
 
 /** Logical properties only, so that it serves both directions of writing. */
 const STYLE =
@@ -13,28 +16,60 @@ const STYLE =
   'legend{font-weight:600;padding-inline:.25rem}fieldset p{margin:0 0 .5rem;color:var(--soft)}' +
   'label{display:flex;gap:.75rem;align-items:center;min-block-size:2.75rem}input{inline-size:1.25rem;block-size:1.25rem;flex:none}' +
   'button{font:inherit;min-block-size:2.75rem;padding:.5rem 1rem;border:1px solid var(--text);border-radius:.5rem;' +
-  'background:var(--text);color:var(--back);cursor:pointer}button.plain{background:none;color:var(--text)}' +
+  'background:var(--brand,var(--text));color:var(--on-brand,var(--back));cursor:pointer}button.plain{background:none;color:var(--text)}' +
   'a{color:inherit}:focus-visible{outline:3px solid #1a6ae0;outline-offset:2px}' +
   '[role=status]{background:var(--good);padding:.75rem 1rem;border-radius:.5rem}' +
-  'form+form{margin-block-start:2rem;border-block-start:1px solid var(--line);padding-block-start:1rem}'
+  'form+form{margin-block-start:2rem;border-block-start:1px solid var(--line);padding-block-start:1rem}' +
+  'header{background:var(--brand,none);color:var(--on-brand,inherit);font-weight:600}' +
+  'header div{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;max-inline-size:40rem;margin-inline:auto;' +
+  'padding:.75rem 1rem;overflow-wrap:anywhere}header img{max-block-size:3rem;max-inline-size:100%}'
 
-/** Forbids loading, framing and scripts. Forms may only post to their own origin. */
-const HEADERS = {
-  'Content-Security-Policy':
-    `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; ` +
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex',
-  Vary: 'Accept-Language',
+/** What a page shows beside its own content. */
+export interface PageLook extends LocalTexts {
+  /** Null: unknown. */
+  readonly branding: Branding | null
+}
+
+/** The style of a page in the colour of its organization. */
+function styleOf({ color }: Branding): string {
+  return color === null ? STYLE : `${STYLE}:root{--brand:${color};--on-brand:${readableOn(color)}}`
+}
+
+/** The name stands beside the logo, whose own text is therefore empty. */
+function headerOf({ name, logoUrl }: Branding): string {
+  const logo = logoUrl === null ? '' : `<img src="${escapeHtml(logoUrl)}" alt="">`
+  const shown = name === null ? '' : `<span>${escapeHtml(name)}</span>`
+  return logo + shown === '' ? '' : `<header><div>${logo}${shown}</div></header>`
+}
+
+/** Forbids scripts, framing, and loading anything but a logo. Forms may only post to their own origin. */
+function headersOf(style: string, { logoUrl }: Branding): Readonly<Record<string, string>> {
+  const images = logoUrl === null ? '' : `img-src ${new URL(logoUrl).origin}; `
+  return {
+    'Content-Security-Policy':
+      `default-src 'none'; ${images}style-src 'sha256-${hash('sha256', style, 'base64')}'; ` +
+      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    'Referrer-Policy': 'no-referrer',
+    'X-Frame-Options': 'DENY',
+    'X-Robots-Tag': 'noindex',
+    Vary: 'Accept-Language',
+  }
 }
 
 /** A page for people. @param body HTML */
-export function htmlPage(status: number, language: string, title: string, body: string): HandlerResult {
+export function htmlPage(
+  status: number,
+  { language, branding }: Omit<PageLook, 'texts'>,
+  title: string,
+  body: string,
+): HandlerResult {
+  const shown = branding ?? UNBRANDED
+  const style = styleOf(shown)
   const content =
     `<!doctype html><html lang="${escapeHtml(language)}" dir="${directionOf(language)}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">' +
-    `<title>${escapeHtml(title)}</title><style>${STYLE}</style></head>` +
-    `<body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>\n`
-  return { status, text: { contentType: 'text/html; charset=utf-8', content }, headers: HEADERS }
+    `<title>${escapeHtml(title)}</title><style>${style}</style></head>` +
+    `<body>${headerOf(shown)}<main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>\n`
+  const text = { contentType: 'text/html; charset=utf-8', content }
+  return { status, text, headers: headersOf(style, shown) }
 }

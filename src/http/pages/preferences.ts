@@ -2,7 +2,7 @@ import { DEFAULT_CATEGORY } from '../../domain/preferences/category.ts'
 import { escapeHtml } from '../../domain/template/escape.ts'
 import type { PreferencePage, ShownCategory } from '../../services/service.ts'
 import type { HandlerResult } from '../routes/route.ts'
-import { htmlPage } from './html.ts'
+import { htmlPage, type PageLook } from './html.ts'
 import type { LocalTexts } from './texts/catalogue.ts'
 
 type Texts = LocalTexts['texts']
@@ -14,7 +14,7 @@ function cellName(category: string, channel: string): string {
 
 /** @param saved true: says that the settings are saved */
 export function preferencePage(
-  { language, texts }: LocalTexts,
+  { texts, ...look }: PageLook,
   { categories }: PreferencePage,
   saved: boolean,
 ): HandlerResult {
@@ -29,7 +29,7 @@ export function preferencePage(
     `<form method="post">${was}${choices}<button>${escapeHtml(texts.save)}</button></form>` +
     `<form method="post"><p>${escapeHtml(texts.noneHint)}</p>` +
     `<button class="plain" name="none" value="1">${escapeHtml(texts.none)}</button></form>`
-  return htmlPage(200, language, texts.title, body)
+  return htmlPage(200, look, texts.title, body)
 }
 
 function fieldset(category: ShownCategory, at: number, texts: Texts): string {

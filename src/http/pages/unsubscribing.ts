@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../domain/template/escape.ts'
 import type { HandlerResult } from '../routes/route.ts'
-import { htmlPage } from './html.ts'
+import { htmlPage, type PageLook } from './html.ts'
 import type { LocalTexts } from './texts/catalogue.ts'
 
 /** The form's only field, named by RFC 8058: people and mail providers send the same request. */
@@ -19,29 +19,29 @@ function managing({ manage }: LocalTexts['texts'], href: string | null): string 
 }
 
 /** @param preferences address of the preference page; null: no link to it */
-export function confirmPage({ language, texts }: LocalTexts, preferences: string | null): HandlerResult {
+export function confirmPage({ texts, ...look }: PageLook, preferences: string | null): HandlerResult {
   const body = paragraph(texts.askText) + form(texts) + managing(texts, preferences)
-  return htmlPage(200, language, texts.askTitle, body)
+  return htmlPage(200, look, texts.askTitle, body)
 }
 
-export function donePage({ language, texts }: LocalTexts, preferences: string | null): HandlerResult {
-  return htmlPage(200, language, texts.doneTitle, paragraph(texts.doneText) + managing(texts, preferences))
+export function donePage({ texts, ...look }: PageLook, preferences: string | null): HandlerResult {
+  return htmlPage(200, look, texts.doneTitle, paragraph(texts.doneText) + managing(texts, preferences))
 }
 
 /** @param status 409 in answer to an unsubscription */
 export function requiredPage(
   status: 200 | 409,
-  { language, texts }: LocalTexts,
+  { texts, ...look }: PageLook,
   preferences: string | null,
 ): HandlerResult {
   const body = paragraph(texts.requiredText) + managing(texts, preferences)
-  return htmlPage(status, language, texts.requiredTitle, body)
+  return htmlPage(status, look, texts.requiredTitle, body)
 }
 
-export function incompletePage({ language, texts }: LocalTexts): HandlerResult {
-  return htmlPage(400, language, texts.askTitle, paragraph(texts.confirm) + form(texts))
+export function incompletePage({ texts, ...look }: PageLook): HandlerResult {
+  return htmlPage(400, look, texts.askTitle, paragraph(texts.confirm) + form(texts))
 }
 
-export function unknownPage({ language, texts }: LocalTexts): HandlerResult {
-  return htmlPage(404, language, texts.unknownTitle, paragraph(texts.unknownText))
+export function unknownPage({ texts, ...look }: PageLook): HandlerResult {
+  return htmlPage(404, look, texts.unknownTitle, paragraph(texts.unknownText))
 }

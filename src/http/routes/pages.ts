@@ -1,8 +1,9 @@
 import type { Visit } from '../../domain/machine-visit.ts'
 import type { PreferencePost, Service } from '../../services/service.ts'
 import { isOneClick } from '../one-click.ts'
+import type { PageLook } from '../pages/html.ts'
 import { preferencePage } from '../pages/preferences.ts'
-import { type LocalTexts, textsFor } from '../pages/texts/catalogue.ts'
+import { textsFor } from '../pages/texts/catalogue.ts'
 import { confirmPage, donePage, incompletePage, requiredPage, unknownPage } from '../pages/unsubscribing.ts'
 import { linkQuery, preferencePageQuery } from '../schemas/query.ts'
 import { page } from '../schemas/service.ts'
@@ -35,11 +36,11 @@ function queryFor(token: string, context: RequestContext): string {
   return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
 }
 
-/** The texts for the visitor. `lang` in the link chooses, then its message, then the browser. */
-async function textsOf(context: RequestContext, { pages }: Service): Promise<LocalTexts> {
-  const named = [langIn(context), await pages.localeOf(tokenIn(context))]
-  const wanted = named.filter((name) => name !== null)
-  return textsFor(pages.texts, wanted, context.request.header('accept-language'))
+/** What the visitor reads. `lang` in the link chooses the language, then its message, then the browser. */
+async function textsOf(context: RequestContext, { pages }: Service): Promise<PageLook> {
+  const { locale, branding } = await pages.frameOf(tokenIn(context))
+  const wanted = [langIn(context), locale].filter((name) => name !== null)
+  return { ...textsFor(pages.texts, wanted, context.request.header('accept-language')), branding }
 }
 
 /** Address of the preference page, seen from the page of an unsubscription. Null: none. */

@@ -22,6 +22,9 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
     .string()
     .nullable()
     .describe('The time zone of dates in its messages; null: that of the service.'),
+  branding: z
+    .object({ name: z.string().nullable(), logoUrl: z.string().nullable(), color: z.string().nullable() })
+    .describe('How it appears to recipients. A null: its name, no logo, no colour.'),
   tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
   createdAt: timestamp,
   deleting: z.boolean().describe('True: its deletion has begun.'),

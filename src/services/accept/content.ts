@@ -1,3 +1,4 @@
+import { withOrganization } from '../../domain/branding.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
@@ -7,6 +8,7 @@ import type { Template } from '../../domain/template/template.ts'
 import type { CodeTemplate, CodeTemplates } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import type { Writing } from '../code-templates/write.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { referenceOf } from '../templates/kind.ts'
@@ -16,6 +18,7 @@ interface TextParts {
   readonly code: CodeTemplates
   readonly compiled: CompiledTemplates
   readonly links: Links
+  readonly brandingOf: BrandingFinder
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -24,7 +27,7 @@ type Values = Readonly<Record<string, unknown>>
  * The text of a send as it is pinned: literal, of a stored template, or written by one in code.
  *
  * @param template the template `input.template`; null: none
- * @returns a promise only for a template in code
+ * @returns a promise only for a template in code, or one that names its organization if that is in no cache
  * @throws NotifierError as `Notifier.send`
  */
 export function textOf(
@@ -70,15 +73,22 @@ function ofStored(
   template: Template,
   variables: Values,
   overrides: Overrides,
-  { compiled, links }: TextParts,
+  { compiled, links, brandingOf }: TextParts,
   { timeZone, spent }: Writing,
-): PinnedText {
+): PinnedText | Promise<PinnedText> {
   const zone = template.made?.timeZone
   const how = zone === undefined ? overrides : { ...overrides, timeZone: timeZone ?? zone }
-  const prepared = compiled.of(template)
-  assertLinkable(prepared.links, variables, links)
-  prepared.assertVariables(variables, how, spent)
-  return { ...how, template: referenceOf(template), variables }
+  const { given, assertVariables } = compiled.of(template)
+  assertLinkable(given.links, variables, links)
+  function pinned(values: Values): PinnedText {
+    assertVariables(values, how, spent)
+    return { ...how, template: referenceOf(template), variables: values }
+  }
+  if (!given.organization) return pinned(variables)
+  const branding = brandingOf(template.organizationId)
+  return branding instanceof Promise
+    ? branding.then((found) => pinned(withOrganization(variables, found)))
+    : pinned(withOrganization(variables, branding))
 }
 
 function literalOf(kind: ChannelKind, input: ParsedSend, parts: unknown): PinnedText {

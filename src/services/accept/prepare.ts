@@ -21,6 +21,7 @@ import type { PartsRefusal } from '../../ports/provider.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import type { CodeTemplates } from '../code-templates/code-templates.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import type { LinkSource } from '../links/link-target.ts'
 import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from '../links/links.ts'
 import type { Consent } from '../preferences/consent.ts'
@@ -43,6 +44,7 @@ export interface Preparation {
   readonly library: Library
   readonly texts: TextReader
   readonly code: CodeTemplates
+  readonly brandingOf: BrandingFinder
   readonly clock: Clock
   readonly processor: Processor
   readonly links: Links
@@ -70,7 +72,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  * @param person of `input.recipient`; null: unknown, or there is none
  * @param template the template `input.template`; null: none
  * @param category the category that the input or the template names; null: none
- * @returns a notification for each address, of which the first may have none; a promise only for a template in code
+ * @returns a notification for each address, of which the first may have none; a promise as for {@link textOf}
  * @param spent receives the cost of the rendering
  * @throws NotifierError as `Notifier.send`
  */

@@ -1,6 +1,7 @@
 import type { DeclaredTemplate, DeclaredTemplates } from '../../domain/input/declared-templates.ts'
 import type { Metadata } from '../../domain/input/metadata.ts'
 import type { JsonFields } from '../../domain/json-fields.ts'
+import type { Branding } from '../../domain/organization.ts'
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../../domain/standard-schema.ts'
 import type { MessageLinks } from '../../domain/template/links.ts'
 
@@ -12,6 +13,8 @@ export interface TextContext<Variables> {
   readonly locale: string
   /** The IANA time zone of the message, chosen alike. */
   readonly timeZone: string
+  /** The name, logo and colour of the organization. The name is null for `org_default`, unless it was given one. */
+  readonly organization: Branding
   /**
    * The links of the message, for use as they are. They need the option `publicUrl`. Stand-ins: each message gets links of
    * its own in their places.

@@ -1,13 +1,16 @@
 import { type Bounds, bytesOf, counted } from '../../domain/bounds.ts'
+import { withOrganization } from '../../domain/branding.ts'
 import type { RenderedText } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { CodeText, NotificationContent } from '../../domain/notification.ts'
+import type { Branding } from '../../domain/organization.ts'
 import { toHeader } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { Languages } from '../languages/languages.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
 import { createStandIns, type StandIns, standInsOf } from '../links/stand-ins.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -32,6 +35,7 @@ export interface Writing {
 export interface WritingParts {
   readonly compiled: Pick<CompiledTemplates, 'of'>
   readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
+  readonly brandingOf: BrandingFinder
   readonly links: Pick<Links, 'canTrack'>
   readonly markup: Markup
   readonly clock: Clock
@@ -43,19 +47,23 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite({ compiled, languages, links, markup, clock, bounds }: WritingParts) {
+export function createWrite(parts: WritingParts) {
+  const { compiled, languages, brandingOf, links } = parts
+
   /** The texts that are mustache. */
   function fromMustache(
     template: Template,
     values: unknown,
     { subject, spent }: Writing,
     timeZone: string,
+    organization: Branding,
     { urls }: StandIns,
   ): RenderedText {
-    const fields = jsonValues(template.name, values)
-    const { links: named, assertVariables, render } = compiled.of(template)
+    const { given, assertVariables, render } = compiled.of(template)
+    const own = jsonValues(template.name, values)
+    const fields = given.organization ? withOrganization(own, organization) : own
     const instead = { subject, timeZone }
-    assertLinkable(named, fields, links)
+    assertLinkable(given.links, fields, links)
     assertVariables(fields, instead, spent)
     return render({ ...fields, ...urls }, instead, spent)
   }
@@ -69,12 +77,13 @@ export function createWrite({ compiled, languages, links, markup, clock, bounds 
     const { name, organizationId, made } = template
     const locale = made?.language?.locale ?? how.locale ?? (await languages.localeOf(organizationId))
     const timeZone = how.timeZone ?? (await languages.timeZoneOf(organizationId, made?.timeZone))
+    const organization = await brandingOf(organizationId)
     const standIns = createStandIns()
     const mustache = hasMustache(definition)
-      ? fromMustache(template, values, how, timeZone, standIns)
+      ? fromMustache(template, values, how, timeZone, organization, standIns)
       : NOTHING
-    const context = { variables: values, locale, timeZone, urls: standIns.urls }
-    const texts = await textsOf(definition, mustache, context, how, { markup, clock, bounds })
+    const context = { variables: values, locale, timeZone, organization, urls: standIns.urls }
+    const texts = await textsOf(definition, mustache, context, how, parts)
     const used = standInsOf(Object.values(texts), standIns)
     if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
     return {

@@ -1,11 +1,17 @@
+import { brandingOf } from '../../domain/branding.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { DEFAULT_ORGANIZATION, organizationKind, unknownOrganization } from '../../domain/organization.ts'
+import {
+  type Branding,
+  DEFAULT_ORGANIZATION,
+  organizationKind,
+  unknownOrganization,
+} from '../../domain/organization.ts'
 import { type Plan, type Plans, perMinutePlans, UNLIMITED } from '../../domain/plans.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RecordReads, RecordStores } from '../records/record-stores.ts'
 
-/** The plan of an organization with its name, permitted countries, senders, language and tracking. */
+/** The plan of an organization with its name, permitted countries, senders, language, branding and tracking. */
 export interface OrganizationPlan {
   readonly name: string
   readonly plan: Plan
@@ -17,11 +23,15 @@ export interface OrganizationPlan {
   readonly locale: string | null
   /** Null: the default. */
   readonly timeZone: string | null
+  readonly branding: Branding
   /** The tracking of its HTML mails. */
   readonly tracking: Tracking
   /** True: nothing new is accepted for it. */
   readonly deleting: boolean
 }
+
+/** How an organization appears; a promise only if it is in no cache. @throws NotifierError `not_found` */
+export type BrandingFinder = (organizationId: string) => Branding | Promise<Branding>
 
 /** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
 export interface PlanFinder {
@@ -52,7 +62,16 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
     if (organization === null) throw unknownOrganization(organizationId)
     const { value } = organization
     const { plan, smsCountries, senders, locale = null, timeZone = null, tracking, deleting } = value
-    const limits = { smsCountries, senders, locale, timeZone, tracking, deleting: deleting !== null }
+    const branding = brandingOf(organizationId, value)
+    const limits = {
+      smsCountries,
+      senders,
+      locale,
+      timeZone,
+      branding,
+      tracking,
+      deleting: deleting !== null,
+    }
     const found = { ...choose(organizationId, plan), ...limits }
     // A result read before a change must not enter the cache after it.
     if (changes !== before) return found

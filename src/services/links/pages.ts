@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
@@ -21,6 +22,7 @@ export interface PageParts {
   readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
   readonly storage: Storage
   readonly organizations: Pick<Organizations, 'existing'>
+  readonly brandingOf: BrandingFinder
   readonly clock: Clock
   signer(): LinkSigner
   /** False: links still work, but are not counted. */
@@ -38,7 +40,7 @@ const MOST_KNOWN = 10_000
 
 /** The pages behind the links in messages. */
 export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
-  const { storage, consent, organizations, clock, signer, counts, emit, wake, onError } = parts
+  const { storage, consent, organizations, brandingOf, clock, signer, counts, emit, wake, onError } = parts
   const preferences = createPreferencePages({
     kinds: parts.registry.kinds,
     channels: parts.registry.channels,
@@ -122,9 +124,12 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
       count('clicked', id, `click:${place}`, visit)
       return target
     },
-    async localeOf(token) {
+    async frameOf(token) {
       const { verify } = signer()
-      return readTarget(verify('preferences', token) ?? verify('unsubscribe', token))?.locale ?? null
+      const target = readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
+      if (target === null) return { locale: null, branding: null }
+      const { organizationId, locale } = target
+      return { locale, branding: await found(async () => brandingOf(organizationId)) }
     },
     async unsubscription(token) {
       const target = readTarget(signer().verify('unsubscribe', token))
@@ -158,15 +163,19 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
   }
 }
 
-/** False: the organization does not exist any more. */
-async function isHeeded(request: Promise<void>): Promise<boolean> {
+/** Null: the organization does not exist any more. */
+async function found<Answer>(request: () => Promise<Answer>): Promise<Answer | null> {
   try {
-    await request
-    return true
+    return await request()
   } catch (error) {
-    if (isNotifierError(error) && error.code === 'not_found') return false
+    if (isNotifierError(error) && error.code === 'not_found') return null
     throw error
   }
+}
+
+/** False: the organization does not exist any more. */
+async function isHeeded(request: Promise<void>): Promise<boolean> {
+  return (await found(() => request.then(() => true))) === true
 }
 
 /** No provider has an empty name, so no report of a provider can have this source. */

@@ -2,11 +2,18 @@ import * as z from 'zod'
 import { definedOf } from '../../domain/defined.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
 import {
+  type BrandingInput,
+  organizationChange,
+  organizationInput,
+  trackingOf,
+} from '../../domain/input/organization.ts'
+import {
+  type Branding,
   DEFAULT_ORGANIZATION,
   type OrganizationValue,
   organizationKind,
+  UNBRANDED,
   unknownOrganization,
 } from '../../domain/organization.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -96,7 +103,8 @@ export function createOrganizations(
         const tracking = trackingOf(parsed.tracking)
         assertTrackable(tracking, links)
         plans.assertKnown(plan)
-        const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, tracking }
+        const branding = changedBranding(null, parsed.branding ?? null)
+        const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
         const value = { name, ...settings, deleting: null }
         const organization = await store.insert({ id, organizationId: null, value })
         if (organization === 'taken') {
@@ -117,12 +125,20 @@ export function createOrganizations(
       async update(id, input) {
         const parsed = parseSubject(organizationChange, input)
         plans.assertKnown(parsed.plan ?? null)
-        const { tracking: wanted, ...others } = definedOf(parsed)
+        const { tracking: wanted, branding, ...others } = definedOf(parsed)
         const tracking = wanted === undefined ? undefined : trackingOf(wanted)
         assertTrackable(tracking, links)
         const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
         const organization = await byId(id, (known) =>
-          store.change(known, ({ value }) => (value.deleting === null ? { ...value, ...change } : 'unknown')),
+          store.change(known, ({ value }) =>
+            value.deleting === null
+              ? {
+                  ...value,
+                  ...change,
+                  ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
+                }
+              : 'unknown',
+          ),
         )
         plans.forget(id)
         if (organization === null || typeof organization === 'string') throw unknownOrganization(id)
@@ -160,13 +176,19 @@ function held(id: string): NotifierError {
   })
 }
 
+function changedBranding(before: Branding | null | undefined, change: BrandingInput | null): Branding | null {
+  const after = change === null ? UNBRANDED : { ...UNBRANDED, ...before, ...definedOf(change) }
+  return Object.values(after).every((field) => field === null) ? null : after
+}
+
 function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): OrganizationRecord {
-  const { deleting, locale = null, timeZone = null, ...organization } = value
+  const { deleting, locale = null, timeZone = null, branding, ...organization } = value
   return {
     id,
     ...organization,
     locale,
     timeZone,
+    branding: branding ?? UNBRANDED,
     createdAt: new Date(createdAt).toISOString(),
     deleting: deleting !== null,
   }

@@ -1,3 +1,5 @@
+import type { Branding } from '../../domain/organization.ts'
+
 export interface OrganizationRecord {
   readonly id: string
   readonly name: string
@@ -12,6 +14,8 @@ export interface OrganizationRecord {
   readonly locale: string | null
   /** The time zone of dates in its messages. Null: that of the option `timeZone`. */
   readonly timeZone: string | null
+  /** How it appears to recipients. A null: its name, no logo, no colour. */
+  readonly branding: Branding
   /** Tracking of HTML mails. */
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string

@@ -9,9 +9,10 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { createCodeTemplates } from '../code-templates/code-templates.ts'
 import { assertMessages, createCatalogues } from '../languages/catalogues.ts'
-import { createLanguages, type LanguageSettings } from '../languages/languages.ts'
+import { createLanguages, type TextSettings } from '../languages/languages.ts'
 import { loadFormatting } from '../languages/message-format.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import type { Links } from '../links/links.ts'
 import type { Processor } from '../processor.ts'
 import { createLibrary } from '../shared-texts/library.ts'
@@ -34,6 +35,7 @@ export interface Texts
     | 'records'
     | 'lookUps'
     | 'localeOf'
+    | 'brandingOf'
     | 'previewInputs'
     | 'code'
   > {
@@ -53,11 +55,15 @@ export function createTexts(
   }: ResolvedAuthoring & { readonly kinds: Kinds; readonly bounds: Bounds },
   records: Storage['records'],
   processor: Processor,
-  settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
+  settingsOf: (organizationId: string) => TextSettings | Promise<TextSettings>,
   links: Links,
   markup: Markup,
   clock: Clock,
 ): Texts {
+  const brandingOf: BrandingFinder = (organizationId) => {
+    const settings = settingsOf(organizationId)
+    return settings instanceof Promise ? settings.then(({ branding }) => branding) : settings.branding
+  }
   const spoken = createLanguages(records, languages, settingsOf)
   const texts = createTextReader(records)
   const library = createLibrary(records, texts, application, spoken)
@@ -65,6 +71,7 @@ export function createTexts(
   const code = createCodeTemplates(definitions, library, kinds, {
     compiled,
     languages: spoken,
+    brandingOf,
     links,
     markup,
     clock,
@@ -81,6 +88,7 @@ export function createTexts(
     compiled,
     lookUps: spoken.lookUps,
     localeOf: spoken.localeOf,
+    brandingOf,
     async store() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
       if (versions.length === 0) return

@@ -1,4 +1,5 @@
 import { assertMessageBounds } from '../../domain/bounds.ts'
+import { withOrganization } from '../../domain/branding.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
@@ -54,7 +55,7 @@ interface Given {
 
 /** Finds faults in templates and drafts. */
 export function createLint(
-  { kinds, processor, library, records, localeOf, previewInputs, code, bounds }: AuthoringParts,
+  { kinds, processor, library, records, localeOf, brandingOf, previewInputs, code, bounds }: AuthoringParts,
   { find, drafted, assertTexts, searchMissing }: LintNeeds,
 ): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
   const judgedParts = createPartsJudge(kinds, records)
@@ -135,7 +136,12 @@ export function createLint(
     const { findings, own, parts } = await begin(template, given)
     const variables = valuesOf(given)
     const used = new Set<string>()
-    const examples = { variables, parts, timeZone: given.timeZone }
+    const branding = await brandingOf(template.organizationId)
+    const examples = {
+      variables: variables && withOrganization(variables, branding),
+      parts,
+      timeZone: given.timeZone,
+    }
     const { locales, complete, isReadable } = await lintAll(template, own, examples, used, findings)
     if (isReadable && complete)
       for (const fault of unusedFaults(variables ?? {}, used)) findings.add(fault, own)

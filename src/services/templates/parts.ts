@@ -6,6 +6,7 @@ import type { Kinds } from '../channels/kinds.ts'
 import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { ApplicationLanguages } from '../languages/application.ts'
 import type { Languages } from '../languages/languages.ts'
+import type { BrandingFinder } from '../limits/plan-of.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Consent } from '../preferences/consent.ts'
 import type { Processor } from '../processor.ts'
@@ -33,6 +34,7 @@ export interface AuthoringParts {
   readonly lookUps: Languages['lookUps']
   /** The locale of an organization's texts. */
   readonly localeOf: Languages['localeOf']
+  readonly brandingOf: BrandingFinder
   readonly processor: Processor
   /** The application's people. Null: the option `recipients` is absent. */
   readonly people: PeopleFinder | null

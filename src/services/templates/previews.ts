@@ -1,4 +1,5 @@
 import { assertMessageBounds } from '../../domain/bounds.ts'
+import { withOrganization } from '../../domain/branding.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
@@ -11,7 +12,6 @@ import type { Template } from '../../domain/template/template.ts'
 import type { CodeTemplate } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import { exampleUrls } from '../links/links.ts'
-import type { RunInSlices } from '../processor.ts'
 import { personOf, unknownRecipient } from '../recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../recipients/language.ts'
 import type { ResolvedPerson } from '../recipients/people.ts'
@@ -28,7 +28,18 @@ const MOST_PLACEHOLDERS = 200
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
-  { compiled, kinds, processor, library, records, people, previewInputs, code, bounds }: AuthoringParts,
+  {
+    compiled,
+    kinds,
+    processor,
+    library,
+    records,
+    people,
+    previewInputs,
+    code,
+    brandingOf,
+    bounds,
+  }: AuthoringParts,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
@@ -36,13 +47,16 @@ export function createPreviews(
   const judgedParts = createPartsJudge(kinds, records)
 
   async function preview(
-    share: RunInSlices,
+    organizationId: string,
     template: CompiledTemplate,
     kind: ChannelKind,
-    variables: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>>,
     parts: unknown,
     timeZone: string | undefined,
   ): Promise<TemplatePreview> {
+    const share = processor.share(organizationId)
+    const { links, organization } = template.given
+    const variables = organization ? withOrganization(given, await brandingOf(organizationId)) : given
     const placeholders = template.placeholders().slice(0, MOST_PLACEHOLDERS)
     try {
       await share(once(() => template.assertVariables(variables, { timeZone })))
@@ -51,7 +65,7 @@ export function createPreviews(
       const { code, message, details } = error
       throw new NotifierError(code, { message, details: { ...details, placeholders } })
     }
-    const values = template.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
+    const values = links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
     const text = await share(once(() => template.render(values, { timeZone })))
     return { ...shown(kind, text, parts), placeholders }
   }
@@ -106,11 +120,12 @@ export function createPreviews(
       const reader = await readerOf(organizationId, recipient)
       const { made, ...text } = await library.complete(wanted, records, localeOf({ locale }, reader))
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
-      const share = processor.share(organizationId)
       const ready = draft
-        ? await share(compileSteps(kind, text, made?.sources, made?.language, bounds))
+        ? await processor.share(organizationId)(
+            compileSteps(kind, text, made?.sources, made?.language, bounds),
+          )
         : await prepared({ ...text, made })
-      return preview(share, ready, kind, parsed, parts, zone)
+      return preview(organizationId, ready, kind, parsed, parts, zone)
     },
     async previewDraft(organizationId, given) {
       const parsed = parseSubject(previewInputs.draft, given)
@@ -125,7 +140,7 @@ export function createPreviews(
       const share = processor.share(organizationId)
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
       const ready = await share(compileSteps(kind, own, made?.sources, made?.language, bounds))
-      return preview(share, ready, kind, { ...data, ...variables }, parts, zone)
+      return preview(organizationId, ready, kind, { ...data, ...variables }, parts, zone)
     },
   }
 }

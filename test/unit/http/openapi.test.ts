@@ -208,6 +208,7 @@ describe('the document', () => {
       ['SendRequest', { ...message, slack: { attachments: [] } }, false],
       ['OrganizationChange', { tracking: { opens: true }, unknown: true }, true],
       ['OrganizationChange', { tracking: { opens: true, reads: true } }, false],
+      ['OrganizationChange', { branding: { color: '#0b5fff', logo: 'x' } }, false],
       ['RetryRequest', { filter: { channel: 'email', unknown: true } }, false],
     ] as const) {
       const schema = {
@@ -241,7 +242,7 @@ describe('the document', () => {
   })
 })
 
-/** The items of a batch are judged one by one; the filter of a retry, the parts of a message and the tracking of an organization are always strict. */
+/** The items of a batch are judged one by one; the filter of a retry, the parts of a message, the branding and the tracking of an organization are always strict. */
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'sms', 'push', 'slack'],
   sendBatch: ['notifications'],
@@ -251,8 +252,8 @@ const INSIDE: Readonly<Record<string, string[]>> = {
   lintTemplateDraft: ['locales'],
   saveTemplateDraft: ['locales'],
   retryDeadLetters: ['filter'],
-  createOrganization: ['tracking'],
-  updateOrganization: ['tracking'],
+  createOrganization: ['branding', 'tracking'],
+  updateOrganization: ['branding', 'tracking'],
 }
 
 it('no body has objects with fields inside objects: strictBody looks at one level', () => {

@@ -3,6 +3,7 @@ import { tagOf } from '../../../adapters/rate-limit/redis/keys.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { UNBRANDED } from '../../../src/domain/organization.ts'
 import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
 import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
@@ -45,6 +46,7 @@ function world(plan: Plan = UNLIMITED): World {
     locale: null,
     timeZone: null,
     senders: null,
+    branding: UNBRANDED,
     tracking: NO_TRACKING,
     deleting: false,
   }
@@ -103,6 +105,7 @@ it('what one limit refuses is no overuse of another', async () => {
       locale: null,
       timeZone: null,
       senders: null,
+      branding: UNBRANDED,
       tracking: NO_TRACKING,
       deleting: false,
     }),

@@ -112,7 +112,7 @@ function rendered(
   faults: LintFault[],
   spent: Work,
 ): RenderedText | null {
-  const values = compiled.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
+  const values = compiled.given.links.size === 0 ? variables : { ...variables, ...EXAMPLE_LINKS }
   try {
     return compiled.render(values, { timeZone }, spent)
   } catch (error) {

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { text } from '../domain/input/fields.ts'
+import { text } from './fields.ts'
 
 /** An https URL of at most 2,048 characters without credentials, which a vendor or a device loads. */
 export const httpsUrl: z.ZodType<string, string> = text(1, 2_048).refine(isHttpsUrl, {
