@@ -26,7 +26,7 @@ type Add = (value: number, labels: LabelValues) => void
 
 /**
  * Prometheus metrics in a prom-client registry that the application serves. Labels are channels, providers, lanes,
- * codes and routes: never recipients, ids or organizations.
+ * codes and routes: never recipients and ids, and an organization only where its own provider is paused.
  *
  * The backlog is read from the storage at each scrape. Every process that shares the storage reports the same backlog.
  * When the notifier stops, its metrics leave the registry.
@@ -119,8 +119,8 @@ function addGauges(client: PromClient, register: PromRegister, source: Telemetry
     return found === null ? [] : [[[], found.held]]
   })
   add('storageAnswers', async () => [[[], (await backlog()) === null ? 0 : 1]])
-  add('running', () => sumByProvider(source, ({ running }) => running))
-  add('paused', () => sumByProvider(source, ({ state }) => (state === 'paused' ? 1 : 0)))
+  add('running', () => runningOf(source))
+  add('paused', () => pausesOf(source))
 }
 
 /** @param lanes lanes seen so far: an empty lane reports zeros */
@@ -145,16 +145,23 @@ function agesOf(backlog: Backlog | null, lanes: ReadonlySet<string>): Values {
   return [...ages].map(([lane, seconds]) => [[lane], seconds] as const)
 }
 
-/** Adds up instances of different organizations with the same name. */
-function sumByProvider(
-  source: TelemetrySource,
-  measure: (provider: ReturnType<TelemetrySource['providers']>[number]) => number,
-): Values {
+/** Messages under way, added up over the instances of organizations with the same name. */
+function runningOf(source: TelemetrySource): Values {
   const sums = new Map<string, [LabelValues, number]>()
-  for (const provider of source.providers()) {
-    const labels = [provider.channel, provider.name]
+  for (const { channel, name, running } of source.providers()) {
+    const labels = [channel, name]
     const sum = sums.get(labels.join('\n'))?.[1] ?? 0
-    sums.set(labels.join('\n'), [labels, sum + measure(provider)])
+    sums.set(labels.join('\n'), [labels, sum + running])
   }
   return [...sums.values()]
+}
+
+/** One tenant's wrong password must not look like an outage for all. */
+function pausesOf(source: TelemetrySource): Values {
+  return source.providers().flatMap(({ channel, name, organizationId, state }) => {
+    const paused = state === 'paused'
+    return organizationId === null || paused
+      ? [[[channel, name, organizationId ?? ''], paused ? 1 : 0] as const]
+      : []
+  })
 }

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType } from './facts.ts'
+import { PROVIDER_EVENT_TYPES, type ProviderEventType } from './provider-event.ts'
 import type { MessageReceivedEvent } from './received-message.ts'
 
 /** Types of events about a webhook endpoint itself, sent to endpoints that chose them. */
@@ -7,12 +8,17 @@ export const ENDPOINT_EVENT_TYPES = ['webhook.failing', 'webhook.disabled'] as c
 export type EndpointEventType = (typeof ENDPOINT_EVENT_TYPES)[number]
 
 /** All event types that a webhook endpoint can choose. */
-export type WebhookEventType = EventType | MessageReceivedEvent['event'] | EndpointEventType
+export type WebhookEventType =
+  | EventType
+  | MessageReceivedEvent['event']
+  | EndpointEventType
+  | ProviderEventType
 
 export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [
   ...EVENT_TYPES,
   'message.received',
   ...ENDPOINT_EVENT_TYPES,
+  ...PROVIDER_EVENT_TYPES,
 ]
 
 /** Failed attempts on one event after which its endpoint counts as failing. */

@@ -212,8 +212,8 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
   },
   paused: {
     name: 'carillon_provider_paused',
-    labels: ['channel', 'provider'],
-    help: '1 while this process pauses a provider after faults, otherwise 0.',
+    labels: ['channel', 'provider', 'organization'],
+    help: '1 while this process pauses a provider after faults, otherwise 0. The organization is empty for a shared provider; those of organizations appear only while they are paused.',
   },
 }
 

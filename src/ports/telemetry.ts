@@ -50,6 +50,8 @@ export interface TelemetrySource {
 export interface ProviderActivity {
   readonly channel: string
   readonly name: string
+  /** The organization that owns the instance. Null: it serves all. */
+  readonly organizationId: string | null
   readonly state: string
   /** Messages under way. */
   readonly running: number

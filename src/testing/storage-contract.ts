@@ -23,6 +23,7 @@ import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
 import { ownClockChecks } from './storage/own-clock.ts'
+import { providerEventChecks } from './storage/provider-events.ts'
 import { receiptChecks } from './storage/receipts.ts'
 import { receivedMessageChecks } from './storage/received-messages.ts'
 import { recordKindChecks, recordListChecks } from './storage/record-lists.ts'
@@ -60,6 +61,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   receiptChecks(check)
   followingWriteChecks(check)
   receivedMessageChecks(check)
+  providerEventChecks(check)
   notificationChecks(check)
   boundedPageChecks(check)
   logChecks(check)

@@ -1,5 +1,6 @@
 import type { EndpointEvent } from '../domain/endpoint-health.ts'
 import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
+import type { OwnProviderEvent } from '../domain/provider-event.ts'
 import type { MessageReceivedEvent } from '../domain/received-message.ts'
 import type { WebhookMessageEvent } from '../domain/webhook-message.ts'
 
@@ -17,6 +18,7 @@ export type WebhookEvent =
   | NotificationEvent
   | MessageReceivedEvent
   | EndpointEvent
+  | OwnProviderEvent
   | WebhookTestEvent
   | WebhookMessageEvent
 

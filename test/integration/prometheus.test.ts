@@ -101,7 +101,7 @@ it('counts what happens, under the names and in the units of the conventions', a
     'carillon_leases_lost_total{}': 0,
     'carillon_storage_answers{}': 1,
     'carillon_provider_running{channel="email",provider="recorder"}': 0,
-    'carillon_provider_paused{channel="email",provider="recorder"}': 0,
+    'carillon_provider_paused{channel="email",organization="",provider="recorder"}': 0,
   }
   for (const [sample, value] of Object.entries(expected))
     expect([sample, samples.get(sample)]).toEqual([sample, value])

@@ -2,6 +2,7 @@ import type { EndpointEvent, WebhookEventType } from '../../src/domain/endpoint-
 import { eventId, eventPayload, type NotificationEvent } from '../../src/domain/event-payload.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { Labels } from '../../src/domain/labels.ts'
+import type { OwnProviderEvent } from '../../src/domain/provider-event.ts'
 import type { MessageReceivedEvent } from '../../src/domain/received-message.ts'
 import { recordFacts } from '../../src/domain/record-facts.ts'
 import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
@@ -78,7 +79,7 @@ function publish(state: MemoryState, event: NotificationEvent, trace: string | n
 /** Publishes an event about no notification to the organization's endpoints, without the one it is about. */
 export function publishOther(
   state: MemoryState,
-  event: EndpointEvent | MessageReceivedEvent,
+  event: EndpointEvent | MessageReceivedEvent | OwnProviderEvent,
   eventId: string,
 ): void {
   const { id, organizationId } = event.data

@@ -5,6 +5,7 @@ import {
   judgeEndpoint,
 } from '../../src/domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../src/domain/event-payload.ts'
+import { providerEventId } from '../../src/domain/provider-event.ts'
 import type { SettleAnswer, Settlement } from '../../src/ports/storage/settle.ts'
 import { addFacts, publishOther } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
@@ -32,6 +33,8 @@ function settle(state: MemoryState, settlement: Settlement): SettleAnswer {
     const { notification } = job.subject
     events.push(...addFacts(state, notification, settlement.facts, 'engine'))
     setContent(notification, settlement.content)
+    const { providerEvent: told } = settlement
+    if (told !== undefined) publishOther(state, told, providerEventId(told))
     for (const fact of settlement.facts) {
       if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))
     }

@@ -44,6 +44,7 @@ export {
   organizationKind,
   unknownOrganization,
 } from '../../../src/domain/organization.ts'
+export { type OwnProviderEvent, providerEventId } from '../../../src/domain/provider-event.ts'
 export {
   type MessageReceivedEvent,
   type ReceivedMessage,

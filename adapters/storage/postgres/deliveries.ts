@@ -4,6 +4,7 @@ import {
   type WebhookEventType,
 } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
+import { type OwnProviderEvent, providerEventId } from '../../../src/domain/provider-event.ts'
 import { type MessageReceivedEvent, receivedEventId } from '../../../src/domain/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Runner, Transaction } from './connection.ts'
@@ -96,7 +97,7 @@ export interface PublishedEvent {
   /** The endpoint that the event concerns. It gets no delivery. */
   readonly about?: string
   readonly trace: string | null
-  readonly event: NotificationEvent | EndpointEvent | MessageReceivedEvent
+  readonly event: NotificationEvent | EndpointEvent | MessageReceivedEvent | OwnProviderEvent
 }
 
 /** Identifies a delivery. */
@@ -127,6 +128,11 @@ export function publishedByEndpoint(event: EndpointEvent): PublishedEvent {
 export function publishedReceived(event: MessageReceivedEvent): PublishedEvent {
   const { organizationId } = event.data
   return { eventId: receivedEventId(event), eventType: event.event, organizationId, trace: null, event }
+}
+
+export function publishedByProvider(event: OwnProviderEvent): PublishedEvent {
+  const { organizationId } = event.data
+  return { eventId: providerEventId(event), eventType: event.event, organizationId, trace: null, event }
 }
 
 /** Stores the deliveries of events, with their jobs. */

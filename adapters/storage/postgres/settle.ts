@@ -2,7 +2,13 @@ import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import type { Connection, Transaction } from './connection.ts'
-import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
+import {
+  type DeliveryRef,
+  disableEndpoint,
+  publishedByProvider,
+  recordAttempts,
+  setStates,
+} from './deliveries.ts'
 import type { JobRow } from './due-jobs.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
@@ -179,6 +185,7 @@ async function settleNotifications(
     const events = ledger.add(standing, settlement.facts, 'engine')
     const late: Fact[] = unmatched(row.organization, settlement.facts)
     events.push(...ledger.add(standing, late, 'receipt'))
+    if (settlement.providerEvent !== undefined) ledger.publish(publishedByProvider(settlement.providerEvent))
     answers.set(settlement, { kind: 'settled', events })
   }
   await setContents(

@@ -1,5 +1,6 @@
 import type { EndpointEvent, WebhookEventType } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
+import type { OwnProviderEvent } from '../../../src/domain/provider-event.ts'
 import type { MessageReceivedEvent } from '../../../src/domain/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
@@ -68,7 +69,11 @@ export interface Deliveries {
   /** Disables an endpoint and holds its jobs. Later claims hold the rest. */
   disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
   /** Publishes an event about no notification to the organization's endpoints that chose it, without the one it is about. */
-  publishOther(event: EndpointEvent | MessageReceivedEvent, eventId: string, now: number): void
+  publishOther(
+    event: EndpointEvent | MessageReceivedEvent | OwnProviderEvent,
+    eventId: string,
+    now: number,
+  ): void
 }
 
 export function createDeliveries(connection: Connection): Deliveries {

@@ -4,6 +4,7 @@ import {
   endpointEventId,
   judgeEndpoint,
 } from '../../../src/domain/endpoint-health.ts'
+import { providerEventId } from '../../../src/domain/provider-event.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
@@ -107,6 +108,8 @@ export function createSettle(
       events.push(...addFacts(row, receipts, 'receipt', publisher))
     }
     setContent(row.seq, settlement.content)
+    const { providerEvent: told } = settlement
+    if (told !== undefined) deliveries.publishOther(told, providerEventId(told), publisher.now)
     next(job, settlement, publisher.now)
     return { kind: 'settled', events }
   }

@@ -3,6 +3,7 @@ import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
+import type { OwnProviderEvent } from '../../domain/provider-event.ts'
 import type { LeaseRef } from './claim.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
@@ -28,6 +29,11 @@ export type Settlement = LeaseRef & {
         readonly facts: readonly Fact[]
         /** Replaces the stored content and attachments in the same commit. Only if the job ends. */
         readonly content?: NotificationContent | undefined
+        /**
+         * What the attempt showed about a provider of the organization's own: published in the same commit, under
+         * `providerEventId`, to the endpoints of the organization that chose it.
+         */
+        readonly providerEvent?: OwnProviderEvent | undefined
       }
     | {
         readonly kind: 'event'

@@ -29,9 +29,10 @@ export interface CircuitBreaker {
   refresh(): Promise<void> | undefined
   /** Lets another process probe, unless `probe` is outdated. */
   release(probe: string | null): void
-  succeeded(): void
-  /** See `ProviderState.faulted`. */
-  faulted(pauseMs: number | null, reason: PauseReason): void
+  /** True: the message proved that the provider works again after a pause. */
+  succeeded(): boolean
+  /** See `ProviderState.faulted`. @returns the length of the pause that begins; null: none does */
+  faulted(pauseMs: number | null, reason: PauseReason): number | null
 }
 
 export interface CircuitBreakerOptions {
@@ -43,10 +44,6 @@ export interface CircuitBreakerOptions {
   /** The longest duration of a message. */
   readonly sendMs: number
   wakeIn(ms: number): void
-  /** This process met the fault that caused a pause of `forMs`. */
-  paused(reason: PauseReason, forMs: number): void
-  /** A message of this process proved that the provider works again. */
-  resumed(): void
 }
 
 /** Transient faults in a row that open the circuit. */
@@ -150,18 +147,17 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     release,
     succeeded() {
       // A message that began before the fault proves nothing.
-      if (leftMs() > 0) return
+      if (leftMs() > 0) return false
       const proved = pauses > 0
       works()
-      if (!proved) return
-      limits.pause(keys.proof, PROBATION_MS)
-      options.resumed()
+      if (proved) limits.pause(keys.proof, PROBATION_MS)
+      return proved
     },
     faulted(pauseMs, reason) {
       // Messages in flight together fail together: they count as one fault.
-      if (leftMs() > 0) return
+      if (leftMs() > 0) return null
       faults += 1
-      if (pauseMs === null && pauses === 0 && faults < FAULTS_IN_A_ROW) return
+      if (pauseMs === null && pauses === 0 && faults < FAULTS_IN_A_ROW) return null
       release()
       const base = pauseMs ?? FIRST_PAUSE_MS
       const pausedMs = Math.min(longestMs, Math.max(base, Math.min(base * 2 ** pauses, LONGEST_PAUSE_MS)))
@@ -171,7 +167,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       limits.pause(keys.probation, pausedMs + PROBATION_MS)
       limits.pause(keys.pause, pausedMs)
       wakeIn(pausedMs)
-      options.paused(reason, pausedMs)
+      return pausedMs
     },
   }
 }

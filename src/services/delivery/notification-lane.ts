@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import { type Outcome, withoutTexts } from '../../domain/outcome.ts'
+import { isOwn, type ProviderEvent } from '../../domain/provider-event.ts'
 import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProviderJudge } from '../channels/provider-judge.ts'
@@ -187,10 +188,10 @@ export function createNotificationLane(
       expiresInMs: leftMs(),
     })
     // Before the slot is freed, because it decides whether the provider is asked again.
-    judge(state, end)
+    const pause = judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
     return () =>
-      settle(job, state, copies.length === 0 ? end : withCopies(end, copies, attempt, provider.name))
+      settle(job, state, copies.length === 0 ? end : withCopies(end, copies, attempt, provider.name), pause)
   }
 
   function decision(
@@ -216,16 +217,21 @@ export function createNotificationLane(
     })
   }
 
-  /** The outcome decides the provider's state, for any message. */
-  function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): void {
-    if (provider === 'works') state.succeeded()
+  /** The outcome decides the provider's state, for any message. @returns the begin or end of a pause */
+  function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): ProviderEvent | null {
+    if (provider === 'works') return state.succeeded()
     if (provider === 'unknown') state.unclear()
-    if (provider !== 'faulty') return
+    if (provider !== 'faulty') return null
     const { code = 'provider_error', message = code } = facts[0] ?? {}
-    state.faulted(pauseMs, { code, message })
+    return state.faulted(pauseMs, { code, message })
   }
 
-  function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
+  function settle(
+    job: NotificationJob,
+    state: ProviderState,
+    decision: Decision,
+    pause: ProviderEvent | null,
+  ): Promise<void> {
     const { facts, next } = decision
     const tried = { jobId: job.jobId, attempts: job.attempts + 1 }
     if (next.kind === 'end') history.forget(job.jobId)
@@ -233,6 +239,7 @@ export function createNotificationLane(
     else history.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
     return attempts.settle(job, {
       facts,
+      ...(pause !== null && isOwn(pause) ? { providerEvent: pause } : {}),
       next:
         next.kind === 'end'
           ? next

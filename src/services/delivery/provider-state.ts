@@ -1,4 +1,5 @@
-import type { ProviderEvent } from '../../domain/provider-event.ts'
+import { randomUUID } from 'node:crypto'
+import type { AboutProvider, ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import { createCircuitBreaker, type PauseReason } from './circuit-breaker.ts'
@@ -34,15 +35,17 @@ export interface ProviderState {
   pausedMs(): number
   /** Runs a task in a slot, then the function that it returns. Resolves after both. */
   run(organizationId: string, task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
-  /** The provider answered: it works. */
-  succeeded(): void
+  /** The provider answered: it works. @returns the end of a pause, which was told; null: there was none */
+  succeeded(): ProviderEvent | null
   /** The result is unknown, for example after a timeout. */
   unclear(): void
   /**
    * A fault of the provider or of the account: pauses it for `pauseMs`, longer after each pause in a row. Null, a
    * transient fault: pauses it from the third in a row.
+   *
+   * @returns the pause that begins, which was told; null: none does
    */
-  faulted(pauseMs: number | null, reason: PauseReason): void
+  faulted(pauseMs: number | null, reason: PauseReason): ProviderEvent | null
   health(): ProviderHealth
   /** After a pause, checks whether it has worked in another process. Undefined: not needed. Never rejects. */
   refresh(): Promise<void> | undefined
@@ -81,7 +84,6 @@ export function createProviderState(
   const { channel, name, organizationId } = provider
   const places = createSlots(provider.maxConcurrent, options.available, together)
   const keys = providerKeys(provider)
-  const about = { channel, provider: name, organizationId }
   const breaker = createCircuitBreaker({
     keys,
     limits,
@@ -89,9 +91,6 @@ export function createProviderState(
     wakeIn,
     longestMs: options.maxPauseMs,
     sendMs: provider.timeoutMs + 2 * GRACE_MS,
-    paused: (reason, forMs) =>
-      options.tell({ event: 'provider.paused', data: { ...about, ...reason, forMs } }),
-    resumed: () => options.tell({ event: 'provider.resumed', data: about }),
   })
   const pace =
     provider.maxPerSecond === null
@@ -104,6 +103,16 @@ export function createProviderState(
 
   /** Not paused, and if a probe is needed, this process sends it. */
   const awake = (): boolean => breaker.open() && (!breaker.probing() || breaker.probe() !== null)
+
+  function about(): AboutProvider {
+    const timestamp = new Date(clock.now()).toISOString()
+    return { id: `prov_${randomUUID()}`, channel, provider: name, organizationId, timestamp }
+  }
+
+  function told(event: ProviderEvent): ProviderEvent {
+    options.tell(event)
+    return event
+  }
 
   let unclear = 0
   let preparing: Promise<void> | undefined
@@ -152,14 +161,17 @@ export function createProviderState(
     },
     succeeded() {
       unclear = 0
-      breaker.succeeded()
+      return breaker.succeeded() ? told({ event: 'provider.resumed', data: about() }) : null
     },
     unclear() {
       unclear += 1
     },
     faulted(pauseMs, reason) {
       unclear = 0
-      breaker.faulted(pauseMs, reason)
+      const forMs = breaker.faulted(pauseMs, reason)
+      return forMs === null
+        ? null
+        : told({ event: 'provider.paused', data: { ...about(), ...reason, forMs } })
     },
     refresh: breaker.refresh,
     health: () => {

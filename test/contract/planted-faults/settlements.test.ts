@@ -45,6 +45,10 @@ eachIsFound({
     'settle records facts',
     changing((one) => (one.kind === 'notification' ? { ...one, facts: [] } : one)),
   ],
+  'an event about a provider is not published': [
+    'an event about a provider is published',
+    changing((one) => (one.kind === 'notification' ? { ...one, providerEvent: undefined } : one)),
+  ],
   'facts are stored and their job stays': [
     'settle records facts',
     changing((one) => ({ ...one, next: { kind: 'retry', delayMs: 0 } })),

@@ -89,7 +89,7 @@ export function addFacts(state: State, row: NotificationRow, facts: Facts, recei
 /** Stores a delivery for each endpoint of the organization that chose the event; not for the one it is about. */
 export function publish(
   state: State,
-  event: kit.NotificationEvent | kit.EndpointEvent | kit.MessageReceivedEvent,
+  event: kit.NotificationEvent | kit.EndpointEvent | kit.MessageReceivedEvent | kit.OwnProviderEvent,
   eventId: string,
   notification: NotificationRow | null,
 ): void {

@@ -161,7 +161,7 @@ export function settle(state: State, settlement: kit.Settlement): kit.SettleAnsw
 
 function settleNotification(state: State, { subject: row }: Job, settlement: Settled<'notification'>) {
   if ('shown' in row) return []
-  const { facts, content } = settlement
+  const { facts, content, providerEvent: told } = settlement
   const sent = facts.filter(({ type }) => type === 'sent')
   const reports = [...state.receipts].flatMap(([key, { at, unmatched }]) =>
     unmatched !== null && sent.some((fact) => isAbout(unmatched, fact, row)) ? { key, at, unmatched } : [],
@@ -170,6 +170,7 @@ function settleNotification(state: State, { subject: row }: Job, settlement: Set
   const events = addFacts(state, row, facts, reported)
   for (const { key, at } of reports) state.receipts.set(key, { at, unmatched: null })
   if (content !== undefined) Object.assign(row, kit.storedContent(content), { uploads: [] })
+  if (told !== undefined) publish(state, told, kit.providerEventId(told), null)
   return events
 }
 

@@ -116,9 +116,11 @@ describe('providers of an organization', () => {
     expect(made.get('org_a')?.calls).toHaveLength(2)
     expect(heard).toEqual([
       {
+        id: expect.any(String),
         channel: 'email',
         provider: 'own',
         organizationId: 'org_a',
+        timestamp: expect.any(String),
         code: 'provider_quota_exceeded',
         message: 'provider_quota_exceeded',
         forMs: 10 * MINUTE,

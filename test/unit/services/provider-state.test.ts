@@ -33,7 +33,9 @@ describe('the state of a provider', () => {
     state.succeeded()
     expect(await freeNow(state)).toBe(4)
     expect(state.health()).toMatchObject({ state: 'ready', code: null })
-    const about = { channel: 'email', provider: 'recorder', organizationId: null }
+    const id = expect.stringMatching(/^prov_/)
+    const timestamp = expect.any(String)
+    const about = { id, channel: 'email', provider: 'recorder', organizationId: null, timestamp }
     expect(events).toEqual([
       { event: 'provider.paused', data: { ...about, ...faultReason, forMs: 30_000 } },
       { event: 'provider.resumed', data: about },
