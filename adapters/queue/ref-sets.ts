@@ -1,11 +1,12 @@
 import type { JobRef } from '../../src/ports/queue.ts'
 
-/** Refs in one job of an engine: ids by lane. */
+/** Refs in one job of an engine: ids by lane. A value of JSON. */
 export type RefSet = Readonly<Record<string, readonly string[]>>
 
+/** A job for an engine. */
 export interface DueSet {
   readonly set: RefSet
-  /** In milliseconds. */
+  /** Until its refs are due, in milliseconds; 0: they are due now. */
   readonly delayMs: number
 }
 
@@ -14,7 +15,7 @@ const MOST_REFS = 100
 /** Jobs that become due within this time of each other share a set. */
 const GRAIN_MS = 100
 
-/** Groups refs by due time. */
+/** Groups refs by due time, in sets of at most 100. No ref comes before it is due, and at most 100 ms late. */
 export function toSets(refs: readonly JobRef[]): DueSet[] {
   const byDelay = new Map<number, JobRef[]>()
   for (const ref of refs) {
@@ -31,7 +32,7 @@ export function toSets(refs: readonly JobRef[]): DueSet[] {
   return sets
 }
 
-/** Parses a set from an engine. Foreign entries are dropped. */
+/** The refs of a set that an engine returns, for `QueueWorker.handle`. Anything else in it is dropped. */
 export function fromSet(set: unknown): Pick<JobRef, 'jobId' | 'lane'>[] {
   if (typeof set !== 'object' || set === null) return []
   return Object.entries(set).flatMap(([lane, ids]) =>

@@ -12,7 +12,7 @@ export interface RateLimiter {
   open?(): Promise<void>
   /**
    * Evaluates several checks atomically: counts only if every check allows. Of parallel calls that compete for the last
-   * unit exactly one gets it. Never waits for a limit.
+   * unit exactly one gets it. Never waits for a limit. No two checks of a call have the same key.
    *
    * @throws NotifierError `service_unavailable` if the limiter cannot decide
    */
@@ -38,7 +38,7 @@ export interface RateLimiter {
 }
 
 /**
- * All keys of one organization start with the same text up to the first colon, so that a cluster can keep them
+ * A key has checks of one kind. All keys of one organization start with the same text up to the first colon, so that a cluster can keep them
  * together.
  */
 export type LimitCheck = WindowCheck | SlotCheck | PauseCheck

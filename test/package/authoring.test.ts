@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../examples/servers/free-port.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { codeBlocks } from './markdown.ts'
+import { codeBlocks, namedBlocks } from './markdown.ts'
 
 const GUIDE = 'docs/authoring.md'
 const quiet = '--disable-warning=ExperimentalWarning'
@@ -15,10 +15,7 @@ const mails: ParsedMail[] = []
 
 beforeAll(async () => {
   consumer = await createConsumer(['nodemailer', 'react', 'react-dom', '@react-email/render'])
-  for (const { code } of await codeBlocks(GUIDE, 'ts')) {
-    const name = /^\/\/ (\S+)/.exec(code)?.[1]
-    if (name !== undefined) await consumer.write(name, code)
-  }
+  for (const { name, code } of await namedBlocks(GUIDE)) await consumer.write(name, code)
   server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],

@@ -8,7 +8,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
-import { anchors, codeBlocks, links } from './markdown.ts'
+import { anchors, codeBlocks, links, namedBlocks } from './markdown.ts'
 
 const files = [
   'README.md',
@@ -104,8 +104,8 @@ beforeAll(async () => {
   await consumer.write('acme-sms.ts', provider?.code ?? '')
   const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
   await consumer.write('pager.ts', kind?.code ?? '')
-  const [notifier] = await codeBlocks('docs/authoring.md', 'ts')
-  await consumer.write('notifier.ts', notifier?.code ?? '')
+  for (const file of files)
+    for (const { name, code } of await namedBlocks(file)) await consumer.write(name, code)
 })
 
 afterAll(() => consumer?.remove())

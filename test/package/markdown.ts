@@ -15,6 +15,14 @@ export async function codeBlocks(file: string, language: string): Promise<CodeBl
     .map(({ 2: code = '', index }) => ({ code, at: `${file}:${text.slice(0, index).split('\n').length}` }))
 }
 
+/** The TypeScript blocks that name their file in the first line: `// name.ts`. */
+export async function namedBlocks(file: string): Promise<{ readonly name: string; readonly code: string }[]> {
+  return (await codeBlocks(file, 'ts')).flatMap(({ code }) => {
+    const [, name] = /^\/\/ (\S+\.ts)$/m.exec(code.slice(0, code.indexOf('\n'))) ?? []
+    return name === undefined ? [] : [{ name, code }]
+  })
+}
+
 /** The relative links of a Markdown file, with their fragments. */
 export async function links(file: string): Promise<string[]> {
   const found = [...(await prose(file)).matchAll(/\]\(([^)\s]+)\)/g)]

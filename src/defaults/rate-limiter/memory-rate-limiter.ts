@@ -1,9 +1,18 @@
 import { assertOptionNames, objectWith } from '../../domain/errors/option-names.ts'
+import {
+  consume,
+  endsAt,
+  type LimitRecord,
+  newRecord,
+  pause,
+  peek,
+  refund,
+  release,
+  renew,
+} from '../../limits/decide.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitCheck, LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import { systemClock } from '../system-clock.ts'
-import { createSlots, type Slots } from './slots.ts'
-import { Window } from './window.ts'
 
 /** Options of {@link memoryRateLimiter}. */
 export interface MemoryRateLimiterOptions {
@@ -28,144 +37,87 @@ export const MAX_STRANGERS = 100_000
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
   assertOptionNames('memoryRateLimiter', options, { clock: objectWith('now', 'monotonic', 'timer') })
   const { clock = systemClock() } = options
-  const windows = createKeyed<Window>()
-  const strangers = createKeyed<Window>(MAX_STRANGERS)
-  const slots = createKeyed<Slots>()
-  const pauses = createKeyed<Pause>()
+  const windows = createKeyed()
+  const strangers = createKeyed(MAX_STRANGERS)
+  const slots = createKeyed()
+  const pauses = createKeyed()
 
   /** The window of a check. Undefined: nothing is counted. */
-  function knownWindow({ key, overflow }: WindowCheck): Window | undefined {
+  function knownWindow({ key, overflow }: WindowCheck): LimitRecord | undefined {
     if (overflow === undefined) return windows.peek(key)
     return strangers.peek(key) ?? windows.peek(overflow)
   }
 
-  function windowOf(check: WindowCheck, now: number): Window {
+  function windowOf(check: WindowCheck, now: number): LimitRecord {
     const { key, overflow } = check
     if (overflow !== undefined) {
       const kept = strangers.peek(key)
       if (kept !== undefined) return kept
-      if (strangers.hasRoom(now)) return strangers.add(key, now, new Window(check))
+      if (strangers.hasRoom(now)) return strangers.add(key, now, newRecord(check))
     }
     const name = overflow ?? key
-    return windows.peek(name) ?? windows.add(name, now, new Window(check))
+    return windows.peek(name) ?? windows.add(name, now, newRecord(check))
   }
 
-  /** The state that a check concerns, found once for judging and counting. */
-  function subjectOf(check: LimitCheck, now: number): Subject {
+  function recordOf(check: LimitCheck, now: number): LimitRecord {
     switch (check.kind) {
       case 'window':
         return windowOf(check, now)
       case 'slots':
-        return slots.peek(check.key) ?? slots.add(check.key, now, createSlots())
+        return slots.peek(check.key) ?? slots.add(check.key, now, newRecord(check))
       case 'pause':
         return pauses.peek(check.key) ?? NEVER_PAUSED
     }
   }
 
-  function judge(check: LimitCheck, subject: Subject, now: number): LimitState {
-    switch (check.kind) {
-      case 'window':
-        return (subject as Window).judge(check, now)
-      case 'slots':
-        return (subject as Slots).judge(check, now)
-      case 'pause': {
-        const leftMs = Math.max(0, (subject as Pause).until - now)
-        return leftMs === 0
-          ? NOT_PAUSED
-          : { allowed: false, granted: 0, remaining: 0, resetInMs: leftMs, retryAfterMs: leftMs }
-      }
-    }
-  }
-
-  function take(check: LimitCheck, subject: Subject, { granted }: LimitState, now: number): void {
-    if (check.kind === 'window') (subject as Window).take(check, granted, now)
-    else if (check.kind === 'slots') (subject as Slots).take(check, now)
-  }
-
-  /** The state of an allowed check in a refused call: nothing is counted. */
-  function uncounted(check: LimitCheck, subject: Subject, state: LimitState, now: number): LimitState {
-    const left = check.kind === 'window' ? (subject as Window).unused(check, now) : {}
-    return { ...state, ...left, granted: 0 }
-  }
-
   return {
     async consume(checks) {
       const now = clock.monotonic()
-      const subjects: Subject[] = []
-      const states: LimitState[] = []
-      let allowed = true
-      // Every check is judged before any is counted.
-      for (let index = 0; index < checks.length; index += 1) {
-        const check = checks[index] as LimitCheck
-        const subject = subjectOf(check, now)
-        const state = judge(check, subject, now)
-        subjects.push(subject)
-        states.push(state)
-        if (!state.allowed) allowed = false
-      }
-      for (let index = 0; index < checks.length; index += 1) {
-        const check = checks[index] as LimitCheck
-        const subject = subjects[index] as Subject
-        if (allowed) take(check, subject, states[index] as LimitState, now)
-        else states[index] = uncounted(check, subject, states[index] as LimitState, now)
-      }
-      return { allowed, states }
+      const records = checks.map((check) => recordOf(check, now))
+      return consume(records, checks, now)
     },
     async peek(checks) {
       const now = clock.monotonic()
-      const states = checks.map((check) => judge(check, subjectOf(check, now), now))
-      return { allowed: states.every(({ allowed }) => allowed), states }
+      const records = checks.map((check) => recordOf(check, now))
+      return peek(records, checks, now)
     },
     async refund(check, units) {
-      knownWindow(check)?.refund(units, clock.monotonic())
+      const window = knownWindow(check)
+      if (window !== undefined) refund(window, units, clock.monotonic())
     },
     async pause(key, ms) {
       const now = clock.monotonic()
-      const pause = pauses.peek(key) ?? pauses.add(key, now, createPause())
-      pause.until = Math.max(pause.until, now + ms)
+      pause(pauses.peek(key) ?? pauses.add(key, now, newRecord({ kind: 'pause' })), ms, now)
     },
     async renew(key, token, leaseMs) {
-      return slots.peek(key)?.renew(token, leaseMs, clock.monotonic()) ?? false
+      const held = slots.peek(key)
+      return held !== undefined && renew(held, token, leaseMs, clock.monotonic())
     },
     async release(key, token) {
-      slots.peek(key)?.release(token)
+      const held = slots.peek(key)
+      if (held !== undefined) release(held, token)
     },
     async close() {},
   }
 }
 
-type Subject = Window | Slots | Pause
+const NEVER_PAUSED = newRecord({ kind: 'pause' })
 
-interface Pause {
-  until: number
-  idle(now: number): boolean
-}
-
-function createPause(): Pause {
-  const pause: Pause = { until: 0, idle: (now) => pause.until <= now }
-  return pause
-}
-
-const NEVER_PAUSED: Pause = createPause()
-const NOT_PAUSED: LimitState = { allowed: true, granted: 0, remaining: 0, resetInMs: 0, retryAfterMs: 0 }
-
-interface Keyed<Value> {
-  peek(key: string): Value | undefined
+interface Keyed {
+  peek(key: string): LimitRecord | undefined
   hasRoom(now: number): boolean
-  add(key: string, now: number, value: Value): Value
+  add(key: string, now: number, record: LimitRecord): LimitRecord
 }
 
-/** Values by key. Idle ones are dropped at intervals that keep the scan cheap. */
-function createKeyed<Value extends { idle(now: number): boolean }>(
-  most = Number.POSITIVE_INFINITY,
-): Keyed<Value> {
-  const values = new Map<string, Value>()
+/** Records by key. Those that have ended are dropped at intervals that keep the scan cheap. */
+function createKeyed(most = Number.POSITIVE_INFINITY): Keyed {
+  const values = new Map<string, LimitRecord>()
   let sweepAt = SWEEP_FLOOR
   let sweptAt = Number.NEGATIVE_INFINITY
 
   function sweep(now: number): void {
     if (values.size < sweepAt && (values.size < SWEEP_FLOOR || now - sweptAt < SWEEP_MS)) return
-    for (const [name, known] of values) if (known.idle(now)) values.delete(name)
+    for (const [name, record] of values) if (endsAt(record) <= now) values.delete(name)
     sweepAt = Math.max(SWEEP_FLOOR, values.size * 2)
     sweptAt = now
   }
@@ -176,10 +128,10 @@ function createKeyed<Value extends { idle(now: number): boolean }>(
       sweep(now)
       return values.size < most
     },
-    add(key, now, value) {
+    add(key, now, record) {
       sweep(now)
-      values.set(key, value)
-      return value
+      values.set(key, record)
+      return record
     },
   }
 }

@@ -7,7 +7,7 @@ import { sharedChecks } from './shared.ts'
 
 export type { RateLimiterHarness } from './harness.ts'
 
-/** The contract of all rate limiters: see docs/testing.md. */
+/** The contract of all rate limiters: see docs/custom-limiter.md. */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
   const check = checkWith(test, create)
 

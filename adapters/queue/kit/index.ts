@@ -1,0 +1,1 @@
+export { type DueSet, fromSet, type RefSet, toSets } from '../ref-sets.ts'
