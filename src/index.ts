@@ -137,13 +137,16 @@ export type {
   SmsOptions,
   WebhookEventOptions,
 } from './options.ts'
+export type { ProxyOptions } from './outgoing/proxy.ts'
 export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
+export type { ProxyFor } from './ports/outgoing.ts'
 export type {
   BuiltInParts,
   EarlierMessage,
   Message,
   MessageText,
+  OpenContext,
   PartsRefusal,
   Provider,
   SendContext,

@@ -18,9 +18,10 @@ import { headerNameFault, needsPermission } from './domain/mail-headers.ts'
 import type { PageTextsByLanguage } from './domain/page-texts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
+import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
-import type { OutgoingHttp } from './ports/outgoing.ts'
+import type { OutgoingHttp, ProxyFor } from './ports/outgoing.ts'
 import type { Queue } from './ports/queue.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
@@ -99,6 +100,13 @@ export interface NotifierOptions<
   /** Receives metrics and traces: `prometheusMetrics()`, `openTelemetry()`, or a list of both. Default: none. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined
   readonly webhooks?: WebhookEventOptions | undefined
+  /**
+   * The HTTP proxy for the requests of all providers: `http://user:password@proxy.example.com:3128`, or an object with
+   * `url` and `noProxy`. Requests to addresses that users choose (webhook endpoints, web push) go directly, because a
+   * proxy would hide the address from the guard. `smtp` has an option of its own. Default: that of `HTTPS_PROXY` if Node.js
+   * uses it (`NODE_USE_ENV_PROXY=1`), otherwise none.
+   */
+  readonly proxy?: string | ProxyOptions | undefined
   /**
    * The plans that organizations can have: `perMinutePlans`, `perSecondPlans` or the application's own. A plan named
    * `org_default` also limits the default organization. Default: `perMinutePlans`.
@@ -217,6 +225,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly hasLogger: boolean
   readonly telemetry: readonly Telemetry[]
   readonly outgoing: OutgoingHttp
+  readonly proxyFor: ProxyFor
   readonly plans: Plans
   readonly limiter: RateLimiter
   /** The limiter of this process. Replaces `limiter` while that is unavailable. */
@@ -269,6 +278,7 @@ export function resolveOptions<Tx>(
     'logRecipients',
     'telemetry',
     'webhooks',
+    'proxy',
     'plans',
     'rateLimiter',
     'overuse',
@@ -356,6 +366,7 @@ export function resolveOptions<Tx>(
     queue: queue ?? null,
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
+    proxyFor: resolveProxy(options.proxy),
     bounds,
     ...resolveAuthoring(options, kinds, bounds),
   }
@@ -383,6 +394,17 @@ function resolveWebhooks({ allow, allowHttp }: WebhookEventOptions): OutgoingHtt
   } catch (error) {
     throw isNotifierError(error) ? wrong('webhooks.allow', right) : error
   }
+}
+
+function resolveProxy(proxy: NotifierOptions['proxy']): ProxyFor {
+  if (proxy !== undefined && typeof proxy !== 'string') {
+    assertObject('proxy', proxy)
+    assertKeys('proxy.', proxy, ['url', 'noProxy'])
+    const { noProxy = [] } = proxy
+    if (!Array.isArray(noProxy) || !noProxy.every((host) => typeof host === 'string'))
+      throw wrong('proxy.noProxy', 'a list of hosts such as api.example.com')
+  }
+  return proxyFrom(proxy)
 }
 
 function resolveSecrets(secret: NotifierOptions['secret']): readonly string[] {

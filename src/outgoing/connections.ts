@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
-import { openSocket, type Place, placeOf, type SocketOptions } from './open-socket.ts'
+import type { ProxyFor } from '../ports/outgoing.ts'
+import { openSocket, type SocketOptions } from './open-socket.ts'
+import { type Place, placeOf } from './place.ts'
 
 /** Kept connections to any number of origins. A connection carries one request at a time. */
 export interface Connections {
@@ -30,6 +32,8 @@ export interface Connection {
 export interface ConnectionsOptions extends SocketOptions {
   /** Maximum number of connections, and so of concurrent requests, to one origin. Default: no maximum. */
   readonly most?: number | undefined
+  /** Default: no proxy. */
+  readonly proxyFor?: ProxyFor | undefined
 }
 
 /** Receivers commonly close after 5 s of silence; an earlier end in a header of the answer takes precedence. */
@@ -54,7 +58,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const { origin: name } = url
       let origin = origins.get(name)
       if (origin === undefined) {
-        const created = new Origin(placeOf(url), options, () => {
+        const created = new Origin(url, options, () => {
           if (origins.get(name) === created) origins.delete(name)
         })
         origins.set(name, created)
@@ -72,6 +76,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
 /** The connections to one origin, and the requests that wait for one. */
 class Origin {
+  readonly #url: URL
   readonly #place: Place
   readonly #options: ConnectionsOptions
   readonly #onEmpty: () => void
@@ -83,8 +88,9 @@ class Origin {
   #opening = 0
   #looking = false
 
-  constructor(place: Place, options: ConnectionsOptions, onEmpty: () => void) {
-    this.#place = place
+  constructor(url: URL, options: ConnectionsOptions, onEmpty: () => void) {
+    this.#url = url
+    this.#place = placeOf(url)
     this.#options = options
     this.#onEmpty = onEmpty
   }
@@ -130,10 +136,11 @@ class Origin {
   }
 
   #openMore(): void {
-    const { most = Number.POSITIVE_INFINITY } = this.#options
+    const { most = Number.POSITIVE_INFINITY, proxyFor } = this.#options
     while (this.#opening < this.#waiting.size && this.#opening + this.#open.size < most) {
       this.#opening += 1
-      openSocket(this.#place, this.#options, this.#closing.signal).then(
+      const proxy = proxyFor?.(this.#url) ?? null
+      openSocket(this.#place, proxy, this.#options, this.#closing.signal).then(
         (socket) => this.#opened(socket),
         (error: Error) => {
           this.#opening -= 1

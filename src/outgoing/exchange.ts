@@ -3,7 +3,9 @@ import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.
 import type { PostSignal } from '../ports/outgoing.ts'
 import type { Connection, Connections } from './connections.ts'
 import { codingsOf, decodeBody } from './content-coding.ts'
+import { codeOf } from './error-code.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
+import { ProxyError } from './tunnel.ts'
 
 /** A request whose URL has been checked. */
 export interface Exchange {
@@ -154,15 +156,10 @@ function exchangeBy(
     },
     failed(error) {
       if (error instanceof BlockedAddressError) settle('blocked', error.message)
+      else if (error instanceof ProxyError) settle('unreachable', error.message)
       else settle('unreachable', `No connection could be made (${codeOf(error)}).`)
     },
   })
-}
-
-function codeOf(error: unknown): string {
-  // Protocol errors have no code.
-  const { code, name } = error as NodeJS.ErrnoException
-  return code ?? name
 }
 
 function optionsOf({ method, url, headers, body }: Exchange, agent: Agent): RequestOptions {

@@ -1,14 +1,9 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
+import { codeOf } from './error-code.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
-
-/** The host and port of a URL. */
-export interface Place {
-  /** An IPv6 address without brackets. */
-  readonly host: string
-  readonly port: number
-  readonly secure: boolean
-}
+import { type Place, placeOf } from './place.ts'
+import { ProxyError, tunnel } from './tunnel.ts'
 
 export interface SocketOptions {
   /** Checks the connected address. Null: no user chose the address. */
@@ -17,67 +12,84 @@ export interface SocketOptions {
   readonly lookup?: LookupFunction | undefined
   /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca?: readonly string[] | undefined
+  /** @default 'http/1.1' */
+  readonly protocol?: 'http/1.1' | 'h2' | undefined
+  /** A connection that is not open by then is given up. Default: 10 000 */
+  readonly timeoutMs?: number | undefined
 }
 
-/** A connection that is not open by then is given up, whatever the deadline of its request. */
 const CONNECT_MS = 10_000
 /** Detects that the peer is gone while nothing is sent. */
 const PROBE_AFTER_MS = 1_000
 
-export function placeOf({ protocol, hostname, port }: URL): Place {
-  const secure = protocol === 'https:'
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (secure ? 443 : 80) : Number(port),
-    secure,
-  }
-}
-
 /**
  * Connects, with TLS if the place demands it.
  *
+ * @param proxy leads there. Null: none
  * @param signal ends what is not connected yet
- * @throws BlockedAddressError, or the error of the system call or of TLS; nothing was sent then
+ * @throws BlockedAddressError, ProxyError, or the error of the system call or of TLS; nothing was sent then
  */
-export async function openSocket(place: Place, options: SocketOptions, signal: AbortSignal): Promise<Socket> {
-  const { host, port } = place
-  const { guard, lookup, ca } = options
+export async function openSocket(
+  place: Place,
+  proxy: URL | null,
+  options: SocketOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { guard, lookup, timeoutMs = CONNECT_MS } = options
+  const hop = proxy === null ? place : placeOf(proxy)
   let socket: Socket = connect({
-    host,
-    port,
+    host: hop.host,
+    port: hop.port,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: PROBE_AFTER_MS,
     ...(lookup === undefined ? {} : { lookup }),
   })
+  let inProxy = proxy !== null
   const giveUp = (code: string): void => {
     socket.destroy(Object.assign(new Error('No connection.'), { code }))
   }
   const onAbort = (): void => giveUp('ECONNABORTED')
-  const timer = setTimeout(giveUp, CONNECT_MS, 'ETIMEDOUT')
+  const timer = setTimeout(giveUp, timeoutMs, 'ETIMEDOUT')
   signal.addEventListener('abort', onAbort)
+  const secure = async (host: string, more: Pick<SocketOptions, 'ca' | 'protocol'>): Promise<void> => {
+    socket = await encrypted(socket, host, more)
+    await reached(socket, 'secureConnect')
+  }
   try {
+    if (signal.aborted) onAbort()
     await reached(socket, 'connect')
     check(socket, guard)
-    if (place.secure) {
-      const tls = await import('node:tls')
-      socket = tls.connect({
-        socket,
-        host,
-        ...(isIP(host) === 0 ? { servername: host } : {}),
-        ALPNProtocols: ['http/1.1'],
-        ...(ca === undefined ? {} : { ca: [...ca] }),
-      })
-      await reached(socket, 'secureConnect')
+    if (proxy !== null) {
+      if (hop.secure) await secure(hop.host, {})
+      await tunnel(socket, proxy, place)
+      inProxy = false
     }
+    if (place.secure) await secure(place.host, options)
     return socket
   } catch (error) {
     socket.destroy()
-    throw error
+    if (!inProxy || error instanceof ProxyError) throw error
+    throw new ProxyError(`The proxy cannot be used (${codeOf(error)}).`, { cause: error })
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+async function encrypted(
+  socket: Socket,
+  host: string,
+  { ca, protocol = 'http/1.1' }: Pick<SocketOptions, 'ca' | 'protocol'>,
+): Promise<Socket> {
+  const tls = await import('node:tls')
+  return tls.connect({
+    socket,
+    host,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ALPNProtocols: [protocol],
+    ...(ca === undefined ? {} : { ca: [...ca] }),
+  })
 }
 
 function reached(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {

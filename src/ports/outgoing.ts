@@ -20,6 +20,13 @@ export interface OutgoingHttp {
   close(): Promise<void>
 }
 
+/**
+ * The proxy through which a request goes.
+ *
+ * @returns its URL, with its user name and password; null: none
+ */
+export type ProxyFor = (url: URL) => URL | null
+
 export interface PostRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

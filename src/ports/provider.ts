@@ -8,6 +8,7 @@ import type { BodyFormat } from '../domain/notification.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { Logger } from './logger.ts'
+import type { ProxyFor } from './outgoing.ts'
 import type { ConfirmedReceipts, ParsedReceipts, ReceiptRequest } from './receipts.ts'
 
 /**
@@ -75,15 +76,24 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
    */
   confirmReceipts?(request: ReceiptRequest): ConfirmedReceipts | null
   /**
-   * Loads what the provider needs on this machine, such as an optional package; no network. Awaited before the first
-   * `send`. If it rejects, `start()` of the notifier rejects with the same error; after 30 seconds with
+   * Loads what the provider needs on this machine, such as an optional package, and takes the proxy; no network. Awaited
+   * before the first `send`. If it rejects, `start()` of the notifier rejects with the same error; after 30 seconds with
    * `service_unavailable`.
    */
-  open?(): Promise<void>
+  open?(context: OpenContext): Promise<void>
   /** Checks the configuration with the provider, without sending. Rejects with the reason. */
   check?(): Promise<void>
   /** Releases sockets and timers. Called once, after the last `send`. */
   close?(): Promise<void> | void
+}
+
+/** Context of `open`. */
+export interface OpenContext {
+  /**
+   * Chooses the proxy of each request, by the notifier's option `proxy` or else by the environment. `providerHttp` takes
+   * it with `through`.
+   */
+  readonly proxyFor: ProxyFor
 }
 
 /** A message that another one answers. */

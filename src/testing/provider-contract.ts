@@ -40,7 +40,7 @@ export function providerContract(
       const bench = benchOf(harness)
       await witnessed(bench, harness.secrets, async (watched) => {
         try {
-          await harness.provider.open?.()
+          await harness.provider.open?.({ proxyFor: () => null })
           await run(watched)
         } catch (error) {
           await leave(bench.closeProvider, () => harness.close())

@@ -15,7 +15,7 @@ afterAll(() => hooks.deregister())
 
 it('ses without the AWS SDK sends nothing, says what to install, and lets another provider take the mail', async () => {
   const channel = ses({ region: 'eu-central-1', from: 'a@example.org' })
-  await expect(channel.open?.()).rejects.toMatchObject({ code: 'missing_peer' })
+  await expect(channel.open?.({ proxyFor: () => null })).rejects.toMatchObject({ code: 'missing_peer' })
   expect(await channel.send(mailMessage(), sendContext())).toEqual({
     kind: 'rejected',
     code: 'missing_peer',

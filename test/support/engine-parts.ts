@@ -23,7 +23,14 @@ export function engineParts(
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
-    registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, onError() {} }),
+    registry: createProviderRegistry({
+      sources,
+      kinds: KINDS,
+      clock,
+      leaseMs: 60_000,
+      proxyFor: () => null,
+      onError() {},
+    }),
     links: createLinks(undefined, () => createLinkSigner([]), DEFAULT_BOUNDS),
     consent: noPreferences(clock),
     tracking: async () => NO_TRACKING,

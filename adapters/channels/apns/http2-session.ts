@@ -1,5 +1,10 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
+import { codeOf } from '../../../src/outgoing/error-code.ts'
+import { openSocket } from '../../../src/outgoing/open-socket.ts'
+import { placeOf } from '../../../src/outgoing/place.ts'
+import { ProxyError } from '../../../src/outgoing/tunnel.ts'
+import type { ProxyFor } from '../../../src/ports/outgoing.ts'
 
 /** Target and timing of a session. */
 export interface Http2SessionOptions {
@@ -11,6 +16,7 @@ export interface Http2SessionOptions {
   readonly connectTimeoutMs: number
   /** Interval between PINGs, in milliseconds. The session ends if a PING is unanswered when the next is due. */
   readonly keepAliveMs: number
+  readonly proxyFor: ProxyFor
 }
 
 export interface Http2Request {
@@ -64,11 +70,14 @@ export async function openHttp2Session(
   options: Http2SessionOptions,
   signal: AbortSignal,
 ): Promise<Http2Session> {
-  const { origin, ca, connectTimeoutMs, keepAliveMs } = options
-  const session = connect(origin, ca === undefined ? {} : { ca: [ca].flat() })
+  const { origin, connectTimeoutMs, keepAliveMs } = options
+  const startedAt = performance.now()
+  const socket = await connected(options, signal)
+  const session = connect(origin, { createConnection: () => socket })
   // Errors of an idle connection must not end the process. Affected requests report them.
   session.on('error', () => {})
-  const socket = await established(session, connectTimeoutMs, signal)
+  const leftMs = Math.max(1, connectTimeoutMs - (performance.now() - startedAt))
+  await established(session, leftMs, signal)
 
   let open = 0
   let retired = false
@@ -144,8 +153,23 @@ export async function openHttp2Session(
   }
 }
 
+async function connected(
+  { origin, ca, connectTimeoutMs: timeoutMs, proxyFor }: Http2SessionOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const url = new URL(origin)
+  const trusted = ca === undefined ? undefined : [ca].flat()
+  try {
+    const options = { guard: null, ca: trusted, protocol: 'h2', timeoutMs } as const
+    return await openSocket(placeOf(url), proxyFor(url), options, signal)
+  } catch (error) {
+    if (error instanceof ProxyError) throw error
+    throw new Error(`No connection could be made (${codeOf(error)}).`)
+  }
+}
+
 /** Waits for the server's first SETTINGS, which hold its stream limit. */
-function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
+function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       end()
@@ -162,12 +186,10 @@ function established(session: ClientHttp2Session, timeoutMs: number, signal: Abo
       fail(new Error(`No connection could be made (${error.code ?? 'unknown'}).`)),
     )
     session.once('close', () => fail(new Error('The connection ended before it was ready.')))
-    session.once('connect', (_, socket) =>
-      session.once('remoteSettings', () => {
-        end()
-        resolve(socket)
-      }),
-    )
+    session.once('remoteSettings', () => {
+      end()
+      resolve()
+    })
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
   })

@@ -2,6 +2,7 @@ import { ownerOfDataKey, type PushKind, push } from '../../../src/channels/push.
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import { environmentProxy } from '../../../src/outgoing/proxy.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { chosenFor, present, rejected } from '../kit/push/composing.ts'
 import { apnsExpiration, keptSeconds } from '../kit/push/keeping.ts'
@@ -35,7 +36,14 @@ export function apns(options: ApnsOptions): Provider<PushKind> {
   const resolved = resolveApnsOptions(options)
   const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, maxPerSecond, retry } = resolved
   const token = providerToken(resolved)
-  const client = http2Client({ origin, ca, keepAliveMs, connectTimeoutMs: CONNECT_TIMEOUT_MS })
+  let proxyFor = environmentProxy()
+  const client = http2Client({
+    origin,
+    ca,
+    keepAliveMs,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    proxyFor: (url) => proxyFor(url),
+  })
 
   return {
     name,
@@ -46,6 +54,10 @@ export function apns(options: ApnsOptions): Provider<PushKind> {
     onAmbiguous: 'retry',
     retry,
     accepts: (to) => DEVICE_TOKEN.test(to),
+
+    async open(context) {
+      proxyFor = context.proxyFor
+    },
 
     async send(message, context) {
       const composed = compose(resolved, message, context)

@@ -58,6 +58,8 @@ export function fcm(options: FcmOptions): Provider<PushKind> {
       )
     },
 
+    open: async ({ proxyFor }) => http.through(proxyFor),
+
     async check() {
       const access = await token.get(AbortSignal.timeout(timeoutMs))
       if (access.kind === 'token') return

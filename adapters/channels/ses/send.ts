@@ -89,7 +89,8 @@ export function ses(options: SesOptions): Provider<EmailKind> {
     ...(receipts === undefined
       ? {}
       : { parseReceipts: sesReceipts({ ...receipts, get: receipts.get ?? ((url) => textAt(http, url)) }) }),
-    async open() {
+    async open({ proxyFor }) {
+      http.through(proxyFor)
       await loadSes()
     },
     async check() {

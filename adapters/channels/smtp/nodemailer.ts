@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { loadPeer } from '../../peer/load-peer.ts'
 
@@ -13,7 +14,15 @@ export interface Transporter {
   verify(): Promise<unknown>
   close(): void
   on(event: 'error', listener: (error: Error) => void): unknown
+  /** Replaces the way to connect through the proxies of a scheme. */
+  set(handler: 'proxy_handler_http' | 'proxy_handler_https', connect: ProxyHandler): unknown
 }
+
+export type ProxyHandler = (
+  proxy: object,
+  options: { readonly host: string; readonly port: number },
+  done: (error: unknown, socket?: { readonly connection: Socket }) => void,
+) => void
 
 export interface SentInfo {
   readonly messageId?: string

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { PROXY_RULE, proxyUrl } from '../../../src/outgoing/proxy.ts'
 import { line, type MailFrame, mailFrame, mailShape } from '../kit/mail/mail-frame.ts'
 import { checkOptions, instanceName, isThisMachine, retryPolicy } from '../kit/options.ts'
 
@@ -64,6 +65,13 @@ export interface SmtpOptions {
   readonly timeoutMs?: number | undefined
   /** Time limit of each phase. */
   readonly timeouts?: SmtpTimeouts | undefined
+  /**
+   * URL of an HTTP proxy that connects to the mail server: `http://user:password@proxy.example.com:3128`. It must permit
+   * `port`. The notifier's option `proxy` and `HTTPS_PROXY` are for HTTP only.
+   *
+   * @default none
+   */
+  readonly proxy?: string | undefined
   /** TLS options of Node.js, for example `{ ca }` for a private authority. */
   readonly tls?: ConnectionOptions | undefined
   /** Name for EHLO. Default: the machine's host name. */
@@ -109,6 +117,7 @@ export interface ResolvedSmtpOptions extends MailFrame {
   readonly maxMessages: number
   readonly timeoutMs: number
   readonly timeouts: { readonly [Phase in keyof SmtpTimeouts]-?: number }
+  readonly proxy: URL | null
   readonly tls: ConnectionOptions | null
   readonly clientName: string | null
   readonly onAmbiguous: 'retry' | 'fail'
@@ -143,6 +152,10 @@ const schema = z.strictObject({
       socketMs: milliseconds.default(30_000),
     })
     .prefault({}),
+  proxy: z
+    .string()
+    .refine((text) => proxyUrl(text) !== null, PROXY_RULE)
+    .optional(),
   tls: z
     .custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null, 'must be an object')
     .optional(),
@@ -165,6 +178,7 @@ export function resolveSmtpOptions(options: SmtpOptions): ResolvedSmtpOptions {
     requireTls: given.requireTls ?? (given.auth !== undefined && !isThisMachine(given.host)),
     auth: given.auth ?? null,
     ...mailFrame(PLUGIN, given),
+    proxy: given.proxy === undefined ? null : proxyUrl(given.proxy),
     tls: given.tls ?? null,
     clientName: given.clientName ?? null,
     retry: given.retry,

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Steps } from '../../../src/domain/steps.ts'
+import { openSocket } from '../../../src/outgoing/open-socket.ts'
 import type { SendContext } from '../../../src/ports/provider.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
 import { type SmtpError, toSmtpError } from './errors.ts'
@@ -9,6 +10,7 @@ import {
   type ComposedMail,
   loadEncoders,
   loadNodemailer,
+  type ProxyHandler,
   type SentInfo,
   type Transporter,
 } from './nodemailer.ts'
@@ -47,6 +49,10 @@ export async function openTransport(options: ResolvedSmtpOptions): Promise<SmtpT
   // A failing idle connection must not end the process. The next mail on it reports the error.
   transporter.on('error', () => {})
   transporter.use('stream', sendAsItIs)
+  const closing = new AbortController()
+  const connect = throughProxy(options, closing.signal)
+  transporter.set('proxy_handler_http', connect)
+  transporter.set('proxy_handler_https', connect)
   return {
     compose: (content) => composeMail(content, encoders),
     deliver: (mail, context) => deliver(transporter, mail, context),
@@ -54,13 +60,14 @@ export async function openTransport(options: ResolvedSmtpOptions): Promise<SmtpT
       await transporter.verify()
     },
     close() {
+      closing.abort()
       transporter.close()
     },
   }
 }
 
 function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string, unknown>> {
-  const { host, port, secure, auth, tls, clientName, timeouts } = options
+  const { host, port, secure, auth, proxy, tls, clientName, timeouts } = options
   return {
     pool: true,
     maxConnections: options.maxConnections,
@@ -73,6 +80,7 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
     requireTLS: options.requireTls,
     ...(auth === null ? {} : { auth: { user: auth.user, pass: auth.pass } }),
     ...(tls === null ? {} : { tls }),
+    ...(proxy === null ? {} : { proxy: proxy.href }),
     ...(clientName === null ? {} : { name: clientName }),
     dnsTimeout: timeouts.dnsMs,
     connectionTimeout: timeouts.connectMs,
@@ -81,6 +89,18 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
     disableFileAccess: true,
     disableUrlAccess: true,
     logger: false,
+  }
+}
+
+/** In place of nodemailer's own client, whose errors differ by version. */
+function throughProxy(
+  { host, port, proxy, timeouts }: ResolvedSmtpOptions,
+  signal: AbortSignal,
+): ProxyHandler {
+  const place = { host, port, secure: false }
+  const options = { guard: null, timeoutMs: timeouts.connectMs }
+  return (_, __, done) => {
+    openSocket(place, proxy, options, signal).then((connection) => done(null, { connection }), done)
   }
 }
 

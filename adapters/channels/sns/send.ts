@@ -97,7 +97,8 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
       )
       return ofOwnSender(from, outcome)
     },
-    async open() {
+    async open({ proxyFor }) {
+      http.through(proxyFor)
       await loadSns()
     },
     async check() {

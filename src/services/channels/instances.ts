@@ -1,6 +1,7 @@
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { ProxyFor } from '../../ports/outgoing.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
 import { within } from '../within.ts'
@@ -41,6 +42,7 @@ export interface InstancesOptions {
   readonly plugins: OpenPlugins
   readonly clock: Clock
   readonly leaseMs: number
+  readonly proxyFor: ProxyFor
   /** Receives errors of the functions. */
   onError(error: unknown): void
   /** The state of an organization's providers has changed. */
@@ -71,7 +73,7 @@ interface Entry {
 }
 
 export function createInstances(options: InstancesOptions): Instances {
-  const { kind, make, plugins, clock, leaseMs, onError, changed } = options
+  const { kind, make, plugins, clock, leaseMs, proxyFor, onError, changed } = options
   const { name: channel } = kind
   /** Least recently used first. */
   const entries = new Map<string, Entry>()
@@ -102,7 +104,7 @@ export function createInstances(options: InstancesOptions): Instances {
     const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
     if (leaseMs < 2 * longest)
       throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
-    await named(organizationId, () => openAll(set, clock))
+    await named(organizationId, () => openAll(set, clock, proxyFor))
     plugins.open(set)
     return set
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
+import type { ProxyFor } from '../../ports/outgoing.ts'
 import type { Provider } from '../../ports/provider.ts'
 import { faultsOf } from '../faults-of.ts'
 import { wrong } from '../option-checks.ts'
@@ -14,10 +15,10 @@ export interface OpenPlugins {
 }
 
 /** Opens the providers of a set before their first message. */
-export async function openAll({ providers }: ProviderSet, clock: Clock): Promise<void> {
+export async function openAll({ providers }: ProviderSet, clock: Clock, proxyFor: ProxyFor): Promise<void> {
   await Promise.all(
     providers.map(({ name, plugin }) =>
-      inTime(`provider "${name}"`, async () => plugin.open?.(), OPEN_MS, clock),
+      inTime(`provider "${name}"`, async () => plugin.open?.({ proxyFor }), OPEN_MS, clock),
     ),
   )
 }

@@ -1,5 +1,6 @@
 import { throttledEach } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { ProxyFor } from '../../ports/outgoing.ts'
 import type { ConfiguredProvider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
@@ -68,6 +69,7 @@ export interface ProviderRegistryOptions {
   readonly kinds: Kinds
   readonly clock: Clock
   readonly leaseMs: number
+  readonly proxyFor: ProxyFor
   onError(error: unknown): void
 }
 
@@ -76,6 +78,7 @@ export function createProviderRegistry({
   kinds,
   clock,
   leaseMs,
+  proxyFor,
   onError,
 }: ProviderRegistryOptions): ProviderRegistry {
   const plugins = createOpenPlugins(onError)
@@ -91,7 +94,7 @@ export function createProviderRegistry({
     const changed = (organizationId: string): void => listener(channel, organizationId)
     own.set(
       channel,
-      createInstances({ kind, make: perOrganization, plugins, clock, leaseMs, onError, changed }),
+      createInstances({ kind, make: perOrganization, plugins, clock, leaseMs, proxyFor, onError, changed }),
     )
   }
 
@@ -144,7 +147,7 @@ export function createProviderRegistry({
     },
     async open() {
       await Promise.all(
-        [...sources.values()].map(async (source) => source.shared && openAll(source.shared, clock)),
+        [...sources.values()].map(async (source) => source.shared && openAll(source.shared, clock, proxyFor)),
       )
     },
     async close() {

@@ -67,7 +67,7 @@ export function benchOf(harness: ProviderHarness): Bench {
       if (other === null) throw new Absent(`The provider reaches no service at ${host}.`)
       const { provider, message } = other
       try {
-        await provider.open?.()
+        await provider.open?.({ proxyFor: () => null })
         return await sendThrough(provider, { ...message, body: TEXT }, contextOf('1', logger, change))
       } finally {
         await provider.close?.()

@@ -25,6 +25,7 @@ function create(make: (clock: FakeClock, made: number) => Made | Promise<Made>) 
     plugins: createOpenPlugins(() => {}),
     clock,
     leaseMs: 120_000,
+    proxyFor: () => null,
     onError() {},
     changed() {},
   })

@@ -68,6 +68,7 @@ describe('more organizations than may have open providers', () => {
       ]),
       clock,
       leaseMs: MINUTE,
+      proxyFor: () => null,
       onError() {},
     })
     const letGo = await useOf('org_0')

@@ -173,6 +173,7 @@ describe('an instance for receipts', () => {
       kinds: KINDS,
       clock,
       leaseMs: MINUTE,
+      proxyFor: () => null,
       onError() {},
       sources: new Map([
         [

@@ -55,6 +55,7 @@ export function httpProvider<Kind extends ChannelKind>(
     ...describeProvider(kind, given),
     ...hooks,
     send: (message, context) => send(message, context, http),
+    open: async ({ proxyFor }) => http.through(proxyFor),
     ...(check && { check: async () => assertWorks(await check(http), title) }),
     close: () => http.close(),
   }

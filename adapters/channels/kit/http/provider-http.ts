@@ -2,6 +2,8 @@ import type { PostFailure, PostResult } from '../../../../src/domain/http-answer
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
+import { environmentProxy } from '../../../../src/outgoing/proxy.ts'
+import type { ProxyFor } from '../../../../src/ports/outgoing.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
 
@@ -31,6 +33,8 @@ export interface ProviderHttp {
   send(request: ProviderRequest, judge: Judge): Promise<Outcome>
   /** Sends any other request: for a token, a certificate, a check. Never rejects. */
   request(request: ProviderRequest): Promise<PostResult>
+  /** Chooses the proxy of later connections, as `open` of a provider is told. Default: the environment decides. */
+  through(proxyFor: ProxyFor): void
   /** Ends all connections. Later requests fail unsent. */
   close(): void
 }
@@ -38,10 +42,19 @@ export interface ProviderHttp {
 /** Larger than every answer that is parsed; error pages may be longer. */
 const MAX_ANSWER_BYTES = 262_144
 
-/** Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer. */
+/**
+ * Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer.
+ *
+ * @throws NotifierError `invalid_configuration` if the environment names an invalid proxy
+ */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
-  const connections = createConnections({ most: maxConnections, guard: null })
+  let proxyFor = environmentProxy()
+  const connections = createConnections({
+    most: maxConnections,
+    guard: null,
+    proxyFor: (url) => proxyFor(url),
+  })
   const redact = redactor(secrets)
   let closed = false
 
@@ -76,6 +89,9 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     request,
     async send(message, judge) {
       return redact(judgeResult(await request(message), judge))
+    },
+    through(given) {
+      proxyFor = given
     },
     close() {
       closed = true
