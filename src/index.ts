@@ -128,6 +128,7 @@ export type {
   LintSeverity,
   LintSource,
 } from './domain/template/lint/rules.ts'
+export type { MessageValue, Translate } from './domain/template/translate.ts'
 export type {
   DeliveryOptions,
   EmailOptions,
@@ -207,9 +208,11 @@ export type {
   DefinedTemplates,
   ReactNodeLike,
   TemplateDefinition,
+  TemplateTexts,
   TemplateVariantDefinition,
   TextContext,
   TextFunction,
+  TranslatedContext,
 } from './services/code-templates/define.ts'
 export { defineTemplates } from './services/code-templates/define.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'

@@ -39,6 +39,16 @@ const templates = defineTemplates({
   },
   due: { channel: 'email', variables: z.object({ at: z.date(), on: z.coerce.date() }), text: 'x' },
   invoice: { channel: 'email', variables: z.object({ total: z.number() }), stored: true },
+  translated: {
+    channel: 'email',
+    variables: z.object({ name: z.string() }),
+    messages: true,
+    subject: ({ variables, t }) => t('title', { name: variables.name.trim(), at: new Date(), n: 1 }),
+    // @ts-expect-error: a value of a message is no object
+    text: ({ t }) => t('title', { name: {} }),
+  },
+  // @ts-expect-error: only with `messages: true`
+  plain: { channel: 'email', text: ({ t }) => t('title') },
 })
 
 const notifier = createNotifier({ channels: { email: smtp, sms: twilio }, templates })

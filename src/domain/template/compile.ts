@@ -12,6 +12,7 @@ import { formatOf } from './format.ts'
 import {
   type CatalogueMessage,
   costOfReading,
+  EXPECTED_VALUE,
   fitsArgument,
   LANGUAGE_NAMES,
   type Language,
@@ -252,7 +253,7 @@ function missingVariables(missing: readonly Required[], variables: Variables): N
   const hint = names.includes('organization.name')
     ? ' Name the organization with organizations.update(), or in the variables if they have an "organization".'
     : ''
-  const right = types.size > 1 ? 'a value of its type' : EXPECTED[missing[0]?.type ?? 'text']
+  const right = types.size > 1 ? 'a value of its type' : EXPECTED_VALUE[missing[0]?.type ?? 'text']
   return new NotifierError('invalid_template_variable', {
     message:
       missing.length === 1
@@ -261,8 +262,6 @@ function missingVariables(missing: readonly Required[], variables: Variables): N
     details: { field: 'variables', missing: names.slice(0, MOST_NAMES) },
   })
 }
-
-const EXPECTED = { text: 'a text, a number or a boolean', number: 'a number', date: 'a date in ISO 8601' }
 
 function kindOf(value: unknown): string {
   if (value === undefined) return 'absent'

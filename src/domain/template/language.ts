@@ -93,12 +93,27 @@ export function* messagesIn(
 /** Maximum number of keys in an error. */
 const MOST_KEYS = 10
 
-function missingTranslation(keys: readonly string[], locales: readonly string[]): NotifierError {
+export function missingTranslation(keys: readonly string[], locales: readonly string[]): NotifierError {
   const some = keys.slice(0, MOST_KEYS)
   const list = some.map((key) => `"${key}"`).join(', ')
   return new NotifierError('missing_translation', {
     message: `The template needs ${keys.length === 1 ? 'the message' : 'the messages'} ${list}, which no locale has (${locales.join(', ')}).`,
     details: { keys: some, locales },
+  })
+}
+
+/** The values of a type in words, to follow "must be". */
+export const EXPECTED_VALUE: Readonly<Record<MessageArgument['type'], string>> = {
+  text: 'a text, a number or a boolean',
+  number: 'a number',
+  date: 'a date in ISO 8601',
+}
+
+/** The error of a message whose value is missing, or of another type. */
+export function wrongValue(name: string, type: MessageArgument['type']): NotifierError {
+  return new NotifierError('invalid_template_variable', {
+    message: `A message of the template needs the variable "${name}": it must be ${EXPECTED_VALUE[type]}.`,
+    details: { field: 'variables', missing: [name] },
   })
 }
 
@@ -119,9 +134,9 @@ export function numberOf(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
 
-/** An ISO 8601 text, or epoch milliseconds. Null: neither. */
+/** A date, an ISO 8601 text, or epoch milliseconds. Null: none of them. */
 export function dateOf(value: unknown): Date | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null
+  if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof Date)) return null
   if (typeof value === 'string' && value.length > MOST_DIGITS) return null
   const date = new Date(value)
   return Number.isNaN(date.getTime()) ? null : date

@@ -13,7 +13,7 @@ interface Speaking {
 }
 
 /** The values inside a section: its own first, then those around it. */
-interface Scope {
+export interface Scope {
   readonly values: unknown
   readonly outer: Scope | null
 }
@@ -35,28 +35,21 @@ export function writeText(
   tokens: readonly Token[],
   variables: unknown,
   escapeValue: (value: string) => string,
-  { bounds, spent }: Budget,
+  budget: Budget,
   speaking: Speaking | null = null,
 ): string {
+  const { bounds, spent } = budget
   let text = ''
   const around = speaking === null ? null : { values: speaking.language, outer: null }
   const outermost: Scope = { values: variables, outer: around }
 
   function write(level: readonly Token[], scope: Scope): void {
-    spend(level.length + 1)
+    spend(level.length + 1, budget)
     for (const token of level) {
       const [type, name] = token
       if (type === 'text') add(name)
       else if (type !== '!') tag(token, scope)
     }
-  }
-
-  function spend(work: number): void {
-    spent.pieces += work
-    if (spent.pieces > bounds.expandedTags)
-      throw tooLarge(
-        `expands more than ${counted(bounds.expandedTags)} tags, with the parts of its messages (option "bounds.expandedTags" of the service)`,
-      )
   }
 
   /** Links are the message's own, so no value of a list hides one. */
@@ -83,19 +76,10 @@ export function writeText(
     if (found === undefined) return
     // Without escaping, a message may have markup, but its values are texts.
     const escapes = type === '&' ? escapeValue : asItIs
-    spend(found.work)
-    let read = 0
-    const written = found.format(
-      (value) => valueIn(scope, value),
-      (value) => {
-        read += value.length
-        return escapes(value)
-      },
-      timeZone,
+    addValue(
+      writeMessage(found, (value) => valueIn(scope, value), escapes, timeZone, budget),
+      type === 'name',
     )
-    // Also values that the message reads without writing them.
-    spend(Math.floor(read / CHARACTERS_OF_A_PIECE))
-    addValue(written, type === 'name')
   }
 
   function section(token: Token, value: unknown, scope: Scope): void {
@@ -138,10 +122,42 @@ export function writeText(
   }
 }
 
+/** Counts work. @throws NotifierError `message_too_large` */
+export function spend(work: number, { bounds, spent }: Budget): void {
+  spent.pieces += work
+  if (spent.pieces > bounds.expandedTags)
+    throw tooLarge(
+      `expands more than ${counted(bounds.expandedTags)} tags, with the parts of its messages (option "bounds.expandedTags" of the service)`,
+    )
+}
+
+/** A message with its values. @throws NotifierError as `CatalogueMessage.format`, `message_too_large` */
+export function writeMessage(
+  message: CatalogueMessage,
+  lookUpValue: (name: string) => unknown,
+  escapeValue: (value: string) => string,
+  timeZone: string,
+  budget: Budget,
+): string {
+  spend(message.work, budget)
+  let read = 0
+  const written = message.format(
+    lookUpValue,
+    (value) => {
+      read += value.length
+      return escapeValue(value)
+    },
+    timeZone,
+  )
+  // Also values that the message reads without writing them.
+  spend(Math.floor(read / CHARACTERS_OF_A_PIECE), budget)
+  return written
+}
+
 const asItIs = (value: string): string => value
 
 /** The nearest scope with the first name decides. */
-function lookUpIn(from: Scope, name: string): unknown {
+export function lookUpIn(from: Scope, name: string): unknown {
   if (name === '.') return plain(from.values)
   const dot = name.indexOf('.')
   const first = dot === -1 ? name : name.slice(0, dot)

@@ -4,6 +4,7 @@ import type { JsonFields } from '../../domain/json-fields.ts'
 import type { Branding } from '../../domain/organization.ts'
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../../domain/standard-schema.ts'
 import type { MessageLinks } from '../../domain/template/links.ts'
+import type { Translate } from '../../domain/template/translate.ts'
 
 /** What a text function is given. */
 export interface TextContext<Variables> {
@@ -22,6 +23,12 @@ export interface TextContext<Variables> {
   readonly urls: MessageLinks
 }
 
+/** What a text function of a template with `messages: true` is given. */
+export interface TranslatedContext<Variables> extends TextContext<Variables> {
+  /** A message of the catalogues: `t('welcome.title', { name })`. React escapes it; in a string of HTML, escape it. */
+  readonly t: Translate
+}
+
 /** An element of React, as `createElement` or JSX makes it. */
 export interface ReactNodeLike {
   readonly type: unknown
@@ -30,10 +37,18 @@ export interface ReactNodeLike {
 }
 
 /** Writes a text of a template. */
-export type TextFunction<Variables, Text> = (context: TextContext<Variables>) => Text | Promise<Text>
+export type TextFunction<Context, Text> = (context: Context) => Text | Promise<Text>
 
 /** A template in code. `Schema` is the type of its `variables`. */
-export interface TemplateDefinition<Schema = unknown> {
+export type TemplateDefinition<Schema = unknown> =
+  | (TemplateTexts<Schema, TextContext<OutputOf<Schema>>> & {
+      /** True: its functions take messages from the catalogues, by `t`. Default false. */
+      readonly messages?: false | undefined
+    })
+  | (TemplateTexts<Schema, TranslatedContext<OutputOf<Schema>>> & { readonly messages: true })
+
+/** The fields of a template in code. */
+export interface TemplateTexts<Schema, Context> {
   /** The name of its channel, such as `email`. */
   readonly channel: string
   /** The schema of its variables: of zod, valibot, arktype or another library with Standard Schema. Default: any values. */
@@ -41,16 +56,16 @@ export interface TemplateDefinition<Schema = unknown> {
   /** Values for previews. */
   readonly example?: InputOf<Schema> | undefined
   /** Mustache, or a function. Where it appears depends on the channel. */
-  readonly subject?: string | TextFunction<OutputOf<Schema>, string> | undefined
+  readonly subject?: string | TextFunction<Context, string> | undefined
   /** HTML of a mail: mustache, or a function that returns HTML or a React element, for which `@react-email/render` is needed. */
-  readonly html?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  readonly html?: string | TextFunction<Context, string | ReactNodeLike> | undefined
   /** In place of `html`: MJML with mustache, compiled by the package `mjml` when the notifier starts. */
   readonly mjml?: string | undefined
   /**
    * Plain text: mustache, or a function that returns text or a React element. With `html` its alternative, which is
    * otherwise made from the HTML.
    */
-  readonly text?: string | TextFunction<OutputOf<Schema>, string | ReactNodeLike> | undefined
+  readonly text?: string | TextFunction<Context, string | ReactNodeLike> | undefined
   /** In place of `html` and `text`: mustache, which is HTML if it has a closing tag and the channel has HTML. */
   readonly body?: string | undefined
   /** A note for whoever reads the code or file. */

@@ -16,9 +16,9 @@ import { assertTemplateText } from '../../domain/template/judge.ts'
 import { SHARED_NAME } from '../../domain/template/shared-text.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { assertKeys, assertObject, wrong } from '../option-checks.ts'
-import type { DefinedTemplates, TextFunction } from './define.ts'
+import type { DefinedTemplates, TextFunction, TranslatedContext } from './define.ts'
 
-export type AnyTextFunction = TextFunction<unknown, unknown>
+export type AnyTextFunction = TextFunction<TranslatedContext<unknown>, unknown>
 
 type Source = string | AnyTextFunction
 
@@ -38,6 +38,7 @@ export interface CodeDefinition {
   readonly locales?: Readonly<Record<string, VariantSources>> | undefined
   readonly category?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly messages?: boolean | undefined
   readonly stored?: boolean | undefined
 }
 
@@ -90,6 +91,7 @@ const definition = z.strictObject({
   ).optional(),
   category: categoryId.optional(),
   metadata: metadataInput.optional(),
+  messages: z.boolean().optional(),
   stored: z.boolean().optional(),
 })
 
@@ -200,9 +202,9 @@ function asMustache(source: Source | undefined): string | undefined {
 }
 
 function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): void {
-  const { html, mjml, text, layout, locales, stored } = definition
+  const { html, mjml, text, layout, locales, messages, stored } = definition
   if (stored === true) {
-    const given = [...TEXTS, 'layout', 'locale', 'locales', 'category', 'metadata'] as const
+    const given = [...TEXTS, 'layout', 'locale', 'locales', 'category', 'metadata', 'messages'] as const
     const named = given.find((field) => definition[field] !== undefined)
     if (named !== undefined)
       throw wrong(`${option}.${named}`, 'absent with "stored": it is that of the stored template')
@@ -213,6 +215,8 @@ function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): 
   if (html !== undefined && mjml !== undefined) throw wrong(`${option}.mjml`, 'absent with "html"')
   if (layout !== undefined && (mjml !== undefined || [html, text].some(isFunction)))
     throw wrong(`${option}.layout`, 'absent: a layout surrounds mustache only')
+  if (messages === true && !TEXTS.some((field) => isFunction(definition[field])))
+    throw wrong(`${option}.messages`, 'absent: mustache has a message as {{@key}}')
   if (locales !== undefined && TEXTS.every((field) => asMustache(definition[field]) === undefined))
     throw wrong(`${option}.locales`, 'absent: a function gets the locale')
 }

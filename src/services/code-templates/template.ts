@@ -8,18 +8,20 @@ const NO_TEXT = { body: '', format: 'text', text: null } as const
 
 /** The mustache texts of a definition as a template, which its name identifies. */
 export function toTemplate(definition: CodeDefinition): Omit<Template, 'organizationId'> {
-  const { name, channel, layout, locale, category, metadata, locales = {} } = definition
+  const { name, channel, layout, locale, category, metadata, messages, locales = {} } = definition
   const variants = Object.entries(locales).map(([each, variant]) => [each, textOf(variant)])
   const written = {
     ...textOf(mustacheOf(definition)),
     locales: variants.length === 0 ? undefined : Object.fromEntries(variants),
   }
+  const { uses, localized } = usesOfAll(written)
   return {
     id: name,
     name,
     channel,
     ...written,
-    ...usesOfAll(written),
+    uses,
+    localized: messages === true || localized,
     layout,
     locale,
     description: null,

@@ -7,6 +7,7 @@ import type { Branding } from '../../domain/organization.ts'
 import { toHeader } from '../../domain/template/compile.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
+import { createTranslation, type Translate, type Translation } from '../../domain/template/translate.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Markup } from '../../ports/markup.ts'
 import type { Languages } from '../languages/languages.ts'
@@ -15,7 +16,7 @@ import { assertLinkable, type Links } from '../links/links.ts'
 import { createStandIns, type StandIns, standInsOf } from '../links/stand-ins.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { answered, type CodePart } from './answered.ts'
-import type { TextContext } from './define.ts'
+import type { TranslatedContext } from './define.ts'
 import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
 import { failed, jsonValues } from './values.ts'
 
@@ -30,6 +31,8 @@ export interface Writing {
   readonly format?: NotificationContent['format'] | undefined
   /** Receives the cost. */
   readonly spent?: Work | undefined
+  /** Receives the keys of messages that functions take. */
+  readonly keys?: Set<string> | undefined
 }
 
 export interface WritingParts {
@@ -82,8 +85,13 @@ export function createWrite(parts: WritingParts) {
     const mustache = hasMustache(definition)
       ? fromMustache(template, values, how, timeZone, organization, standIns)
       : NOTHING
-    const context = { variables: values, locale, timeZone, organization, urls: standIns.urls }
-    const texts = await textsOf(definition, mustache, context, how, parts)
+    const { urls } = standIns
+    const language = definition.messages === true ? (made?.language ?? null) : null
+    const given = { variables: values, links: withOrganization({ ...urls }, organization) }
+    const translation = language && createTranslation(language, given, timeZone, parts.bounds)
+    const t = translation?.translate ?? withoutMessages(name)
+    const context = { variables: values, locale, timeZone, organization, urls, t }
+    const texts = await translated(translation, how, () => textsOf(definition, mustache, context, how, parts))
     const used = standInsOf(Object.values(texts), standIns)
     if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
     return {
@@ -94,13 +102,39 @@ export function createWrite(parts: WritingParts) {
   }
 }
 
+/** The texts of functions, and what their messages cost. Without a message, what a function made of that does not count. */
+async function translated<Written>(
+  translation: Translation | null,
+  { spent, keys }: Writing,
+  write: () => Promise<Written>,
+): Promise<Written> {
+  if (translation === null) return write()
+  try {
+    return await write()
+  } finally {
+    if (spent !== undefined) spent.pieces += translation.cost
+    for (const key of translation.keys) keys?.add(key)
+    translation.assertFound()
+  }
+}
+
+/** For plain JavaScript. */
+function withoutMessages(template: string): Translate {
+  return () => {
+    throw new NotifierError('template_error', {
+      message: `A function of the template "${template}" uses \`t\`. Add "messages: true" to the template.`,
+      details: { template, field: 'messages' },
+    })
+  }
+}
+
 type Texts = { readonly [Name in Field]: string | undefined }
 
 /** The texts of functions, and beside them those of mustache. */
 async function textsOf(
   definition: CodeDefinition,
   { subject, body, format, text }: RenderedText,
-  context: TextContext<unknown>,
+  context: TranslatedContext<unknown>,
   how: Writing,
   parts: CallParts,
 ): Promise<Texts> {
@@ -149,7 +183,7 @@ async function called(
   template: string,
   field: Field,
   write: AnyTextFunction,
-  context: TextContext<unknown>,
+  context: TranslatedContext<unknown>,
   { markup, clock, bounds }: CallParts,
 ): Promise<Written> {
   const part = { template, field, what: `The function "${field}"` }

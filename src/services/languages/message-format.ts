@@ -1,12 +1,12 @@
 import type { IntlMessageFormat } from 'intl-messageformat'
 import { assertWithin, type Bounds } from '../../domain/bounds.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { tokensIn } from '../../domain/input/catalogue.ts'
 import {
   type CatalogueMessage,
   dateOf,
   type MessageArgument,
   numberOf,
+  wrongValue,
 } from '../../domain/template/language.ts'
 import { assertDateSkeleton, assertNumberSkeleton, numberOptions } from './skeletons.ts'
 
@@ -36,7 +36,8 @@ async function load(): Promise<Formatting> {
     import('@formatjs/intl-localematcher'),
   ])
   return {
-    compile: (source, locale) => compile(Format, source, locale),
+    compile: (source, locale) =>
+      kept(`${locale}\n${source}`, () => compile(Format, source, locale), messages),
     check(source, locale) {
       compile(Format, source, locale, assertFormats)
     },
@@ -249,24 +250,16 @@ function textOf(value: unknown): string | number | null {
 
 const CONVERTED = { text: textOf, number: numberOf, date: dateOf }
 
-const EXPECTED = { text: 'a text, a number or a boolean', number: 'a number', date: 'a date in ISO 8601' }
-
-function wrongValue(name: string, type: MessageArgument['type']): NotifierError {
-  return new NotifierError('invalid_template_variable', {
-    message: `A message of the template needs the variable "${name}": it must be ${EXPECTED[type]}.`,
-    details: { field: 'variables', missing: [name] },
-  })
-}
-
-/** Formatters are expensive to make. */
+/** Formatters are expensive to make, and so are messages, which functions take at each send. */
 const formatters = new Map<string, unknown>()
-const MAX_FORMATTERS = 2_000
+const messages = new Map<string, unknown>()
+const MOST_KEPT = 2_000
 
-function kept<Formatter>(key: string, make: () => Formatter): Formatter {
-  const known = formatters.get(key)
-  if (known !== undefined) return known as Formatter
-  if (formatters.size >= MAX_FORMATTERS) formatters.clear()
+function kept<Made>(key: string, make: () => Made, among = formatters): Made {
+  const known = among.get(key)
+  if (known !== undefined) return known as Made
+  if (among.size >= MOST_KEPT) among.clear()
   const made = make()
-  formatters.set(key, made)
+  among.set(key, made)
   return made
 }

@@ -176,18 +176,22 @@ export function createLint(
     const { kind, findings, own, parts } = await begin(template, given)
     const values = valuesOf(given)
     if (values === undefined) return { findings: [], complete: true, locales: [] }
-    const locales = localesOf(template, own, (await searchMissing(organizationId)).locales)
+    const search = await searchMissing(organizationId)
+    const locales = localesOf(template, own, search.locales)
+    const keys = new Set<string>()
     const checked: string[] = []
     let left = MOST_WORK
     for (const locale of locales) {
       if (left <= 0) break
-      const how = { locale, timeZone: given.timeZone }
+      const how = { locale, timeZone: given.timeZone, keys }
       const { faults, work, format } = await faultsWritten(entry, template, values, kind, parts, how)
       for (const fault of faults) findings.add(inField(fault, { format }), locale)
       left -= work
       checked.push(locale)
     }
-    const complete = checked.length === locales.length && findings.complete
+    const missing = await search.in(template, keys)
+    addMissing(missing, findings)
+    const complete = checked.length === locales.length && findings.complete && missing?.complete !== false
     return { findings: findings.list(), complete, locales: checked }
   }
 

@@ -26,8 +26,13 @@ const CHARACTERS_OF_A_LOOK_UP = 16
 export interface MissingSearch {
   /** The locales of all catalogues. */
   readonly locales: readonly string[]
-  /** What a template lacks. Null: nothing. @throws NotifierError `invalid_template` */
-  in(template: Template): Promise<MissingTranslations | null>
+  /**
+   * What a template lacks. Null: nothing.
+   *
+   * @param keys of messages that its functions take
+   * @throws NotifierError `invalid_template`
+   */
+  in(template: Template, keys?: ReadonlySet<string>): Promise<MissingTranslations | null>
   /** The look-ups so far. */
   readonly work: number
 }
@@ -112,8 +117,8 @@ export function createMissing(
       get work() {
         return work
       },
-      async in(template) {
-        const keys = await keysOf(template)
+      async in(template, written = new Set()) {
+        const keys = [...new Set([...(await keysOf(template)), ...written])]
         const all = [...new Set([...locales, ...Object.keys(template.locales ?? {})])]
         const missing: MissingInLocale[] = []
         let complete = all.length <= MOST

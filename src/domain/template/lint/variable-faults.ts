@@ -1,12 +1,16 @@
 import { shortName } from '../../listed-names.ts'
 import type { ParsedTexts } from '../compile.ts'
-import { fitsArgument, LANGUAGE_NAMES, type MessageArgument, messageKey } from '../language.ts'
+import {
+  EXPECTED_VALUE,
+  fitsArgument,
+  LANGUAGE_NAMES,
+  type MessageArgument,
+  messageKey,
+} from '../language.ts'
 import { isLinkName } from '../links.ts'
 import { childrenOf, type Token } from '../parse.ts'
 import type { LintFault, TemplateRule } from './rules.ts'
 import { type Found, find, inside, outermost, type Scope } from './scope.ts'
-
-const EXPECTED = { text: 'a text, a number or a boolean', number: 'a number', date: 'a date in ISO 8601' }
 
 type Parsed = Pick<ParsedTexts, 'messages' | 'isLocalized'>
 
@@ -103,7 +107,7 @@ function valueFaults(
       : [
           {
             rule: 'missing_variable' satisfies TemplateRule,
-            message: `A send needs ${what}, which must be ${EXPECTED[type]}. Correct the name, or give it an example.`,
+            message: `A send needs ${what}, which must be ${EXPECTED_VALUE[type]}. Correct the name, or give it an example.`,
             excerpt: tag,
           },
         ]
