@@ -17,6 +17,7 @@ const LONG = [
 ]
 /** They need a server, or repeat on files what is tested in memory. */
 const SLOWER = [
+  'test/contract/planted-faults/transactions.test.ts',
   'test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts',
   'test/contract/sqlite-storage{,-better-sqlite3}.test.ts',
 ]

@@ -48,6 +48,7 @@ export {
 } from './simulator/simulator-provider.ts'
 export type {
   CallerTransactions,
+  OpenTransaction,
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,

@@ -1,10 +1,13 @@
 import pg from 'pg'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
+import type { PostgresTransaction } from '../../adapters/storage/postgres/transaction-handles.ts'
 import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
 import type {
+  OpenTransaction,
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,
@@ -35,39 +38,58 @@ function poolOf(url: string): pg.Pool {
 /**
  * A storage in a schema that the tests of one file share, one after another: it is emptied behind each.
  *
- * @param where `clock` replaces the one that `advance` moves; the database's own is used by the integration tests
+ * @param where `clock` replaces the one that `advance` moves; the database's own is used by the integration tests.
+ *   `change` makes another storage of each instance, for example one with a fault
  */
 export async function postgresHarness({
   clock,
   url,
+  change = (storage) => storage,
 }: {
   readonly clock?: Pick<Clock, 'now'>
   readonly url?: string
+  readonly change?: (storage: Storage<PostgresTransaction>, schema: string) => Storage<PostgresTransaction>
 } = {}): Promise<StorageHarness> {
   const schema = SCHEMA
   const pool = poolOf(url ?? (await sharedPostgres()))
   let now = Date.now()
   const commits = wrongCommits(pool)
-  const open = () => createStorage(resolveOptions({ pool: commits.pool, schema }), () => clock?.now() ?? now)
+  const open = () =>
+    change(
+      createStorage(resolveOptions({ pool: commits.pool, schema }), () => clock?.now() ?? now),
+      schema,
+    )
   const storage = open()
   await storage.start()
   await pool.query(`CREATE TABLE IF NOT EXISTS "${schema}".callers_own (row text)`)
-  async function within(
-    request: AcceptRequest,
-    row: string,
-    end: 'COMMIT' | 'ROLLBACK',
-  ): Promise<JoinedAccept> {
+  async function begin(row: string): Promise<OpenTransaction> {
     const client = await pool.connect()
+    const end = (statement: string) => client.query(statement).finally(() => client.release())
     try {
       await client.query('BEGIN')
       await client.query(`INSERT INTO "${schema}".callers_own VALUES ($1)`, [row])
-      const transaction = await storage.join?.(client)
-      if (transaction === undefined) throw new Error('join is missing')
-      const joined = await transaction.accept(request)
-      await client.query(end)
-      return joined
+      const joined = await storage.join?.(client)
+      if (joined === undefined) throw new Error('join is missing')
+      return {
+        joined,
+        commit: async () => void (await end('COMMIT')),
+        rollBack: async () => void (await end('ROLLBACK')),
+      }
+    } catch (error) {
+      await end('ROLLBACK')
+      throw error
+    }
+  }
+  async function within(
+    request: AcceptRequest,
+    row: string,
+    end: 'commit' | 'rollBack',
+  ): Promise<JoinedAccept> {
+    const transaction = await begin(row)
+    try {
+      return await transaction.joined.accept(request)
     } finally {
-      client.release()
+      await transaction[end]()
     }
   }
   return {
@@ -80,9 +102,10 @@ export async function postgresHarness({
     failNextCommit: () => commits.next('fails'),
     loseCommitAnswer: () => commits.next('loses its answer'),
     transactions: {
-      commit: (request, row) => within(request, row, 'COMMIT'),
+      begin,
+      commit: (request, row) => within(request, row, 'commit'),
       async rollBack(request, row) {
-        const { committed } = await within(request, row, 'ROLLBACK')
+        const { committed } = await within(request, row, 'rollBack')
         if (await committed) throw new Error('told to be committed')
       },
       async rows() {

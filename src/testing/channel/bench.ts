@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Message, Provider, SendContext } from '../../ports/provider.ts'
+import { inTime } from '../in-time.ts'
 import { recordingLogger } from '../recording-logger.ts'
 import { Absent } from '../test-api.ts'
 import type { HttpAct, ProviderHarness } from './harness.ts'
-
-/**
- * Timeout of one step: below the test timeout of runners, so that the contract says what is missing. node:test would
- * wait forever.
- */
-const PATIENCE_MS = 4_000
 
 /** Timeout of each close after a failed check; together with the above still below the test timeout of runners. */
 const LEAVING_MS = 250
@@ -87,23 +82,6 @@ export function benchOf(harness: ProviderHarness): Bench {
 export async function leave(...closes: (() => Promise<void>)[]): Promise<void> {
   for (const close of closes) {
     await inTime((async () => close())(), 'it is not closed', LEAVING_MS).catch(() => {})
-  }
-}
-
-/** Rejects after a timeout. */
-async function inTime<Value>(
-  coming: Promise<Value>,
-  otherwise: string,
-  patienceMs = PATIENCE_MS,
-): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`After ${patienceMs} ms ${otherwise}.`)), patienceMs)
-  })
-  try {
-    return await Promise.race([coming, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

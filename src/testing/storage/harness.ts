@@ -1,5 +1,5 @@
 import type { NotificationStatus } from '../../domain/notification.ts'
-import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
+import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
 import { witnessed } from '../witness.ts'
@@ -43,6 +43,19 @@ export interface CallerTransactions {
   rollBack(request: AcceptRequest, row: string): Promise<void>
   /** All rows, in any order. */
   rows(): Promise<string[]>
+  /**
+   * Begins a transaction, writes a row in it, joins it, and leaves it open. Absent: a transaction ends with the call that
+   * accepts.
+   */
+  begin?(row: string): Promise<OpenTransaction>
+}
+
+/** A caller's transaction until its end. */
+export interface OpenTransaction {
+  /** As the storage's `join` returned it. */
+  readonly joined: JoinedTransaction
+  commit(): Promise<void>
+  rollBack(): Promise<void>
 }
 
 /** Raw reads, each of a whole table, in any order. */

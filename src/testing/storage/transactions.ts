@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
+import { inTime } from '../in-time.ts'
 import { Absent } from '../test-api.ts'
-import { claim, claimOne, countOf, idOf, note, notes, TEN } from './fixtures.ts'
-import type { CallerTransactions, Check, StorageHarness } from './harness.ts'
+import { accept, claim, claimOne, countOf, deliver, idOf, note, notes, TEN } from './fixtures.ts'
+import type { CallerTransactions, Check, OpenTransaction, StorageHarness } from './harness.ts'
+import { item } from './record-fixtures.ts'
 
 const quota = { period: '2026-01', limit: 5 }
 
@@ -191,6 +194,103 @@ export function transactionChecks(check: Check): void {
     assert.equal((await secondDoor.notifications()).length, 40)
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 40)
   })
+
+  function whileOpen(
+    title: string,
+    run: (
+      harness: StorageHarness,
+      begin: (row: string) => Promise<OpenTransaction>,
+      end: (transaction: OpenTransaction, end: 'commit' | 'rollBack') => Promise<void>,
+      transactions: CallerTransactions,
+    ) => Promise<void>,
+  ): void {
+    within(title, async (harness, transactions) => {
+      if (transactions.begin === undefined)
+        throw new Absent("The caller's transactions end with the call that accepts.")
+      const begun: Promise<OpenTransaction>[] = []
+      const ended = new Set<OpenTransaction>()
+      try {
+        await run(
+          harness,
+          async (row) => {
+            const coming = transactions.begin?.(row) ?? Promise.reject(new Error('begin is missing'))
+            begun.push(coming)
+            return inTime(coming, 'the begin of a transaction waits for another one')
+          },
+          async (transaction, end) => {
+            ended.add(transaction)
+            await transaction[end]()
+          },
+          transactions,
+        )
+      } finally {
+        // In order: a later one may wait for an earlier one.
+        for (const coming of begun) {
+          const transaction = await coming.catch(() => null)
+          if (transaction !== null && !ended.has(transaction)) await transaction.rollBack()
+        }
+      }
+    })
+  }
+
+  whileOpen(
+    'an open one holds up no other work',
+    async ({ storage, secondDoor }, begin, end, transactions) => {
+      const metered = { quota: { ...quota, limit: 100 } }
+      const open = await begin('open')
+      await open.joined.accept({ ...keyed(notes(2)), ...metered })
+      const others: Readonly<Record<string, () => Promise<unknown>>> = {
+        'an accept': () => storage.accept([request(metered)]),
+        "another transaction of a caller's": () => transactions.commit(request(metered), 'beside'),
+        'a whole delivery': () => deliver(storage),
+        'a record': () => item(storage),
+        'a cancellation': async () =>
+          storage.notifications.cancel((await accept(storage, [note()]))[0] ?? ''),
+      }
+      for (const [what, work] of Object.entries(others))
+        await inTime(work(), `${what} waits for an open transaction of a caller's`)
+      assert.equal((await secondDoor.notifications()).length, 3)
+      await end(open, 'commit')
+      assert.equal((await secondDoor.notifications()).length, 5)
+    },
+  )
+
+  whileOpen(
+    'a key that was stored since it began is replayed',
+    async ({ storage, secondDoor }, begin, end) => {
+      const open = await begin('open')
+      const before = await open.joined.reads?.findIdempotent([nameOf(keyed())])
+      assert.deepEqual(before ?? [null], [null])
+      const [first] = await storage.accept([keyed(notes(2))])
+      assert.ok(first?.kind === 'accepted')
+      const { answer } = await open.joined.accept(keyed())
+      const record = { fingerprint: 'f', result: '{}', admitted: 2, createdAt: first.createdAt }
+      assert.deepEqual(answer, { kind: 'replayed', record })
+      await end(open, 'commit')
+      assert.equal((await secondDoor.notifications()).length, 2)
+    },
+  )
+
+  for (const how of ['commit', 'rollBack'] as const) {
+    const meaning = how === 'commit' ? 'replayed once that is committed' : 'free once that is rolled back'
+    whileOpen(`a key that another stores is ${meaning}`, async ({ secondDoor }, begin, end) => {
+      const first = await begin('first')
+      const stored = await first.joined.accept(keyed(notes(2)))
+      assert.ok(stored.answer.kind === 'accepted')
+      const second = await begin('second')
+      const coming = second.joined.accept(keyed())
+      // Long enough for the call to wait inside the database.
+      await Promise.race([coming, sleep(100)])
+      await end(first, how)
+      const { answer } = await inTime(coming, 'it still waits for a transaction that has ended')
+      await end(second, 'commit')
+      const { createdAt } = stored.answer
+      const record = { fingerprint: 'f', result: '{}', admitted: 2, createdAt }
+      if (how === 'commit') assert.deepEqual(answer, { kind: 'replayed', record })
+      else assert.equal(answer.kind, 'accepted')
+      assert.equal((await secondDoor.notifications()).length, how === 'commit' ? 2 : 1)
+    })
+  }
 
   within('a request that fails stores nothing of itself', async ({ storage, secondDoor }, transactions) => {
     const taken = note()

@@ -23,21 +23,21 @@ export function eachIsFound(
   change: (harness: StorageHarness) => StorageHarness = (harness) => harness,
 ): void {
   it.each(Object.entries(faults))('%s: found', async (_name, [part, fault]) => {
-    expect(await failuresOf(right)).toEqual([])
-    expect(await failuresOf(fault)).not.toEqual([])
-
-    /** The titles of the checks that a storage does not pass. */
-    async function failuresOf(storage: Fault): Promise<string[]> {
-      const checks: [title: string, run: () => Promise<void>][] = []
-      storageContract(
-        (title, run) => title.includes(part) && checks.push([title, run]),
-        async () => change(await memoryHarness(storage)),
-      )
-      const failed: string[] = []
-      for (const [title, run] of checks) await run().catch(() => failed.push(title))
-      return failed
-    }
+    expect(await failuresOf(part, right)).toEqual([])
+    expect(await failuresOf(part, fault)).not.toEqual([])
   })
+
+  const failuresOf = (part: string, storage: Fault): Promise<string[]> =>
+    failures(part, async () => change(await memoryHarness(storage)))
+}
+
+/** The titles of the checks with this part that a storage does not pass. */
+export async function failures(part: string, create: () => Promise<StorageHarness>): Promise<string[]> {
+  const checks: [title: string, run: () => Promise<void>][] = []
+  storageContract((title, run) => title.includes(part) && checks.push([title, run]), create)
+  const failed: string[] = []
+  for (const [title, run] of checks) await run().catch(() => failed.push(title))
+  return failed
 }
 
 /** Lets other calls run: what was read before may be wrong behind it. */
