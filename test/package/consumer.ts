@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ const run = promisify(execFile)
 
 export interface Manifest {
   version: string
+  files: string[]
   dependencies: Record<string, string>
   peerDependencies: Record<string, string>
   devDependencies: Record<string, string>
@@ -36,8 +37,15 @@ let packed: Promise<string> | undefined
 async function pack(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-pack-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  const options = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory]
-  const { stdout } = await run('npm', options, { cwd: fromRoot('.'), shell: process.platform === 'win32' })
+  // A copy, because npm changes package.json for a moment, and other tests read it.
+  const { files } = await readManifest()
+  for (const path of [...files, 'package.json', 'README.md', 'LICENSE', 'scripts']) {
+    await cp(fromRoot(path), join(directory, path), { recursive: true })
+  }
+  const { stdout } = await run('npm', ['pack', '--json'], {
+    cwd: directory,
+    shell: process.platform === 'win32',
+  })
   const tarball = /"filename": "([^"]+)"/.exec(stdout)?.[1]
   if (tarball === undefined) throw new Error(`npm pack has printed no file name: ${stdout}`)
   return join(directory, tarball)

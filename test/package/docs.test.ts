@@ -98,6 +98,9 @@ beforeAll(async () => {
     'knex',
     'better-sqlite3',
     '@types/better-sqlite3',
+    '@nestjs/common',
+    '@nestjs/core',
+    'reflect-metadata',
   ]
   consumer = await createConsumer(used)
   const [provider] = await codeBlocks('docs/custom-provider.md', 'ts')
@@ -106,6 +109,10 @@ beforeAll(async () => {
   await consumer.write('pager.ts', kind?.code ?? '')
   for (const file of files)
     for (const { name, code } of await namedBlocks(file)) await consumer.write(name, code)
+  const next = (await codeBlocks('docs/frameworks.md', 'ts')).find(({ code }) =>
+    code.includes('runningNotifier()'),
+  )
+  await consumer.write('notifier-of-next.ts', next?.code ?? '')
 })
 
 afterAll(() => consumer?.remove())
@@ -139,6 +146,8 @@ const compilerOptions = {
   allowImportingTsExtensions: true,
   jsx: 'preserve',
   types: ['node'],
+  experimentalDecorators: true,
+  paths: { '@/notifier': ['./notifier-of-next.ts'] },
 }
 
 describe.each(compilers)('with %s', (compiler) => {

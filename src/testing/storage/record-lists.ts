@@ -77,12 +77,12 @@ export function recordListChecks(check: Check): void {
       assert.deepEqual(await listed(storage, { organizationId, list }, more), ids[list])
     }
     assert.equal((await listed(storage, { organizationId: other, list: 'a' })).length, 5)
-    for (const of of [
+    for (const place of [
       { organizationId: other, list: 'b' },
       { organizationId, list: 'c' },
       { organizationId: null, list: 'a' },
     ]) {
-      assert.deepEqual(await listed(storage, of), [])
+      assert.deepEqual(await listed(storage, place), [])
     }
   })
 

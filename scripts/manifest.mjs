@@ -1,0 +1,32 @@
+// npm runs this around packing: "publish" writes the published package.json, "restore" brings back that of the repository.
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { fromRoot } from './entries.mjs'
+
+const file = fromRoot('package.json')
+const folder = fromRoot('node_modules/.cache')
+const kept = `${folder}/carillon-package.json`
+
+if (process.argv[2] === 'restore') {
+  renameSync(kept, file)
+} else {
+  mkdirSync(folder, { recursive: true })
+  copyFileSync(file, kept)
+  // The files of the scripts are not published.
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
+  const text = JSON.stringify({ ...manifest, typesVersions: typesVersions(manifest) }, null, 2)
+  writeFileSync(file, `${text}\n`)
+}
+
+/**
+ * The types of `exports` for `moduleResolution: node10`, which reads no `exports`. It is the default of TypeScript 5 with
+ * `module: commonjs`.
+ *
+ * @param {{ types: string, exports: Record<string, string | { types: string }> }} manifest
+ */
+function typesVersions({ types, exports }) {
+  const paths = Object.entries(exports).flatMap(([subpath, target]) =>
+    typeof target === 'string' || subpath === '.' ? [] : [[subpath.slice(2), [target.types]]],
+  )
+  // The pattern of the providers would apply to the root's types too.
+  return { '*': Object.fromEntries([...paths, [types.slice(2), [types]]]) }
+}

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../examples/servers/free-port.ts'
+import { fromRoot } from '../../scripts/entries.mjs'
+import { type Consumer, createConsumer } from './consumer.ts'
+import { codeBlocks } from './markdown.ts'
+
+const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}`)
+let consumer: Consumer
+beforeAll(async () => {
+  consumer = await createConsumer(['@types/node', 'express', 'fastify', 'koa', ...nest, 'reflect-metadata'])
+})
+afterAll(() => consumer?.remove())
+
+/** The program of the guide that contains a text. */
+async function program(text: string, language = 'ts'): Promise<string> {
+  const blocks = await codeBlocks('docs/frameworks.md', language)
+  const code = blocks.find((block) => block.code.includes(text))?.code
+  if (code === undefined) throw new Error(`docs/frameworks.md has no program with ${text}`)
+  return code
+}
+
+/** Starts a server of the guide on a free port. It gets a database of its own. */
+async function start(folder: string, file: string, port: number) {
+  const child = spawn(process.execPath, [file], {
+    cwd: `${consumer.directory}/${folder}`,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { connection: 'close' },
+    })
+    return [response.status, await response.text()] as const
+  }
+  await expect.poll(() => ask('/notifications/health').catch(() => [])).toEqual([200, '{"status":"ok"}'])
+  const stop = () => {
+    child.kill('SIGTERM')
+    return ended
+  }
+  return { ask, stop }
+}
+
+async function isWhole({ ask, stop }: Awaited<ReturnType<typeof start>>, ownRoute: boolean): Promise<void> {
+  expect((await ask('/notifications/v1/notify', 'POST'))[0]).toBe(401)
+  expect(await ask('/dashboard/')).toEqual([200, expect.stringContaining('<!doctype html>')])
+  if (ownRoute) {
+    const [status, text] = await ask('/welcome?to=ada@example.com', 'POST')
+    expect([status, text]).toEqual([expect.toBeOneOf([200, 201]), expect.stringContaining('queued')])
+    expect((await ask('/welcome?to=nobody', 'POST'))[0]).toBe(422)
+  }
+  // Nest ends itself by the signal that it got.
+  expect(await stop()).toBeOneOf([0, 'SIGTERM'])
+}
+
+describe('the program of the guide serves, sends, answers a wrong address with 422, and ends on SIGTERM', () => {
+  test.each([
+    ['Express', "from 'express'", true],
+    ['Fastify', "from 'fastify'", true],
+    ['Koa', "from 'koa'", true],
+    ['node:http', 'createServer(', false],
+  ])('%s', async (name, text, ownRoute) => {
+    const folder = name.replace(':', '-')
+    const port = await freePort()
+    await consumer.write(`${folder}/notifier.ts`, await program('// notifier.ts'))
+    await consumer.write(`${folder}/server.ts`, (await program(text)).replace('3000', String(port)))
+    await isWhole(await start(folder, 'server.ts', port), ownRoute)
+  })
+
+  test('NestJS, compiled to CommonJS', async () => {
+    const port = await freePort()
+    await consumer.write('nest/package.json', '{ "type": "commonjs" }')
+    await consumer.write('nest/main.ts', (await program('NestFactory')).replace('3000', String(port)))
+    const compilerOptions = {
+      target: 'es2022',
+      module: 'commonjs',
+      strict: true,
+      esModuleInterop: true,
+      skipLibCheck: true,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+      types: ['node'],
+    }
+    await consumer.write('nest/tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }))
+    expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', 'nest')).toBe('')
+    await isWhole(await start('nest', 'main.js', port), true)
+  })
+})
+
+test('the route handler of the guide answers under Next.js as it passes requests, and starts once', async () => {
+  await consumer.write('next/notifier.ts', await program('runningNotifier()'))
+  const route = await program('@/notifier')
+  await consumer.write('next/route.ts', route.replace('@/notifier', './notifier.ts'))
+  const code = `
+    import { runningNotifier } from './next/notifier.ts'
+    import { GET, POST } from './next/route.ts'
+    const headers = { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }
+    const ask = (handle, path, method) => handle(new Request('http://localhost:3000' + path, { method, headers }))
+    console.log((await ask(GET, '/notifications/health', 'GET')).status)
+    console.log((await ask(POST, '/notifications/v1/notify', 'POST')).status)
+    console.log((await ask(GET, '/other', 'GET')).status)
+    const { runningNotifier: again } = await import('./next/notifier.ts?again')
+    console.log(await again() === await runningNotifier())
+    await (await again()).stop()`
+  expect(await consumer.node('--input-type=module', '-e', code)).toBe('200\n401\n404\ntrue\n')
+})
+
+test('the CommonJS program of the guide prints what its comment says', async () => {
+  const code = await program("require('carillon')", 'js')
+  await consumer.write('main.cjs', code)
+  expect(await consumer.node('main.cjs')).toBe(`${/\/\/ (.*)/.exec(code)?.[1]}\n`)
+})
