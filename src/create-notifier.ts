@@ -324,6 +324,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     { ...texts, processor },
     registry,
     engine.providers,
+    clock,
     emit,
     () => engine.wake(),
     deadLetters.one,

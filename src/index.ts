@@ -71,6 +71,7 @@ export type { DraftChangeInput, PublishOptions } from './domain/input/draft.ts'
 export type { BrandingInput, OrganizationInput } from './domain/input/organization.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './domain/input/preferences.ts'
 export type { LintOptions, PreviewOptions, TemplateDraft } from './domain/input/preview.ts'
+export type { RescheduleInput } from './domain/input/reschedule.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type {

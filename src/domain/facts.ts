@@ -21,6 +21,7 @@ export type FactType =
   | 'cancelled'
   | 'skipped'
   | 'retried'
+  | 'rescheduled'
   | 'reported'
 
 /** A fact. The storage adds sequence number and time. */
@@ -100,6 +101,7 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   cancelled: 'notification.cancelled',
   skipped: 'notification.skipped',
   retried: null,
+  rescheduled: null,
   reported: null,
 }
 

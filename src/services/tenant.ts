@@ -5,6 +5,7 @@ import type { DraftChangeInput, PublishOptions } from '../domain/input/draft.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { PreferencesInput, PreferencesOf } from '../domain/input/preferences.ts'
 import type { LintOptions, PreviewOptions, TemplateDraft } from '../domain/input/preview.ts'
+import type { RescheduleInput } from '../domain/input/reschedule.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
@@ -124,6 +125,14 @@ export interface Tenant<
      *   `organization_mismatch`
      */
     cancel(id: string): Promise<NotificationRecord>
+    /**
+     * Changes `sendAt` of a scheduled notification before its first attempt; null, or a time in the past, sends it now.
+     *
+     * @throws NotifierError `not_reschedulable` if it is not scheduled, an attempt has begun or it has ended,
+     *   `notification_not_found`, `organization_mismatch`, `missing_required_field`, `invalid_parameter` for a time more
+     *   than a year ahead or not before its `expiresAt`
+     */
+    reschedule(id: string, change: RescheduleInput): Promise<NotificationRecord>
     /**
      * Sends the same message again as a new notification, in any state of the first: with its template version and
      * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.

@@ -28,6 +28,7 @@ import { receiptChecks } from './storage/receipts.ts'
 import { receivedMessageChecks } from './storage/received-messages.ts'
 import { recordKindChecks, recordListChecks } from './storage/record-lists.ts'
 import { recordChecks, recordRaceChecks } from './storage/records.ts'
+import { rescheduleChecks } from './storage/reschedules.ts'
 import { retentionChecks } from './storage/retention.ts'
 import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
@@ -64,6 +65,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   providerEventChecks(check)
   notificationChecks(check)
   boundedPageChecks(check)
+  rescheduleChecks(check)
   logChecks(check)
   labelChecks(check)
   skipChecks(check)

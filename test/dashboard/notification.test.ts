@@ -132,6 +132,22 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
     await page.getByText('It cannot be cancelled: it has ended.').waitFor()
   })
 
+  it('gives one that waits another time', async () => {
+    const { page, host } = suite
+    const id = await send('later@example.com', { sendAt: new Date(Date.now() + 86_400_000) })
+    await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
+    await page.getByRole('button', { name: 'Reschedule' }).click()
+    await assertAccessible(page)
+    const [day = ''] = new Date(Date.now() + 10 * 86_400_000).toISOString().split('T')
+    await page.getByLabel('New time').fill(`${day}T12:00`)
+    await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
+    await page.getByText('The notification has a new time.').waitFor()
+    await page.getByText('Rescheduled', { exact: true }).waitFor()
+    const { sendAt } = await host.notifier.notifications.get(id)
+    expect(Date.parse(sendAt ?? '') - Date.parse(`${day}T12:00:00Z`)).toBeLessThan(86_400_000)
+    expect(Date.parse(sendAt ?? '')).toBeGreaterThan(Date.now() + 8 * 86_400_000)
+  })
+
   it('shows the message in a sandbox, as text and as source, to those with the grant', async () => {
     const { page, host } = suite
     const pixel = `${origin()}/pixel.png`

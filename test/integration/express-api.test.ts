@@ -177,6 +177,25 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
     expect(json).toMatchObject({ organizationId: 'org_default' })
   })
 
+  it('reschedules what is scheduled, in no test mode and no more once it was cancelled', async () => {
+    const times = [1, 2].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString())
+    const { json } = await operation('sendNotification', {
+      path: '/v1/notify',
+      body: { ...mail, sendAt: times[0] },
+    })
+    const path = `/v1/notifications/${json?.id}/reschedule`
+    const moved = await operation('rescheduleNotification', { path, body: { sendAt: times[1] } })
+    expect(moved.json).toMatchObject({ status: 'scheduled', sendAt: times[1] })
+    const headers = { 'x-test-mode': 'true' }
+    const tested = await api({ method: 'POST', path, body: { sendAt: null }, headers })
+    expect([tested.status, codeOf(tested)]).toEqual([400, 'invalid_parameter'])
+    const wrong = await api({ method: 'POST', path, body: { sendAt: 'soon' } })
+    expect([wrong.status, codeOf(wrong)]).toEqual([400, 'invalid_parameter'])
+    await operation('cancelNotification', { path: `/v1/notifications/${json?.id}/cancel` })
+    const late = await api({ method: 'POST', path, body: { sendAt: null } })
+    expect([late.status, codeOf(late)]).toEqual([409, 'not_reschedulable'])
+  })
+
   it('cancels what is scheduled', async () => {
     const { json } = await operation('sendNotification', {
       path: '/v1/notify',

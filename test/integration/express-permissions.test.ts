@@ -46,6 +46,7 @@ beforeEach(() => void host.clock.advance(2_000))
 const bodies: Readonly<Record<string, () => object>> = {
   sendNotification: () => mail,
   sendBatch: () => ({ notifications: [mail] }),
+  rescheduleNotification: () => ({ sendAt: null }),
   createTemplate: () => ({ name: newName(), channel: 'email', body: 'Hi' }),
   updateTemplate: () => ({ body: 'Hello' }),
   previewTemplate: () => ({}),

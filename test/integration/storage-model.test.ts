@@ -36,6 +36,7 @@ type Step =
       readonly how: 'sent' | 'failed' | 'skipped' | 'retry' | 'outage' | 'deliver' | 'gone'
     }
   | { readonly do: 'cancel'; readonly pick: number }
+  | { readonly do: 'reschedule'; readonly pick: number; readonly inMs: number | null }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
   | { readonly do: 'disable' | 'enable' | 'redeliver' | 'rotate' }
   | { readonly do: 'advance'; readonly ms: number }
@@ -78,6 +79,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('reschedule' as const),
+      pick,
+      inMs: fc.constantFrom(null, -5, 200, 700, 1_500),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -183,6 +192,11 @@ async function take(
     case 'cancel': {
       const id = at(world.ids, one.pick)
       return id === undefined ? null : storage.notifications.cancel(id)
+    }
+    case 'reschedule': {
+      const id = at(world.ids, one.pick)
+      const sendAt = one.inMs === null ? null : now + one.inMs
+      return id === undefined ? null : storage.notifications.reschedule(id, sendAt)
     }
     case 'receipt': {
       const id = at(world.ids, one.pick)

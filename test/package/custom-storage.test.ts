@@ -4,7 +4,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 
 /** Without comments and blank lines. */
-const MOST_LINES = 850
+const MOST_LINES = 860
 
 const STORAGE = 'small-storage'
 const CONTRACT = 'small-storage-contract'

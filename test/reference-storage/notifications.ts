@@ -1,17 +1,19 @@
 import { matchesLabels } from '../../src/domain/labels.ts'
 import type { Notification, NotificationContent } from '../../src/domain/notification.ts'
+import { rescheduled } from '../../src/domain/reschedule.ts'
 import { wholeContent } from '../../src/domain/stored-content.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../src/ports/storage/logs.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
+  RescheduleAnswer,
   TimelineEntry,
 } from '../../src/ports/storage/notifications.ts'
 import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
 import { addFacts, labelsOf } from './facts.ts'
-import { removeJob } from './jobs.ts'
+import { makeDue, removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
 import { retry } from './retry.ts'
 import { type MemoryState, type StoredNotification, setContent } from './state.ts'
@@ -59,6 +61,9 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     },
     async cancel(id, content) {
       return cancel(state, id, content)
+    },
+    async reschedule(id, sendAt) {
+      return reschedule(state, id, sendAt)
     },
     async retry(request) {
       return retry(state, request, matches)
@@ -140,12 +145,32 @@ function toLogEntry(notification: StoredNotification, entry: TimelineEntry): Log
   }
 }
 
-function cancel(state: MemoryState, id: string, content?: NotificationContent): CancelAnswer {
+/** A notification whose first attempt has not begun; a text tells why there is none. */
+function unbegun(state: MemoryState, id: string) {
   const notification = state.notifications.get(id)
-  if (notification === undefined) return { kind: 'unknown' }
+  if (notification === undefined) return 'unknown'
   const { job } = notification
-  if (job === undefined) return { kind: 'ended' }
-  if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
+  if (job === undefined) return 'ended'
+  return job.attempts > job.earlierAttempts ? 'too_late' : { notification, job }
+}
+
+function reschedule(state: MemoryState, id: string, asked: number | null): RescheduleAnswer {
+  const found = unbegun(state, id)
+  if (typeof found === 'string') return { kind: found }
+  const { notification, job } = found
+  if (notification.facts.status !== 'scheduled') return { kind: 'not_scheduled' }
+  const { sendAt, dueAt, fact } = rescheduled(asked, notification.createdAt, state.now())
+  notification.sendAt = sendAt
+  addFacts(state, notification, [fact], 'engine')
+  makeDue(state, job, dueAt)
+  state.enqueue?.(job)
+  return { kind: 'rescheduled' }
+}
+
+function cancel(state: MemoryState, id: string, content?: NotificationContent): CancelAnswer {
+  const found = unbegun(state, id)
+  if (typeof found === 'string') return { kind: found }
+  const { notification, job } = found
   removeJob(state, job)
   setContent(notification, content)
   return { kind: 'cancelled', events: addFacts(state, notification, [{ type: 'cancelled' }], 'engine') }

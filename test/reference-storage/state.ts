@@ -33,8 +33,11 @@ export interface StoredRow {
 export type RecordTable = Map<string, StoredRow>
 
 /** A notification with the results of its facts. `content` is JSON, so that callers do not share it. */
-export interface StoredNotification extends Omit<NewNotification, 'content' | 'to' | keyof Labels>, Labels {
+export interface StoredNotification
+  extends Omit<NewNotification, 'content' | 'to' | 'sendAt' | keyof Labels>,
+    Labels {
   to: string
+  sendAt: number | null
   /** Sequence of the accepts. */
   readonly number: number
   readonly organizationId: string

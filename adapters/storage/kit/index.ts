@@ -53,6 +53,7 @@ export {
 } from '../../../src/domain/received-message.ts'
 export { type FactState, type RecordedEvent, recordFacts } from '../../../src/domain/record-facts.ts'
 export type { RecordKind } from '../../../src/domain/record-kind.ts'
+export { type Rescheduled, rescheduled } from '../../../src/domain/reschedule.ts'
 export { createRetryPlan, type RetryPlan } from '../../../src/domain/retry-plan.ts'
 export { REMOVED } from '../../../src/domain/sensitive.ts'
 export { type SlotShare, shareSlots } from '../../../src/domain/share-slots.ts'
@@ -107,6 +108,8 @@ export type {
   JobState,
   NotificationFilter,
   NotificationRepository,
+  NotificationState,
+  RescheduleAnswer,
   RetryAnswer,
   RetryRequest,
   TimelineEntry,

@@ -1,10 +1,12 @@
 import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
+import { rescheduled } from '../../../src/domain/reschedule.ts'
 import type {
   CancelAnswer,
   Failure,
   FailureSpan,
   NotificationFilter,
   NotificationRepository,
+  RescheduleAnswer,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type JobStateRow, toJobState } from '../rows/counts.ts'
@@ -20,13 +22,14 @@ import {
 import { hasJob, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import { type Connection, NOW, type Runner, type Transaction } from './connection.ts'
+import { addRefs, type JobRow } from './due-jobs.ts'
 import { createLedger } from './facts.ts'
 import { labelConditions, labelIndex } from './labels.ts'
 import { inOrder } from './page.ts'
 import { createRetry } from './retry.ts'
 import { ACCEPTED } from './rows.ts'
 import { setContents } from './set-contents.ts'
-import { FACT_COLUMNS, lockNotifications } from './states.ts'
+import { FACT_COLUMNS, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 import { createWaiting } from './waiting.ts'
 
@@ -78,6 +81,15 @@ const SELECT_STANDING = `
 
 const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
 
+/** Values: job, state, time. */
+const MOVE_JOB = `
+  UPDATE carillon.jobs SET state = $2::smallint, due_at = $3::bigint, token = NULL, lease_until = NULL
+  WHERE id = $1::bigint RETURNING id, lane`
+
+const SET_SEND_AT = 'UPDATE carillon.notifications SET send_at = $2::bigint WHERE id = $1'
+
+const PROVE_RESCHEDULED = 'SELECT 1 FROM carillon.notifications WHERE id = $1 AND send_at = $2::bigint'
+
 const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
 
 export function createNotifications(connection: Connection): NotificationRepository {
@@ -86,12 +98,9 @@ export function createNotifications(connection: Connection): NotificationReposit
     id: string,
     content: NotificationContent | undefined,
   ): Promise<CancelAnswer> {
-    const standing = (await lockNotifications(tx, [id])).get(id)
-    if (standing === undefined) return { kind: 'unknown' }
-    const jobId = 2 * standing.row.seq
-    const [job] = await tx.rows<{ attempts: number }>(SELECT_JOB, [jobId])
-    if (job === undefined) return { kind: 'ended' }
-    if (job.attempts > 0) return { kind: 'too_late' }
+    const found = await lockUnbegun(tx, id)
+    if (typeof found === 'string') return { kind: found }
+    const { standing, jobId } = found
     await tx.rows(DELETE_JOB, [jobId])
     const ledger = createLedger(tx)
     const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
@@ -99,6 +108,25 @@ export function createNotifications(connection: Connection): NotificationReposit
     await setContents(tx, [{ id, content }])
     tx.prove(PROVE_CANCELLED, [id])
     return { kind: 'cancelled', events }
+  }
+
+  async function reschedule(tx: Transaction, id: string, asked: number | null): Promise<RescheduleAnswer> {
+    const found = await lockUnbegun(tx, id)
+    if (typeof found === 'string') return { kind: found }
+    const { standing, jobId } = found
+    if (standing.state.status !== 'scheduled') return { kind: 'not_scheduled' }
+    const { sendAt, dueAt, fact } = rescheduled(asked, standing.row.created_at, tx.now)
+    const jobs = await tx.rows<JobRow>(MOVE_JOB, [jobId, dueAt > tx.now ? 1 : 0, dueAt])
+    await tx.rows(SET_SEND_AT, [id, sendAt])
+    const ledger = createLedger(tx)
+    ledger.add(standing, [fact], 'engine')
+    await ledger.write()
+    addRefs(
+      tx.made,
+      jobs.map(({ id: job, lane }) => ({ jobId: String(job), lane, dueInMs: dueAt - tx.now })),
+    )
+    tx.prove(PROVE_RESCHEDULED, [id, sendAt])
+    return { kind: 'rescheduled' }
   }
 
   return {
@@ -135,8 +163,24 @@ export function createNotifications(connection: Connection): NotificationReposit
     cancel(id, content) {
       return connection.transaction((tx) => cancel(tx, id, content))
     },
+    reschedule(id, sendAt) {
+      return connection.transaction((tx) => reschedule(tx, id, sendAt))
+    },
     retry: createRetry(connection),
   }
+}
+
+/** Locks a notification whose first attempt has not begun; a text tells why there is none. */
+async function lockUnbegun(
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly standing: Standing; readonly jobId: number } | 'unknown' | 'ended' | 'too_late'> {
+  const standing = (await lockNotifications(tx, [id])).get(id)
+  if (standing === undefined) return 'unknown'
+  const jobId = 2 * standing.row.seq
+  const [job] = await tx.rows<{ attempts: number }>(SELECT_JOB, [jobId])
+  if (job === undefined) return 'ended'
+  return job.attempts > 0 ? 'too_late' : { standing, jobId }
 }
 
 interface Look {

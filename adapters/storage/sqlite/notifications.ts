@@ -1,4 +1,5 @@
 import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
+import { rescheduled } from '../../../src/domain/reschedule.ts'
 import type {
   CancelAnswer,
   Failure,
@@ -6,18 +7,26 @@ import type {
   NotificationFilter,
   NotificationRepository,
   NotificationState,
+  RescheduleAnswer,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
-import { type EventRow, toNotification, toStates, toTimeline, type WholeRow } from '../rows/notification.ts'
+import {
+  acceptedStatus,
+  type EventRow,
+  toNotification,
+  toStates,
+  toTimeline,
+  type WholeRow,
+} from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { SqliteValue } from './driver.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
-import { notificationJob } from './jobs.ts'
+import { notificationJob, READY, WAITING } from './jobs.ts'
 import { createRetry } from './retry.ts'
 import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
@@ -39,6 +48,11 @@ const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM car
 const SELECT_JOB = `
   SELECT state, due_at, lease_until, attempts - earlier_attempts AS attempts
   FROM carillon_jobs WHERE id = (SELECT 2 * seq FROM carillon_notifications WHERE id = ?)`
+
+const MOVE_JOB =
+  'UPDATE carillon_jobs SET state = ?, due_at = ?, token = NULL, lease_until = NULL WHERE id = ?'
+
+const SET_SEND_AT = 'UPDATE carillon_notifications SET send_at = ? WHERE seq = ?'
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
@@ -67,23 +81,42 @@ export function createNotifications(
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
   const selectJob = connection.statement<JobStateRow>(SELECT_JOB)
+  const moveJob = connection.statement(MOVE_JOB)
+  const setSendAt = connection.statement(SET_SEND_AT)
   const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const setContent = createSetContent(connection)
   const retry = createRetry(connection, parts)
   const waiting = createWaiting(connection)
 
-  function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
+  /** A notification whose first attempt has not begun; a text tells why there is none. */
+  function unbegun(id: string): NotificationRow | 'unknown' | 'ended' | 'too_late' {
     const row = selectState().get(id)
-    if (row === undefined) return { kind: 'unknown' }
-    const job = notificationJob(row.seq)
-    const attempts = selectAttempts().get(job)?.attempts
-    if (attempts === undefined) return { kind: 'ended' }
-    if (attempts > 0) return { kind: 'too_late' }
-    deleteJob().run(job)
+    if (row === undefined) return 'unknown'
+    const attempts = selectAttempts().get(notificationJob(row.seq))?.attempts
+    if (attempts === undefined) return 'ended'
+    return attempts > 0 ? 'too_late' : row
+  }
+
+  function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
+    const row = unbegun(id)
+    if (typeof row === 'string') return { kind: row }
+    deleteJob().run(notificationJob(row.seq))
     setContent(row.seq, content)
     const publisher = deliveries.publisher(connection.now())
     return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', publisher) }
+  }
+
+  function reschedule(id: string, asked: number | null): RescheduleAnswer {
+    const row = unbegun(id)
+    if (typeof row === 'string') return { kind: row }
+    if ((row.status ?? acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
+    const now = connection.now()
+    const { sendAt, dueAt, fact } = rescheduled(asked, row.created_at, now)
+    moveJob().run(dueAt > now ? WAITING : READY, dueAt, notificationJob(row.seq))
+    setSendAt().run(sendAt, row.seq)
+    addFacts(row, [fact], 'engine', deliveries.publisher(now))
+    return { kind: 'rescheduled' }
   }
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
@@ -151,6 +184,9 @@ export function createNotifications(
     },
     async cancel(id, content) {
       return connection.durably(() => cancel(id, content))
+    },
+    async reschedule(id, sendAt) {
+      return connection.durably(() => reschedule(id, sendAt))
     },
     async retry(request) {
       return retry(request)

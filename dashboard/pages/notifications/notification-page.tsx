@@ -16,6 +16,7 @@ import { Content } from './content.tsx'
 import { Events } from './events.tsx'
 import { Facts } from './facts.tsx'
 import { cut, type Notification } from './notification.ts'
+import { RescheduleForm } from './reschedule-form.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
@@ -60,7 +61,7 @@ export function NotificationPage({ params }: { readonly params: Readonly<Record<
 }
 
 function Actions({
-  of: { id, status },
+  of: { id, status, sendAt },
   actions,
   reload,
 }: {
@@ -69,6 +70,7 @@ function Actions({
   readonly reload: () => Promise<void>
 }) {
   const key = useSignal(randomKey())
+  const rescheduling = useSignal(false)
   const post = <Answer,>(verb: string, headers: Record<string, string> = {}): Promise<Answer> =>
     ask(`/v1/notifications/${id}/${verb}`, {
       method: 'POST',
@@ -108,6 +110,26 @@ function Actions({
   const waits = status === 'scheduled' || status === 'queued'
   return (
     <>
+      {status === 'scheduled' && sendAt !== null ? (
+        <Button
+          icon="clock"
+          onClick={() => {
+            rescheduling.value = true
+          }}
+        >
+          {said.reschedule}
+        </Button>
+      ) : null}
+      {rescheduling.value && sendAt !== null ? (
+        <RescheduleForm
+          id={id}
+          sendAt={sendAt}
+          onClose={() => {
+            rescheduling.value = false
+            void reload()
+          }}
+        />
+      ) : null}
       {waits ? (
         <Button icon="close" onClick={cancel}>
           {said.cancel}

@@ -189,6 +189,11 @@ const ROWS = {
     'The notification can no longer be cancelled.',
     'Do nothing: an attempt has begun, or the notification has ended.',
   ],
+  not_reschedulable: [
+    409,
+    'The notification can no longer be rescheduled.',
+    'Reschedule only notifications with the status scheduled; send a new message otherwise.',
+  ],
   content_removed: [
     409,
     'The content was removed: the message is marked sensitive and its delivery has ended, or a preference had turned it off and it was large.',

@@ -7,6 +7,7 @@ import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { preferencesInput } from '../../domain/input/preferences.ts'
 import { lintInput, previewInput, templateDraft } from '../../domain/input/preview.ts'
+import { rescheduleInput } from '../../domain/input/reschedule.ts'
 import { retryInput } from '../../domain/input/retry.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { layoutChange, layoutInput, partialChange, partialInput } from '../../domain/input/shared-text.ts'
@@ -97,6 +98,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookEndpointChange', webhookEndpointChange],
   ['SecretRotationRequest', secretRotation],
   ['RedeliverRequest', redeliverInput],
+  ['RescheduleRequest', rescheduleInput],
   ['SuppressionRequest', suppressionInput],
   ['CategoryRequest', categoryInput],
   ['CategoryChange', categoryChange],

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
+import { type RescheduleInput, rescheduleInput } from '../../domain/input/reschedule.ts'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { SentNotification } from '../../services/accept/records.ts'
 import type { Service } from '../../services/service.ts'
@@ -72,6 +73,15 @@ async function get(context: RequestContext, service: Service): Promise<HandlerRe
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
   return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
+}
+
+async function reschedule(
+  { params, body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `rescheduleInput`.
+  const change = body as unknown as RescheduleInput
+  return { body: await service.notifications.reschedule(organizationId, params.id ?? '', change) }
 }
 
 async function resend(
@@ -193,6 +203,19 @@ export const notificationRoutes: readonly Route[] = routesOf(
       handler: async ({ params, organizationId }, service) => ({
         body: await service.notifications.cancel(organizationId, params.id ?? ''),
       }),
+    },
+    {
+      operation: 'rescheduleNotification',
+      summary: 'Change the time of a scheduled notification, or send it now',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/reschedule'],
+      permission: 'Write',
+      unknown: 'notification_not_found',
+      errors: ['missing_required_field', 'not_reschedulable'],
+      delivers: true,
+      body: rescheduleInput,
+      response: notificationRecord,
+      handler: reschedule,
     },
     {
       operation: 'resendNotification',

@@ -36,6 +36,14 @@ export interface NotificationRepository {
    */
   cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
   /**
+   * Changes `sendAt` of a scheduled notification if no attempt has begun, and the due time of its job, atomically against
+   * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; `rescheduled` of
+   * the domain has what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
+   *
+   * @param sendAt epoch milliseconds. Null, or in the past: now
+   */
+  reschedule(id: string, sendAt: number | null): Promise<RescheduleAnswer>
+  /**
    * Retries dead letters, oldest first: one step, one commit. A dead letter is a notification with the status `failed`
    * and without a job. Each gets the fact `retried`, which opens a new round of its fold, and a job in its channel's
    * lane with the full number of attempts. Attempt numbers continue (`earlierAttempts`).
@@ -136,6 +144,10 @@ export interface TimelineEntry {
   readonly at: number
   /** Null for the accept. */
   readonly fact: Fact | null
+}
+
+export interface RescheduleAnswer {
+  readonly kind: 'rescheduled' | 'not_scheduled' | 'too_late' | 'ended' | 'unknown'
 }
 
 export type CancelAnswer =

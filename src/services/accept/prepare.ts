@@ -35,6 +35,7 @@ import type { Library } from '../shared-texts/library.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { TextReader } from '../texts/text-store.ts'
 import { blank, missing, templateNotFound, textOf } from './content.ts'
+import { assertAhead } from './times.ts'
 
 /** Dependencies for judging a send. */
 export interface Preparation {
@@ -61,9 +62,6 @@ export interface Preparation {
 
 /** What one send stores: a notification for each address. */
 export type Group = readonly [NewNotification, ...NewNotification[]]
-
-/** Latest `sendAt` from now. */
-const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
  * Judges a send by everything except the storage's limits, in this order: channel, recipient, format, parts, template,
@@ -317,7 +315,7 @@ function timesOf(
   now: number,
 ): { readonly sendAt: number | null; readonly expiresAt: number | null } {
   const { sendAt = null, expiresAt = null } = input
-  if (sendAt !== null && sendAt > now + MAX_AHEAD_MS) throw wrong('sendAt', 'at most a year ahead')
+  if (sendAt !== null) assertAhead(sendAt, now)
   if (expiresAt !== null && expiresAt <= Math.max(now, sendAt ?? 0)) {
     throw wrong('expiresAt', sendAt === null ? 'in the future' : 'after "sendAt" and in the future')
   }

@@ -2,14 +2,17 @@ import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { eventId, type NotificationEvent } from '../../domain/event-payload.ts'
 import { EVENT_TYPE_OF } from '../../domain/facts.ts'
+import { rescheduleInput } from '../../domain/input/reschedule.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf, otherAddress } from '../../domain/record-facts.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import { once } from '../../domain/steps.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { assertAhead } from '../accept/times.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/records.ts'
 import { exampleUrls } from '../links/links.ts'
@@ -17,7 +20,7 @@ import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
 import { type RenderedMessage, renderContent, shown } from '../render.ts'
-import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
+import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../scope.ts'
 import type { Texts } from '../templates/authoring.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { deliveryView } from '../webhook-endpoints/delivery-view.ts'
@@ -41,7 +44,7 @@ const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered:
 type Emit = (event: NotificationEvent) => void
 
 /**
- * The use cases for reading, cancelling and retrying notifications.
+ * The use cases for reading, cancelling, rescheduling and retrying notifications.
  *
  * @param wake called when stored work may be due
  */
@@ -51,6 +54,7 @@ export function createNotifications(
   { compiled, code, processor }: Pick<Texts, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
+  clock: Pick<Clock, 'now'>,
   emit: Emit,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
@@ -149,11 +153,47 @@ export function createNotifications(
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
       }
     },
+    async reschedule(organizationId, id, change) {
+      const { sendAt } = parseSubject(rescheduleInput, change)
+      const { expiresAt } = owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        organizationId,
+        'notification_not_found',
+      )
+      assertNewTime(sendAt, expiresAt, clock.now())
+      const { kind } = await storage.notifications.reschedule(id, sendAt)
+      switch (kind) {
+        case 'rescheduled':
+          wake()
+          return get(organizationId, id)
+        case 'unknown':
+          throw new NotifierError('notification_not_found')
+        case 'too_late':
+          throw new NotifierError('not_reschedulable', {
+            message: 'It is too late to reschedule: an attempt to deliver it has begun.',
+          })
+        case 'ended':
+          throw new NotifierError('not_reschedulable', {
+            message: 'It cannot be rescheduled: it has ended.',
+          })
+        case 'not_scheduled':
+          throw new NotifierError('not_reschedulable', {
+            message: 'It cannot be rescheduled: it is due already.',
+          })
+      }
+    },
     async retry(organizationId, id) {
       await retry(organizationId, id)
       return get(organizationId, id)
     },
   }
+}
+
+/** @throws NotifierError `invalid_parameter` */
+function assertNewTime(sendAt: number | null, expiresAt: number | null, now: number): void {
+  if (sendAt !== null) assertAhead(sendAt, now)
+  if (expiresAt !== null && expiresAt <= Math.max(now, sendAt ?? now))
+    throw wrong('sendAt', `before the "expiresAt" of the notification, ${isoOrNull(expiresAt)}`)
 }
 
 /** The delivery log of a notifier. */

@@ -39,6 +39,7 @@ export interface QueueNotifier {
   readonly notifications: {
     get(id: string): Promise<{ readonly status: string }>
     cancel(id: string): Promise<unknown>
+    reschedule(id: string, change: { readonly sendAt: string | null }): Promise<unknown>
   }
   readonly organizations: {
     create(organization: { readonly name: string }): Promise<{ readonly id: string }>

@@ -227,6 +227,34 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     assert.equal((await notifier.notifications.get(cancelled.id)).status, 'cancelled')
   })
 
+  check('what is rescheduled comes at its new time, once', async ({ start }) => {
+    const times = new Map<string, number>()
+    const email = recordingProvider({
+      send({ to }) {
+        times.set(to, performance.now())
+        return { kind: 'accepted', providerMessageId: to }
+      },
+    })
+    const notifier = await start({ email })
+    const began = performance.now()
+    // Late enough for the new times to come first.
+    const [later, earlier, now] = await Promise.all(
+      [2_000, 3_600_000, 3_600_000].map(async (ms, index) => {
+        const sent = await notifier.send(message({ sendAt: inMs(ms), to: `${index}@example.com` }))
+        return sent.id
+      }),
+    )
+    await notifier.notifications.reschedule(later ?? '', { sendAt: inMs(4_000) })
+    await notifier.notifications.reschedule(earlier ?? '', { sendAt: inMs(2_000) })
+    await notifier.notifications.reschedule(now ?? '', { sendAt: null })
+    await until('3 deliveries', () => times.size >= 3)
+    const waited = (index: number): number => (times.get(`${index}@example.com`) ?? 0) - began
+    assert.ok(waited(0) >= 3_900, `later: ${waited(0)} ms`)
+    assert.ok(waited(1) >= 1_900, `earlier: ${waited(1)} ms`)
+    await sleep(500)
+    assertOnce(idsOf(email), [later ?? '', earlier ?? '', now ?? ''])
+  })
+
   check('a provider has no more under way than it may', async ({ start, sendAll }) => {
     const send = slowly(10)
     const email = recordingProvider({ maxConcurrent: 2, send })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { Absent } from '../test-api.ts'
-import { accept, claimOne, deliver, ended, LEASE_MS, note, notes, sent, start } from './fixtures.ts'
+import { accept, claimOne, deliver, ended, LEASE_MS, note, notes, sent, start, timeOf } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 import { find, insertion, itemKind } from './record-fixtures.ts'
 
@@ -74,6 +74,18 @@ const WAYS: Ways = {
     if (answer !== null) assert.equal(answer.kind, 'cancelled')
     assert.equal((await secondDoor.jobs()).length, answer === null ? 1 : 0)
     assert.equal((await storage.notifications.cancel(id)).kind, answer === null ? 'cancelled' : 'ended')
+  },
+
+  async 'a reschedule'({ storage, attempt }) {
+    const now = await timeOf(storage)
+    const [id = ''] = await accept(storage, [note({ sendAt: now + 3_600_000 })])
+    const [asked, dueAt] = [now + 7_200_000, async () => (await storage.notifications.job(id))?.dueAt]
+    const answer = await attempt(() => storage.notifications.reschedule(id, asked))
+    if (answer !== null) assert.equal(answer.kind, 'rescheduled')
+    assert.equal(await dueAt(), answer === null ? now + 3_600_000 : asked)
+    assert.equal((await storage.notifications.timeline(id)).length, answer === null ? 1 : 2)
+    assert.equal((await storage.notifications.reschedule(id, asked)).kind, 'rescheduled')
+    assert.equal(await dueAt(), asked)
   },
 
   async 'a set of records'({ storage, attempt }) {

@@ -15,6 +15,7 @@ import {
   retried,
   sent,
   start,
+  timeOf,
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 
@@ -84,6 +85,27 @@ export function enqueueChecks(check: Check): void {
       await start(storage, [one, other])
       await storage.settle([retried(one, 5_000), ended(other)])
       assert.deepEqual(await told(), [{ jobId: one.jobId, lane: LANE, dueInMs: 5_000 }])
+    },
+  )
+
+  checkEnqueued(
+    'a rescheduled job is announced for its new time; its old ref claims nothing',
+    async ({ storage, advance }) => {
+      const hour = 3_600_000
+      const now = await timeOf(storage)
+      const told = await listen(storage)
+      const [id = ''] = await accept(storage, [note({ sendAt: now + hour })])
+      const [old] = await told()
+      await storage.notifications.reschedule(id, now + 2 * hour)
+      const [ref, ...others] = await told()
+      assert.deepEqual([ref?.jobId, ref?.lane, others], [old?.jobId, LANE, []])
+      assert.ok(ref !== undefined && ref.dueInMs > hour && ref.dueInMs <= 2 * hour, `${ref?.dueInMs}`)
+      const claimed = async () => (await storage.claim({ ids: [ref.jobId], leaseMs: LEASE_MS })).jobs.length
+      await advance(hour + 1_000)
+      assert.equal(await claimed(), 0)
+      await storage.notifications.reschedule(id, null)
+      assert.deepEqual(await told(), [{ jobId: ref.jobId, lane: LANE, dueInMs: 0 }])
+      assert.equal(await claimed(), 1)
     },
   )
 

@@ -106,6 +106,22 @@ function racesOfWork(both: Both): void {
     }
   })
 
+  both('a start here and a reschedule there in a race: exactly one wins', async (instances) => {
+    const { storage, second, advance } = instances
+    for (const _ of TEN) {
+      const sendAt = (await timeOf(storage)) + 1_000
+      const [id = ''] = await accept(storage, [note({ sendAt })])
+      await advance(1_001)
+      const job = await claimOne(storage)
+      const [[started], { kind }] = await Promise.all([
+        start(storage, [job]),
+        second.notifications.reschedule(id, sendAt + 3_600_000),
+      ])
+      assert.equal(kind, started ? 'too_late' : 'rescheduled')
+      if (started) await storage.settle([ended(job)])
+    }
+  })
+
   both('what an instance leaves behind comes to the other', async ({ storage, second, advance }) => {
     const ids = await accept(storage, notes(2))
     const jobs = await claim(second)

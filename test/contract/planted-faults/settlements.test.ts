@@ -1,6 +1,8 @@
+import type { NotificationRepository } from '../../../src/ports/storage/notifications.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createJob, makeDue } from '../../reference-storage/jobs.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
@@ -21,6 +23,15 @@ const reporting =
     wrong: (report: Report, receipts: readonly ReceiptRecord[], state: MemoryState) => ReturnType<Report>,
   ): Fault =>
   (good, state) => ({ ...good, recordReceipts: (receipts) => wrong(good.recordReceipts, receipts, state) })
+
+type Reschedule = NotificationRepository['reschedule']
+
+const rescheduling =
+  (wrong: (reschedule: Reschedule, state: MemoryState) => Reschedule): Fault =>
+  (good, state) => ({
+    ...good,
+    notifications: { ...good.notifications, reschedule: wrong(good.notifications.reschedule, state) },
+  })
 
 eachIsFound({
   'a stale token settles a job': [
@@ -132,6 +143,63 @@ eachIsFound({
           return answer.kind === 'ended' ? { kind: 'cancelled', events: [] } : answer
         },
       },
+    }),
+  ],
+  'a reschedule leaves the job at its old time': [
+    'is due at its new time',
+    rescheduling((reschedule, state) => async (id, sendAt) => {
+      const job = state.notifications.get(id)?.job
+      const dueAt = job?.dueAt ?? 0
+      const answer = await reschedule(id, sendAt)
+      if (job !== undefined) makeDue(state, job, dueAt)
+      return answer
+    }),
+  ],
+  'a reschedule revives what was cancelled': [
+    'revives nothing that was cancelled',
+    rescheduling((reschedule, state) => async (id, sendAt) => {
+      const notification = state.notifications.get(id)
+      if (notification?.facts.status !== 'cancelled') return reschedule(id, sendAt)
+      const { lane, organizationId } = notification
+      const subject = { kind: 'notification', notification } as const
+      const job = { lane, organizationId, high: false, subject, dueAt: sendAt ?? 0 }
+      notification.job = createJob(state, job)
+      return { kind: 'rescheduled' }
+    }),
+  ],
+  'a reschedule leaves the lease of a claim': [
+    'wins over a claim whose attempt has not begun',
+    rescheduling((reschedule, state) => async (id, sendAt) => {
+      const job = state.notifications.get(id)?.job
+      const isLeased = job?.state === 'leased'
+      const answer = await reschedule(id, sendAt)
+      if (isLeased) Object.assign(job, { state: 'leased' })
+      return answer
+    }),
+  ],
+  'a reschedule comes after the start of an attempt': [
+    'changes nothing that has begun',
+    rescheduling((reschedule, state) => (id, sendAt) => {
+      Object.assign(state.notifications.get(id)?.job ?? {}, { attempts: 0 })
+      return reschedule(id, sendAt)
+    }),
+  ],
+  'a reschedule is not announced': [
+    'announced for its new time',
+    rescheduling((reschedule, state) => async (id, sendAt) => {
+      const { enqueue = () => {} } = state
+      state.enqueue = () => {}
+      const answer = await reschedule(id, sendAt)
+      state.enqueue = enqueue
+      return answer
+    }),
+  ],
+  'a reschedule is not in the history': [
+    'a reschedule is in the history',
+    rescheduling((reschedule, state) => async (id, sendAt) => {
+      const answer = await reschedule(id, sendAt)
+      state.notifications.get(id)?.timeline.pop()
+      return answer
     }),
   ],
   'a repeated report is recorded again': [

@@ -19,6 +19,7 @@ import {
   pass,
   type Report,
   report,
+  reschedule,
   retry,
   statusOf,
 } from '../../support/faults/model.ts'
@@ -166,6 +167,16 @@ const cancelOne = (index: number): Command =>
     else await expect(cancelling).rejects.toMatchObject({ code: 'not_cancellable' })
   })
 
+const rescheduleOne = (index: number, inMs: number | null): Command =>
+  about(`reschedule by ${inMs}`, index, async (model, { notifier, clock }, one, id) => {
+    const sendAt = inMs === null ? null : clock.now() + inMs
+    const given = sendAt === null ? null : new Date(sendAt)
+    const rescheduling = notifier.notifications.reschedule(id, { sendAt: given })
+    const code = reschedule(model, one, sendAt)
+    if (code === null) await rescheduling
+    else await expect(rescheduling).rejects.toMatchObject({ code })
+  })
+
 /** A report that came early is kept for a day only: not to be waited for. */
 const noneWaits = (one: ModelNotification): boolean =>
   one.early.every(({ message }) => Number(message) <= one.attempts)
@@ -260,6 +271,7 @@ const shape: fc.Arbitrary<SendShape> = fc.record({
   lifeMs: fc.constantFrom(null, null, 700, 40_000),
 })
 const index = fc.nat({ max: 30 })
+const newTime = fc.constantFrom(null, -60_000, 400, 45_000, 3_600_000)
 const reportShape: fc.Arbitrary<ReportShape> = fc.record({
   index,
   type: fc.constantFrom<Report>('delivered', 'bounced', 'opened', 'clicked', 'deferred', 'complained'),
@@ -276,6 +288,8 @@ const commands = fc.commands(
     shape.map(send),
     fc.tuple(shape, deaths).map(([one, death]) => sendAndDie(one, death)),
     index.map(cancelOne),
+    fc.tuple(index, newTime).map(([one, inMs]) => rescheduleOne(one, inMs)),
+    fc.tuple(index, newTime).map(([one, inMs]) => rescheduleOne(one, inMs)),
     index.map(retryOne),
     fc.constant(retryAll),
     reportShape.map(reportOne),

@@ -1,5 +1,5 @@
 import * as kit from 'carillon/storage-kit'
-import { addFacts, createJob } from './accept.ts'
+import { addFacts, createJob, makeDue } from './accept.ts'
 import { type Job, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
 
 export function createNotifications(state: State): kit.NotificationRepository {
@@ -38,14 +38,24 @@ export function createNotifications(state: State): kit.NotificationRepository {
       return row === undefined ? [] : kit.toTimeline(row, where(state.events, { notification: row }))
     },
     cancel: async (id, content) => {
-      const [row, job] = [state.notifications.get(id), state.jobs.get(id)]
-      if (row === undefined) return { kind: 'unknown' }
-      if (job === undefined) return { kind: 'ended' }
-      if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
+      const found = unbegun(state, id)
+      if (typeof found === 'string') return { kind: found }
+      const { row } = found
       const events = addFacts(state, row, [{ type: 'cancelled' }])
       state.jobs.delete(id)
       if (content !== undefined) Object.assign(row, kit.storedContent(content), { uploads: [] })
       return { kind: 'cancelled', events }
+    },
+    reschedule: async (id, asked) => {
+      const found = unbegun(state, id)
+      if (typeof found === 'string') return { kind: found }
+      const { row, job } = found
+      if ((row.status ?? kit.acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
+      const { sendAt, dueAt, fact } = kit.rescheduled(asked, row.created_at, state.now())
+      addFacts(state, row, [fact])
+      row.send_at = sendAt
+      makeDue(state, job, dueAt)
+      return { kind: 'rescheduled' }
     },
     retry: async (request) => {
       const failed = matching(state, { ...request.filter, status: 'failed' })
@@ -65,6 +75,14 @@ export function createNotifications(state: State): kit.NotificationRepository {
       return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
     },
   }
+}
+
+/** A notification whose first attempt has not begun; a text tells why there is none. */
+function unbegun(state: State, id: string) {
+  const [row, job] = [state.notifications.get(id), state.jobs.get(id)]
+  if (row === undefined) return 'unknown'
+  if (job === undefined) return 'ended'
+  return job.attempts > job.earlierAttempts ? 'too_late' : { row, job }
 }
 
 function stateOf(state: State, job: Job): kit.WaitingRow['kind'] {

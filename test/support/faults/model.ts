@@ -67,7 +67,7 @@ const SHOWN: Readonly<Record<number, (typeof BEST)[number]>> = {
   60: 'clicked',
 }
 const EVENT_OF: Readonly<Record<string, string>> = { bounced: 'failed' }
-const SILENT = new Set(['attempt_failed', 'attempt_ambiguous', 'retried'])
+const SILENT = new Set(['attempt_failed', 'attempt_ambiguous', 'retried', 'rescheduled'])
 
 export function statusOf(one: ModelNotification): string {
   const shown = [...one.messages.values()].map(({ rank, round }) => ({
@@ -197,6 +197,16 @@ export function cancel(one: ModelNotification): boolean {
   if (one.dueAt === null || one.attempts > 0) return false
   end(one, 'cancelled')
   return true
+}
+
+/** Why it keeps its time. Null: it has the new one. */
+export function reschedule(model: Model, one: ModelNotification, sendAt: number | null): string | null {
+  const dueAt = Math.max(sendAt ?? model.now, model.now)
+  if (one.expiresAt !== null && one.expiresAt <= dueAt) return 'invalid_parameter'
+  if (statusOf(one) !== 'scheduled' || one.attempts > 0) return 'not_reschedulable'
+  one.dueAt = dueAt
+  note(one, 'rescheduled')
+  return null
 }
 
 /** True: it was taken up again. */

@@ -14,6 +14,30 @@ export const sending: Case[] = [
   },
   { title: 'get', call: at('first', (id) => `/v1/notifications/${id}`), status: 200 },
   {
+    title: 'reschedule',
+    call: (world) => {
+      const sendAt = new Date(world.clock.now() + 7_200_000).toISOString()
+      const path = (id: string): string => `/v1/notifications/${id}/reschedule`
+      return at('later', path, { method: 'POST', body: { sendAt } })(world)
+    },
+    status: 200,
+  },
+  {
+    title: 'reschedule to nothing',
+    call: at('later', (id) => `/v1/notifications/${id}/reschedule`, { method: 'POST', body: {} }),
+    status: 422,
+    code: 'missing_required_field',
+  },
+  {
+    title: 'reschedule what was sent',
+    call: at('first', (id) => `/v1/notifications/${id}/reschedule`, {
+      method: 'POST',
+      body: { sendAt: null },
+    }),
+    status: 409,
+    code: 'not_reschedulable',
+  },
+  {
     title: 'cancel',
     call: at('later', (id) => `/v1/notifications/${id}/cancel`, { method: 'POST' }),
     status: 200,

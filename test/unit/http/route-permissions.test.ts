@@ -10,6 +10,7 @@ it('every operation needs the level that the route table requires', () => {
     getNotification: 'Read Only',
     listNotificationWebhookDeliveries: 'Read Only',
     cancelNotification: 'Write',
+    rescheduleNotification: 'Write',
     resendNotification: 'Write',
     retryNotification: 'Full Access',
     listDeadLetters: 'Read Only',

@@ -53,6 +53,7 @@ const grouped: Groups = {
     list: [(n, slip) => n.notifications.list(slip)],
     webhookDeliveries: [],
     cancel: [],
+    reschedule: [(n, slip) => n.notifications.reschedule('notif_1', { sendAt: null, ...slip })],
     resend: [(n, slip) => n.notifications.resend('notif_1', slip)],
     retry: [],
   },

@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Form, useForm } from '../../ui/form.tsx'
+import { localInput } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+
+const said = texts.notifications
+
+/** Changes the time of a scheduled notification. */
+export function RescheduleForm({
+  id,
+  sendAt,
+  onClose,
+}: {
+  readonly id: string
+  readonly sendAt: string
+  readonly onClose: () => void
+}) {
+  const time = useSignal(localInput(Date.parse(sendAt)))
+  const form = useForm(async () => {
+    const body = { sendAt: new Date(time.value).toISOString() }
+    await ask(`/v1/notifications/${id}/reschedule`, { method: 'POST', body })
+    tell(said.rescheduled)
+    onClose()
+  })
+  return (
+    <Dialog title={said.rescheduleTitle} onClose={onClose}>
+      <Form state={form} fields={['sendAt']}>
+        <TextField
+          label={said.newTime}
+          hint={said.rescheduleHint}
+          error={form.errorOf('sendAt')}
+          type="datetime-local"
+          value={time.value}
+          onValue={(value) => {
+            time.value = value
+          }}
+        />
+        <DialogActions>
+          <Button onClick={onClose}>{texts.actions.cancel}</Button>
+          <Button kind="primary" type="submit" busy={form.busy} disabled={time.value === ''}>
+            {said.reschedule}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
