@@ -4,6 +4,9 @@ export {
   type PostResult as HttpResult,
   parseRetryAfter,
 } from '../../../src/domain/http-answer.ts'
+export { envelopeAddress } from '../../../src/domain/mail-parts.ts'
+export { type Mailbox, parseMailbox } from '../../../src/domain/mailbox.ts'
+export type { Steps } from '../../../src/domain/steps.ts'
 export { assertWorks } from './check.ts'
 export {
   type Judge,
@@ -21,5 +24,11 @@ export {
   providerHttp,
 } from './http/provider-http.ts'
 export { dedupeKey, isFresh, sameText } from './http/receipt-request.ts'
+export { asciiMailboxText, asciiText, mailboxText, mailboxTexts } from './mail/header-text.ts'
+export { htmlToText } from './mail/html-to-text.ts'
+export { type ApiMail, base64, filesOf, sendMail } from './mail/mail-api.ts'
+export { acceptedMessageIdOf, type MailContent, messageIdOf } from './mail/mail-content.ts'
+export { type MailFrame, type MailOptions, mailFrame, sendersOnly } from './mail/mail-frame.ts'
+export { unsubscribeHeaders } from './mail/parts-fault.ts'
 export { redactor } from './redact.ts'
 export { isUnsent, notBegun } from './unsent.ts'

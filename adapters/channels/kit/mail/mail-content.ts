@@ -13,7 +13,7 @@ import { isListedSender } from '../../../../src/domain/senders.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { EarlierMessage, Message } from '../../../../src/ports/provider.ts'
 import type { MailFrame } from './mail-frame.ts'
-import { partsFault, unsubscribeHref } from './parts-fault.ts'
+import { partsFault, unsubscribeHeaders } from './parts-fault.ts'
 
 /** A composed mail, independent of the provider's format. */
 export interface MailContent {
@@ -154,23 +154,18 @@ function copiesOf(
 
 const NO_COPIES: readonly MailAddress[] = []
 
-function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string, string>> {
-  const href = parts.unsubscribeUrl === undefined ? null : unsubscribeHref(parts.unsubscribeUrl)
-  const byName = new Map<string, readonly [name: string, value: string]>()
-  const all = [
+function headersOf(
+  frame: MailFrame,
+  { headers, unsubscribeUrl }: EmailParts,
+): Readonly<Record<string, string>> {
+  const all = {
     // RFC 3834: stops vacation responders.
-    ['Auto-Submitted', 'auto-generated'] as const,
-    ...Object.entries(frame.headers),
-    ...Object.entries(parts.headers ?? {}),
-    ...(href === null
-      ? []
-      : [
-          ['List-Unsubscribe', `<${href}>`] as const,
-          // RFC 8058: permits a POST without confirmation.
-          ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'] as const,
-        ]),
-  ]
-  for (const [name, value] of all) byName.set(name.toLowerCase(), [name, value])
+    'Auto-Submitted': 'auto-generated',
+    ...frame.headers,
+    ...headers,
+    ...(unsubscribeUrl === undefined ? null : unsubscribeHeaders(unsubscribeUrl)),
+  }
+  const byName = new Map(Object.entries(all).map((header) => [header[0].toLowerCase(), header]))
   return Object.fromEntries(byName.values())
 }
 

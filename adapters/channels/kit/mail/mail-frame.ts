@@ -5,7 +5,7 @@ import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-head
 import { type Mailbox, parseMailbox } from '../../../../src/domain/mailbox.ts'
 import { canonicalSender, isListedSender, MAX_SENDERS, SENDER } from '../../../../src/domain/senders.ts'
 import type { PartsRefusal, Provider } from '../../../../src/ports/provider.ts'
-import { wrongOption } from '../options.ts'
+import { checkOptions, wrongOption } from '../options.ts'
 
 /** Options that all mail providers share. */
 export interface MailOptions {
@@ -30,7 +30,7 @@ export interface MailOptions {
   readonly toText?: ((html: string) => string) | undefined
 }
 
-/** Validated {@link MailOptions}. */
+/** Validated {@link MailOptions}: see {@link mailFrame}. */
 export interface MailFrame {
   readonly from: Mailbox
   /** Allowed senders in canonical form: addresses and domains. */
@@ -75,17 +75,16 @@ export const mailShape: MailShape = {
     .optional(),
 }
 
-/** @throws NotifierError `invalid_configuration` with the option's name */
-export function mailFrame(
-  plugin: string,
-  given: {
-    readonly from: string
-    readonly senders: readonly string[]
-    readonly replyTo?: string | undefined
-    readonly headers: Readonly<Record<string, string>>
-    readonly toText?: ((html: string) => string) | undefined
-  },
-): MailFrame {
+const options = z.object({ ...mailShape })
+
+/**
+ * Validates the options that all mail providers share. Options of other names are left to the provider.
+ *
+ * @param plugin the provider's function, for errors
+ * @throws NotifierError `invalid_configuration` with the option's name
+ */
+export function mailFrame(plugin: string, mail: MailOptions): MailFrame {
+  const given = checkOptions(plugin, options, mail)
   for (const name of Object.keys(given.headers)) {
     const fault = headerNameFault(name)
     if (fault !== null) throw wrongOption(plugin, 'headers', fault)
@@ -101,7 +100,7 @@ export function mailFrame(
   }
 }
 
-/** The member of a mail provider that refuses foreign senders. */
+/** The member of a mail provider that refuses senders which its options do not allow. */
 export function sendersOnly({ senders }: MailFrame): Required<Pick<Provider<EmailKind>, 'refuses'>> {
   return {
     refuses: ({ from }) =>

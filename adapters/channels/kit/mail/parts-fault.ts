@@ -21,7 +21,7 @@ export function partsFault(parts: EmailParts): string | null {
     const fault = headerFault(name, value)
     if (fault !== null) return `A header cannot be sent: ${fault}.`
   }
-  if (unsubscribeUrl !== undefined && unsubscribeHref(unsubscribeUrl) === null) {
+  if (unsubscribeUrl !== undefined && unsubscribeHeaders(unsubscribeUrl) === null) {
     return 'The unsubscribe address is not an https URL.'
   }
   return addressesFault(parts) ?? firstFault(attachments, fileFault) ?? invitationFault(calendar)
@@ -68,8 +68,21 @@ function firstFault<Item>(all: readonly Item[], faultOf: (item: Item) => string 
   return null
 }
 
+/**
+ * The headers of a one-click unsubscription (RFC 8058): `List-Unsubscribe` and `List-Unsubscribe-Post`.
+ *
+ * @param url `email.unsubscribeUrl` of a message
+ * @returns null: not an https URL of at most 900 characters
+ */
+export function unsubscribeHeaders(url: string): Readonly<Record<string, string>> | null {
+  const href = unsubscribeHref(url)
+  if (href === null) return null
+  // The second one permits a POST without confirmation.
+  return { 'List-Unsubscribe': `<${href}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+}
+
 /** The URL parser escapes every character that could end the header's `<…>`. */
-export function unsubscribeHref(text: string): string | null {
+function unsubscribeHref(text: string): string | null {
   if (!URL.canParse(text)) return null
   const { protocol, href } = new URL(text)
   return protocol === 'https:' && /^[!-;=?-~]{1,900}$/.test(href) ? href : null
