@@ -185,6 +185,7 @@ export type {
   ApiKeyRecord,
   CreatedApiKey,
   CreatedOperatorKey,
+  KeyRotation,
   OperatorKeyRecord,
 } from './services/api-keys/records.ts'
 export type { AttachmentOptions } from './services/attachments/options.ts'

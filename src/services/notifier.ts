@@ -8,7 +8,7 @@ import type { AnyChannel, ChannelParts } from '../domain/input/send.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { MessageReceivedEvent } from '../domain/received-message.ts'
-import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './api-keys/records.ts'
+import type { ApiKeyRecord, CreatedOperatorKey, KeyRotation, OperatorKeyRecord } from './api-keys/records.ts'
 import type { Engine } from './engine.ts'
 import type { HealthReport } from './health.ts'
 import type { List, ListQuery } from './list.ts'
@@ -106,6 +106,12 @@ export interface MultiTenantNotifier<
     create(key: ApiKeyInput): Promise<CreatedOperatorKey>
     /** Newest first. */
     list(query?: ListQuery): Promise<List<OperatorKeyRecord>>
+    /**
+     * Makes a key with the name, rights and expiry of an old one, as `apiKeys.rotate` does.
+     *
+     * @throws NotifierError `not_found`, `invalid_parameter` (also if the key has expired)
+     */
+    rotate(id: string, options?: KeyRotation): Promise<CreatedOperatorKey>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found` */
     delete(id: string): Promise<void>
     /**

@@ -13,7 +13,7 @@ import type { TemplateChangeInput, TemplateInput } from '../domain/input/templat
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
-import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
+import type { ApiKeyRecord, CreatedApiKey, KeyRotation } from './api-keys/records.ts'
 import type { Attachments } from './attachments/tenant.ts'
 import type { CategoryRecord } from './categories/records.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
@@ -268,6 +268,14 @@ export interface Tenant<
     /** @throws NotifierError `not_found`, `organization_mismatch` */
     get(id: string): Promise<ApiKeyRecord>
     list(query?: ListQuery): Promise<List<ApiKeyRecord>>
+    /**
+     * Makes a key with the name, rights and expiry of an old one. The result holds the secret, which is never shown again.
+     * The old key works on for `overlapMs`, or until its expiry if that is sooner.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter` (also if the key has expired),
+     *   `key_limit_reached`
+     */
+    rotate(id: string, options?: KeyRotation): Promise<CreatedApiKey>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string): Promise<void>
   }

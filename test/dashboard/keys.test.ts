@@ -37,24 +37,25 @@ describeDashboard('the page of API keys', {}, (suite) => {
   it('guides through a rotation: a new key with the same rights, then the end of the old one', async () => {
     const { page, host } = suite
     const { apiKeys } = host.notifier
-    await apiKeys.create({ name: 'Billing', permission: 'Read Only', allowedIps: ['203.0.113.0/24'] })
+    const expiresAt = new Date(Date.now() + 30 * 86_400_000).toISOString()
+    const rights = { permission: 'Read Only', allowedIps: ['203.0.113.0/24'], expiresAt } as const
+    const old = await apiKeys.create({ name: 'Billing', ...rights })
     await signIn(page, host, await host.key(), '/keys')
     await page.getByRole('button', { name: 'Rotate: Billing' }).click()
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Create the new key' }).click()
-    const secret = await page.getByRole('textbox', { name: /Billing \(rotated/ }).inputValue()
-    expect(await apiKeys.verify(secret)).toMatchObject({
-      permission: 'Read Only',
-      allowedIps: ['203.0.113.0/24'],
-    })
+    const secret = await page.getByRole('textbox', { name: 'Billing' }).inputValue()
+    expect(await apiKeys.verify(secret)).toMatchObject({ name: 'Billing', ...rights })
     await page.getByRole('button', { name: 'Done' }).click()
     await page.getByText('“Billing” is being rotated').waitFor()
+    await page.getByText('The old key stops').waitFor()
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Delete the old key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('The key was deleted.').waitFor()
     await page.getByText('“Billing” is being rotated').waitFor({ state: 'detached' })
-    const names = (await apiKeys.list()).items.map(({ name }) => name)
-    expect(names).not.toContain('Billing')
+    const { items } = await apiKeys.list()
+    expect(items.map(({ id }) => id)).not.toContain(old.id)
+    expect(items.filter(({ name }) => name === 'Billing')).toMatchObject([rights])
   })
 })

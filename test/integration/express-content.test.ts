@@ -111,6 +111,16 @@ describe('the grant of a key', () => {
     expect([created.status, created.json?.grants]).toEqual([201, ['content']])
     const { items } = await host.notifier.apiKeys.list()
     expect(items.map(({ name, grants }) => [name, grants])).toContainEqual(['support', ['content']])
+    const rotate = async (permission: Permission, grants: readonly Grant[]) =>
+      call(host.port, {
+        method: 'POST',
+        path: `/v1/api-keys/${created.json?.id}/rotate`,
+        headers: await keyWith(permission, grants),
+      })
+    expect(codeOf(await rotate('Full Access', []))).toBe('insufficient_permissions')
+    const rotated = await rotate('Full Access', ['content'])
+    expect([rotated.status, rotated.json?.grants]).toEqual([201, ['content']])
+    expect(rotated.json?.secret).not.toBe(created.json?.secret)
   })
 
   it('must be one that there is', async () => {

@@ -54,6 +54,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   lintTemplateDraft: () => ({ channel: 'email', body: 'Hi' }),
   previewTemplateDraft: () => ({ channel: 'email', body: 'Hi' }),
   createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
+  rotateApiKey: () => ({}),
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
   redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),

@@ -9,6 +9,8 @@ export interface Key {
   readonly allowedIps: readonly string[]
   readonly createdAt: string
   readonly lastUsedAt?: string | null
+  /** Id of the key that a rotation made in its place. */
+  readonly replacedBy?: string | null
 }
 
 export interface CreatedKey extends Key {

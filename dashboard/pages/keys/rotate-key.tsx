@@ -6,18 +6,14 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
 import { SecretDialog } from '../../ui/secret.tsx'
 import type { CreatedKey, Key } from './key.ts'
-import { nextName } from './rotation.ts'
 
 const said = texts.keys
 
-/** Begins a rotation: explains its steps, creates the new key with the rights of the old one, and shows its secret. */
+/** Begins a rotation: explains its steps, makes the new key, and shows its secret. */
 export function RotateKey({ of: old, onDone }: { readonly of: Key; readonly onDone: () => void }) {
   const created = useSignal<CreatedKey | null>(null)
   const form = useForm(async () => {
-    const { permission, grants, allowedIps } = old
-    const body = { name: nextName(old.name), permission, grants, allowedIps }
-    const asked = { method: 'POST', body } as const
-    created.value = await ask<CreatedKey>('/v1/api-keys', asked)
+    created.value = await ask<CreatedKey>(`/v1/api-keys/${old.id}/rotate`, { method: 'POST', body: {} })
   })
   const key = created.value
   if (key !== null) {

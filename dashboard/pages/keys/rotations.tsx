@@ -2,7 +2,6 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Key } from './key.ts'
-import { type Rotation, rotationsOf } from './rotation.ts'
 
 const said = texts.keys
 
@@ -17,43 +16,36 @@ export function Rotations({
 }) {
   return (
     <>
-      {rotationsOf(keys).map((rotation) => (
-        <section class="note" key={rotation.next.id} aria-label={said.rotating(rotation.old.name)}>
-          <div>
-            <p>
-              <strong>{said.rotating(rotation.old.name)}</strong>
-            </p>
-            <Advice of={rotation} />
-          </div>
-          {onDelete === undefined ? null : (
-            <Button icon="trash" onClick={() => onDelete(rotation.old)}>
-              {said.rotateDelete}
-            </Button>
-          )}
-        </section>
-      ))}
+      {keys.map((old) => {
+        const next = keys.find(({ id }) => id === old.replacedBy)
+        return next === undefined ? null : (
+          <section class="note" key={old.id} aria-label={said.rotating(old.name)}>
+            <div>
+              <p>
+                <strong>{said.rotating(old.name)}</strong>
+              </p>
+              <Advice old={old} next={next} />
+            </div>
+            {onDelete === undefined ? null : (
+              <Button icon="trash" onClick={() => onDelete(old)}>
+                {said.rotateDelete}
+              </Button>
+            )}
+          </section>
+        )
+      })}
     </>
   )
 }
 
-function Advice({ of: { old, next, readyAt, stillUsed } }: { readonly of: Rotation }) {
-  if (stillUsed) {
-    return (
-      <p>
-        {said.rotateUsed} <Time at={old.lastUsedAt} />.
-      </p>
-    )
-  }
-  if (Date.now() < readyAt) {
-    return (
-      <p>
-        {said.rotateWait} <Time at={new Date(readyAt).toISOString()} />.
-      </p>
-    )
-  }
+function Advice({ old, next }: { readonly old: Key; readonly next: Key }) {
+  const ends = old.expiresAt ?? ''
+  const stopped = Date.parse(ends) <= Date.now()
+  const used = (old.lastUsedAt ?? '') > next.createdAt
   return (
     <p>
-      {said.rotateReady} <Time at={next.createdAt} style="short" />.
+      {stopped ? said.rotateStopped : said.rotateStops} <Time at={ends} />.{' '}
+      {used ? said.rotateUsed : said.rotateUnused} <Time at={used ? old.lastUsedAt : next.createdAt} />.
     </p>
   )
 }

@@ -26,6 +26,7 @@ const key = {
   allowedIps: [],
   createdAt,
   lastUsedAt: null,
+  replacedBy: null,
 }
 
 /** Examples by operation. A test validates each against its schema. */

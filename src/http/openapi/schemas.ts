@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { apiKeyInput, keyRotation } from '../../domain/input/api-key.ts'
 import { cataloguePut } from '../../domain/input/catalogue.ts'
 import { categoryChange, categoryInput } from '../../domain/input/category.ts'
 import { draftChange, publishOptions } from '../../domain/input/draft.ts'
@@ -94,6 +94,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['PartialChange', partialChange],
   ['CatalogueRequest', cataloguePut],
   ['ApiKeyRequest', apiKeyInput],
+  ['ApiKeyRotationRequest', keyRotation],
   ['WebhookEndpointRequest', webhookEndpointInput],
   ['WebhookEndpointChange', webhookEndpointChange],
   ['SecretRotationRequest', secretRotation],

@@ -1,5 +1,5 @@
 import { GRANTS } from '../../domain/api-key.ts'
-import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
+import { type ApiKeyInput, apiKeyInput, keyRotation } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import type { Service } from '../../services/service.ts'
 import { assertGranted } from '../grants.ts'
@@ -19,6 +19,15 @@ async function create(
   )
   // Untyped: the notifier parses it with `apiKeyInput`.
   return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
+}
+
+async function rotate(
+  { params: { id = '' }, body, organizationId, grants }: RequestContext,
+  { apiKeys }: Service,
+): Promise<HandlerResult> {
+  const old = await apiKeys.get(organizationId, id)
+  assertGranted(old.grants, grants)
+  return { body: await apiKeys.rotate(organizationId, id, parseInput(keyRotation, body)) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -65,6 +74,21 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belong
     handler: async ({ params, organizationId }, service) => ({
       body: await service.apiKeys.get(organizationId, params.id ?? ''),
     }),
+  },
+  {
+    operation: 'rotateApiKey',
+    summary:
+      'Make a key with the rights and expiry of this one, which works on for a day; only this response contains the secret',
+    method: 'POST',
+    paths: one.map((path) => `${path}/rotate`),
+    permission: 'Full Access',
+    status: 201,
+    unknown: 'not_found',
+    errors: ['key_limit_reached'],
+    body: keyRotation,
+    bodyOptional: true,
+    response: createdApiKey,
+    handler: rotate,
   },
   {
     operation: 'deleteApiKey',

@@ -17,6 +17,10 @@ const fields = {
   allowedIps: z.array(z.string()).describe('Empty: any address.'),
   createdAt: timestamp,
   lastUsedAt: timestamp.nullable().describe('Time of the last use, accurate to a few minutes; null: never.'),
+  replacedBy: z
+    .string()
+    .nullable()
+    .describe('Id of the key that a rotation made in its place; null: it is not being rotated.'),
 }
 
 /** An API key: everything but the secret. */

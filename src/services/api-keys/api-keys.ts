@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto'
+import * as z from 'zod'
 import { coalesce } from '../../coalesce/coalesce.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
+import { type ApiKeyInput, apiKeyInput, keyRotation } from '../../domain/input/api-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { StoredRecord } from '../../ports/storage/records.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { allOf, type RecordStore, type RecordStores } from '../records/record-stores.ts'
-import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
+import { allOf, type NewRecord, type RecordStore, type RecordStores } from '../records/record-stores.ts'
+import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../scope.ts'
 import type { SessionParts } from '../sessions/sessions.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
@@ -21,13 +22,14 @@ import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } f
 /** Most API keys of an organization. */
 const MOST_KEYS = 1_000
 
+const rotation = z.strictObject({ overlapMs: keyRotation.shape.overlapMs })
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
 
 type StoredKey = StoredRecord<ApiKeyValue>
 
 /** A key without its secret and what shows it. */
-interface Given extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt'> {
+interface Given extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt' | 'replacedBy'> {
   readonly organizationId: string | null
 }
 
@@ -55,24 +57,58 @@ export function createApiKeys(
     return { ...given, allowedIps: canonicalNetworks(allowedIps) }
   }
 
-  async function issue({ organizationId, ...given }: Given): Promise<CreatedOperatorKey> {
+  function newKey({ organizationId, ...given }: Given): {
+    readonly key: NewRecord<ApiKeyValue>
+    readonly secret: string
+  } {
     const secret = newApiKey(organizationId === null ? 'operator' : 'organization')
     const shown = { prefix: beginningOf(secret), last4: secret.slice(-4) }
     const value = { ...given, ...shown, lastUsedAt: null, hash: hashOf(secret) }
-    const stored = await store.insert({ id: ids.random('key'), organizationId, value })
+    return { key: { id: ids.random('key'), organizationId, value }, secret }
+  }
+
+  async function issue(given: Given): Promise<CreatedOperatorKey> {
+    const { key, secret } = newKey(given)
+    const stored = await store.insert(key)
     if (stored === 'taken') throw new NotifierError('already_exists')
-    if (organizationId !== null) await assertRoom(organizationId, stored)
+    if (given.organizationId !== null) await assertRoom(given.organizationId, stored)
     return { ...view(stored), secret }
   }
 
   /** After the insert, because concurrent creations would all find room: the newest above the limit are removed again. */
   async function assertRoom(organizationId: string, { id }: StoredKey): Promise<void> {
-    const { items: beyond } = await store.list({ organizationId }, { limit: 1, offset: MOST_KEYS })
-    if (beyond.length === 0) return
+    if (!(await beyond(organizationId, MOST_KEYS))) return
     const all = await allOf(store, organizationId)
     if (all.length - 1 - all.findIndex((key) => key.id === id) < MOST_KEYS) return
     await store.remove(id)
-    throw new NotifierError('key_limit_reached', { details: { limit: MOST_KEYS } })
+    throw limitReached()
+  }
+
+  /** Whether an organization has more than `count` keys. */
+  async function beyond(organizationId: string, count: number): Promise<boolean> {
+    return (await store.list({ organizationId }, { limit: 1, offset: count })).items.length > 0
+  }
+
+  /** Makes a key with the rights and the expiry of an old one, which works on for a while. */
+  async function rotate(old: StoredKey, overlapMs: number): Promise<CreatedOperatorKey> {
+    if (isExpired(old)) throw wrong('id', 'that of a key that has not expired: create a new one')
+    const { organizationId, value } = old
+    const { name, permission, grants, expiresAt, allowedIps } = value
+    if (organizationId !== null && (await beyond(organizationId, MOST_KEYS - 1))) throw limitReached()
+    const { key, secret } = newKey({ organizationId, name, permission, grants, expiresAt, allowedIps })
+    const changed = await store.change(
+      old.id,
+      ({ value: now, readAt }) => ({
+        ...now,
+        replacedBy: key.id,
+        expiresAt: Math.min(now.expiresAt ?? Number.POSITIVE_INFINITY, readAt + overlapMs),
+      }),
+      () => [{ kind: apiKeyKind, do: 'insert', ...key }],
+    )
+    const stored = typeof changed === 'string' ? null : await find(key.id)
+    // Deleted meanwhile.
+    if (stored === null) throw unknownKey()
+    return { ...view(stored), secret }
   }
 
   async function remove(id: string): Promise<void> {
@@ -87,6 +123,12 @@ export function createApiKeys(
     const owner = key?.organizationId ?? null
     owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
     return key as StoredKey
+  }
+
+  async function findOperator(id: string): Promise<StoredKey> {
+    const key = await find(id)
+    if (key?.organizationId !== null) throw unknownKey()
+    return key
   }
 
   async function verify(secret: string): Promise<KeyRecord> {
@@ -123,6 +165,10 @@ export function createApiKeys(
       async get(organizationId, id) {
         return tenantView(await findOwn(organizationId, id), organizationId)
       },
+      async rotate(organizationId, id, options) {
+        const { overlapMs } = parseOptions(rotation, options)
+        return { ...(await rotate(await findOwn(organizationId, id), overlapMs)), organizationId }
+      },
       async delete(organizationId, id) {
         await findOwn(organizationId, id)
         await remove(id)
@@ -142,9 +188,12 @@ export function createApiKeys(
         const found = await store.list({ organizationId: null }, page)
         return listOf('operator-keys', found, page, view)
       },
+      async rotate(id, options) {
+        const { overlapMs } = parseOptions(rotation, options)
+        return rotate(await findOperator(id), overlapMs)
+      },
       async delete(id) {
-        const key = await find(id)
-        if (key?.organizationId !== null) throw unknownKey()
+        await findOperator(id)
         await remove(id)
       },
       async verify(secret) {
@@ -187,7 +236,7 @@ function tenantView(key: StoredKey, organizationId: string): ApiKeyRecord {
 }
 
 function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {
-  const { name, permission, grants, prefix, last4, expiresAt, allowedIps, lastUsedAt } = value
+  const { name, permission, grants, prefix, last4, expiresAt, allowedIps, lastUsedAt, replacedBy } = value
   return {
     id,
     name,
@@ -198,7 +247,12 @@ function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {
     allowedIps,
     createdAt: new Date(createdAt).toISOString(),
     lastUsedAt: isoOrNull(lastUsedAt),
+    replacedBy: replacedBy ?? null,
   }
+}
+
+function limitReached(): NotifierError {
+  return new NotifierError('key_limit_reached', { details: { limit: MOST_KEYS } })
 }
 
 function unknownKey(): NotifierError {

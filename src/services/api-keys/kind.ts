@@ -19,6 +19,8 @@ export interface ApiKeyValue {
   readonly allowedIps: readonly string[]
   /** Last use, accurate to a few minutes, in epoch milliseconds. Null: never. */
   readonly lastUsedAt: number | null
+  /** Id of the key that replaces it. Absent: it is not being rotated. */
+  readonly replacedBy?: string
 }
 
 /** Found by the hash. Never cached: a deleted key stops working at once, on every machine. */

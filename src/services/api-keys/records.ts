@@ -15,6 +15,8 @@ export interface OperatorKeyRecord {
   readonly createdAt: string
   /** Last use, accurate to a few minutes. Null: never. */
   readonly lastUsedAt: string | null
+  /** Id of the key that a rotation made in its place. Null: it is not being rotated. */
+  readonly replacedBy: string | null
 }
 
 export interface ApiKeyRecord extends OperatorKeyRecord {
@@ -29,6 +31,12 @@ export interface CreatedOperatorKey extends OperatorKeyRecord {
 export interface CreatedApiKey extends ApiKeyRecord {
   /** The key itself: shown once, stored only as a hash. */
   readonly secret: string
+}
+
+/** How to rotate a key. */
+export interface KeyRotation {
+  /** How long the old key works on, in milliseconds, at most 30 days; 0: it stops at once. Default: a day. */
+  readonly overlapMs?: number | undefined
 }
 
 /** A key of either kind. */

@@ -62,6 +62,7 @@ it('every operation needs the level that the route table requires', () => {
     getIdentity: 'Read Only',
     getAccountLimits: 'Read Only',
     createApiKey: 'Full Access',
+    rotateApiKey: 'Full Access',
     listApiKeys: 'Read Only',
     getApiKey: 'Read Only',
     deleteApiKey: 'Full Access',

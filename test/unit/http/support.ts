@@ -54,6 +54,7 @@ export const KEY: ApiKeyRecord = {
   grants: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   lastUsedAt: null,
+  replacedBy: null,
 }
 
 export const LIMIT: RateLimitState = { resource: 'requests', limit: 10, remaining: 9, resetAt: 1_800_000_000 }

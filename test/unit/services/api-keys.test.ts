@@ -101,9 +101,70 @@ describe('API keys', () => {
     expect(refused).toMatchObject([error, error, error, error, error])
     const [kept] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
     await notifier.organization('org_a').apiKeys.delete(kept?.id ?? '')
-    await create()
+    const last = await create()
     await expect(create()).rejects.toMatchObject(error)
+    await expect(notifier.organization('org_a').apiKeys.rotate(last.id)).rejects.toMatchObject(error)
     await create(notifier.organization('org_default'))
+    await notifier.stop()
+  })
+
+  const DAY = 86_400_000
+
+  it.each(['apiKeys', 'operatorKeys'] as const)(
+    'rotate: %s keep rights and expiry, and the old one works for a day',
+    async (kind) => {
+      const { clock, notifier } = await start()
+      const keys = notifier[kind]
+      const given = {
+        name: 'Billing',
+        permission: 'Read Only',
+        grants: ['content'],
+        allowedIps: ['203.0.113.0/24'],
+        expiresAt: new Date(clock.now() + 90 * DAY).toISOString(),
+      } as const
+      const old = await keys.create(given)
+      // The first replacement fails: both keys are written, or neither.
+      await expect(keys.rotate(old.id)).rejects.toMatchObject({ code: 'service_unavailable' })
+      expect((await keys.list()).items).toMatchObject([{ id: old.id, replacedBy: null }])
+      const { secret, ...next } = await keys.rotate(old.id)
+      expect(next).toMatchObject(given)
+      expect(next).toMatchObject({ replacedBy: null, lastUsedAt: null })
+      expect(next.id).not.toBe(old.id)
+      const { items } = await keys.list()
+      expect(items.find(({ id }) => id === old.id)).toMatchObject({
+        replacedBy: next.id,
+        expiresAt: new Date(clock.now() + DAY).toISOString(),
+      })
+      await clock.advance(DAY - 1)
+      for (const one of [old.secret, secret])
+        expect(await keys.verify(one)).toMatchObject({ name: 'Billing' })
+      await clock.advance(1)
+      await expect(keys.verify(old.secret)).rejects.toMatchObject({ code: 'expired_api_key' })
+      expect(await keys.verify(secret)).toMatchObject(given)
+      await expect(keys.rotate(old.id)).rejects.toMatchObject({
+        code: 'invalid_parameter',
+        message: '"id" must be that of a key that has not expired: create a new one.',
+      })
+      await expect(keys.rotate('key_unknown')).rejects.toMatchObject({ code: 'not_found' })
+      await notifier.stop()
+    },
+  )
+
+  it('work on after a rotation as long as asked for, and never beyond their own expiry', async () => {
+    const { clock, notifier } = await start()
+    const { apiKeys } = notifier
+    const endless = await apiKeys.create({ name: 'x', permission: 'Write' })
+    await expect(apiKeys.rotate(endless.id)).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect((await apiKeys.rotate(endless.id, { overlapMs: 0 })).expiresAt).toBeNull()
+    await expect(apiKeys.verify(endless.secret)).rejects.toMatchObject({ code: 'expired_api_key' })
+    const expiresAt = new Date(clock.now() + 3_600_000).toISOString()
+    const short = await apiKeys.create({ name: 'y', permission: 'Write', expiresAt })
+    await apiKeys.rotate(short.id)
+    expect((await apiKeys.get(short.id)).expiresAt).toBe(expiresAt)
+    for (const overlapMs of [-1, 1.5, 31 * DAY])
+      await expect(apiKeys.rotate(short.id, { overlapMs })).rejects.toMatchObject({
+        code: 'invalid_parameter',
+      })
     await notifier.stop()
   })
 
