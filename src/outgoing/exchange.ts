@@ -140,7 +140,6 @@ function exchangeBy(
         settle('broken', '')
       })
       .on('error', onError)
-      .on('close', () => settle('broken', ''))
   })
   leave = what.connections.connect(what.url, {
     connected(given) {
@@ -163,20 +162,18 @@ function exchangeBy(
 }
 
 function optionsOf({ method, url, headers, body }: Exchange, agent: Agent): RequestOptions {
-  const list = ['host', url.host]
-  let named = false
-  let asked = false
-  for (const [name, value] of Object.entries(headers)) {
-    const known = name.toLowerCase()
-    if (RESERVED.has(known)) continue
-    if (known === 'user-agent') named = true
-    if (known === 'accept-encoding') asked = true
-    list.push(name, value)
+  // An object: tracers that wrap node:http add headers of their own to it, and break a list. A name in other letters
+  // replaces an earlier one.
+  const all: Record<string, string> = {
+    host: url.host,
+    'user-agent': 'Carillon',
+    'accept-encoding': 'identity',
   }
-  if (!named) list.push('user-agent', 'Carillon')
-  if (!asked) list.push('accept-encoding', 'identity')
-  if (method !== 'GET') list.push('content-length', String(Buffer.byteLength(body)))
-  return { agent, protocol: url.protocol, method, path: url.pathname + url.search, headers: list }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!RESERVED.has(name.toLowerCase())) all[name] = value
+  }
+  if (method !== 'GET') all['content-length'] = String(Buffer.byteLength(body))
+  return { agent, protocol: url.protocol, method, path: url.pathname + url.search, headers: all }
 }
 
 /** The part of an answer received so far. */

@@ -11,7 +11,7 @@ export class ProxyError extends Error {
 export async function tunnel(socket: Socket, proxy: URL, { host, port }: Place): Promise<void> {
   const { request } = await import('node:http')
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const headers = ['host', authority, ...authorizationOf(proxy)]
+  const headers = { host: authority, ...authorizationOf(proxy) }
   return new Promise((resolve, reject) => {
     request({ method: 'CONNECT', path: authority, headers, createConnection: () => socket })
       .on('connect', ({ statusCode = 0 }, _, head: Buffer) => {
@@ -24,10 +24,10 @@ export async function tunnel(socket: Socket, proxy: URL, { host, port }: Place):
   })
 }
 
-function authorizationOf({ username, password }: URL): readonly string[] {
-  if (username === '' && password === '') return []
+function authorizationOf({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {}
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return ['proxy-authorization', `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`]
+  return { 'proxy-authorization': `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}` }
 }
 
 function explain(status: number, authority: string): string {

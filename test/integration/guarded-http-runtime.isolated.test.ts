@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { closedAfterTest, outgoing, request } from '../support/outgoing.ts'
 import { httpReceiver } from '../support/receivers.ts'
 
-/* Runtimes whose node:http is not that of Node.js. */
+/* Runtimes and tracers that replace node:http. */
 
 const { request: own } = http
 let runtime = own
@@ -46,4 +46,21 @@ it('that lacks a function lets no exchange reject', async () => {
     message: 'The request cannot be made (TypeError).',
   })
   expect(receiver.connections).toBe(0)
+})
+
+it('that a tracer has wrapped sends the headers of both', async () => {
+  runtime = (({ headers, ...options }: RequestOptions) =>
+    own({ ...options, headers: Object.assign({}, headers, { traceparent: '00-1-2-01' }) })) as never
+  const receiver = await closedAfterTest(httpReceiver((response) => response.end()))
+  expect(
+    await outgoing().post(
+      request(`http://127.0.0.1:${receiver.port}/`, { headers: { 'User-Agent': 'acme' } }),
+    ),
+  ).toMatchObject({ status: 200 })
+  expect(receiver.requests[0]?.headers).toMatchObject({
+    host: `127.0.0.1:${receiver.port}`,
+    'user-agent': 'acme',
+    'content-length': '24',
+    traceparent: '00-1-2-01',
+  })
 })
