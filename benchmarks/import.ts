@@ -4,18 +4,33 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeMachine, median } from './lib/measure.ts'
 
-/** Time to import Carillon, and its size on disk with dependencies. */
+/** Time and memory to import Carillon, beside zod, the largest dependency; and its size on disk with dependencies. */
 
 const ROUNDS = 9
 const root = join(import.meta.dirname, '..')
 
-function milliseconds(code: string): number {
-  const times = Array.from({ length: ROUNDS + 1 }, () => {
+interface Cost {
+  readonly milliseconds: number
+  readonly cpuMilliseconds: number
+  readonly megabytes: number
+}
+
+/** Medians of whole processes. */
+function costOf(code: string): Cost {
+  const tell = `
+    const { user, system } = process.cpuUsage()
+    console.log(JSON.stringify({ cpu: user + system, memory: process.memoryUsage.rss() }))`
+  const runs = Array.from({ length: ROUNDS + 1 }, () => {
     const began = performance.now()
-    execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: root })
-    return performance.now() - began
-  })
-  return median(times.slice(1))
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', code + tell], { cwd: root })
+    const { cpu, memory } = JSON.parse(printed.toString()) as { cpu: number; memory: number }
+    return { milliseconds: performance.now() - began, cpu, memory }
+  }).slice(1)
+  return {
+    milliseconds: median(runs.map(({ milliseconds }) => milliseconds)),
+    cpuMilliseconds: median(runs.map(({ cpu }) => cpu / 1e3)),
+    megabytes: median(runs.map(({ memory }) => memory / 1e6)),
+  }
 }
 
 function sizeOf(path: string): number {
@@ -46,14 +61,20 @@ function installedSize(): { readonly bytes: number; readonly packages: number } 
   }
 }
 
-const bare = milliseconds('')
-const subpaths = ['carillon', 'carillon/sqlite', 'carillon/smtp', 'carillon/express']
+const bare = costOf('')
+const names = ['zod', 'carillon', 'carillon/sqlite', 'carillon/smtp', 'carillon/express']
 const { bytes, packages } = installedSize()
 console.log(describeMachine())
+console.log('Beyond an empty process:')
 console.table(
-  subpaths.map((name) => ({
-    import: name,
-    'ms beyond an empty process': (milliseconds(`await import('${name}')`) - bare).toFixed(1),
-  })),
+  names.map((name) => {
+    const { milliseconds, cpuMilliseconds, megabytes } = costOf(`await import('${name}')`)
+    return {
+      import: name,
+      ms: (milliseconds - bare.milliseconds).toFixed(0),
+      'ms of processor time': (cpuMilliseconds - bare.cpuMilliseconds).toFixed(0),
+      'MB resident': (megabytes - bare.megabytes).toFixed(1),
+    }
+  }),
 )
 console.log(`Installed without peers: ${(bytes / 1024 / 1024).toFixed(1)} MiB in ${packages} packages`)

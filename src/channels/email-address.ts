@@ -1,4 +1,4 @@
-import validator from 'validator'
+import isEmailModule from 'validator/lib/isEmail.js'
 import { envelopeAddress } from '../domain/mail-parts.ts'
 
 // Most mail servers refuse quoted local parts. UTF-8 local parts need SMTPUTF8, which most APIs lack.
@@ -20,7 +20,7 @@ export function isPlainEmail(to: string): boolean {
 /** True: one address without a display name. */
 export function isEmail(to: string): boolean {
   if (isPlainEmail(to)) return true
-  return !to.includes('"') && validator.isEmail(to, EMAIL) && envelopeAddress(to) !== null
+  return !to.includes('"') && isEmailModule.default(to, EMAIL) && envelopeAddress(to) !== null
 }
 
 /**

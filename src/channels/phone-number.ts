@@ -1,4 +1,6 @@
-import { type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min'
+/*! The code of libphonenumber-js is included: Copyright (c) 2016 @catamphetamine, MIT License. */
+import { type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/core'
+import metadata from 'libphonenumber-js/min/metadata'
 
 const E164 = /^\+[1-9]\d{6,14}$/
 /** North American area codes do not begin with 0 or 1. */
@@ -49,5 +51,5 @@ export function isPhoneNumber(to: string, check: NumberCheck): boolean {
 }
 
 function parse(to: string): PhoneNumber | undefined {
-  return E164.test(to) ? parsePhoneNumberFromString(to, { extract: false }) : undefined
+  return E164.test(to) ? parsePhoneNumberFromString(to, { extract: false }, metadata) : undefined
 }

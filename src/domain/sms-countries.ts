@@ -1,9 +1,10 @@
-import { getCountries, getCountryCallingCode } from 'libphonenumber-js/min'
+import { getCountries, getCountryCallingCode } from 'libphonenumber-js/core'
+import metadata from 'libphonenumber-js/min/metadata'
 import { NotifierError } from './errors/notifier-error.ts'
 
 /** The calling codes of all countries with plus signs. */
 const CALLING_CODES: ReadonlySet<string> = new Set(
-  getCountries().map((country) => `+${getCountryCallingCode(country)}`),
+  getCountries(metadata).map((country) => `+${getCountryCallingCode(country, metadata)}`),
 )
 /** An area code of the North American plan, in which many countries share a calling code. */
 const NORTH_AMERICAN_AREA = /^\+1[2-9]\d{2}$/

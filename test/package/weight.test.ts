@@ -1,0 +1,52 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Consumer, createConsumer } from './consumer.ts'
+
+let consumer: Consumer
+beforeAll(async () => {
+  consumer = await createConsumer()
+})
+afterAll(() => consumer?.remove())
+
+test('the package has less than 4 MB unpacked, and no source map', async () => {
+  const folder = join(consumer.directory, 'node_modules/carillon')
+  const files = await readdir(folder, { recursive: true })
+  expect(files.filter((file) => file.endsWith('.map'))).toEqual([])
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size))
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(4_000_000)
+})
+
+test('a bundle of NotifierError alone has at most 15 KB', async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export { NotifierError } from 'carillon'", resolveDir: consumer.directory },
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+  })
+  expect(outputFiles[0]?.contents.length).toBeLessThan(15_000)
+})
+
+test('an import loads the code that it needs, and no library for the sake of one function', async () => {
+  const code = `
+    import { readFileSync } from 'node:fs'
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({
+      load(url, context, next) {
+        loaded.push([url, url.startsWith('file:') ? readFileSync(new URL(url)).length : 0])
+        return next(url, context)
+      },
+    })
+    await import('carillon')
+    console.log(JSON.stringify(loaded))`
+  const loaded: [string, number][] = JSON.parse(await consumer.node('--input-type=module', '-e', code))
+  const of = (name: string) =>
+    loaded.map(([url]) => url).filter((url) => url.includes(`/node_modules/${name}/`))
+  expect(of('libphonenumber-js')).toEqual([expect.stringMatching(/metadata\.min\.json\.js$/)])
+  expect(of('validator').length).toBeLessThan(10)
+  expect(loaded.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(2_200_000)
+})
