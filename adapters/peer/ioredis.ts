@@ -1,4 +1,4 @@
-import { loadPeer } from './load-peer.ts'
+import { peerFault } from './peer-fault.ts'
 
 /** The members in use of the package. The caller defines `Client`. */
 interface IoredisModule<Client> {
@@ -11,7 +11,11 @@ interface IoredisModule<Client> {
  * @throws NotifierError `missing_peer` with the command that installs it
  */
 export async function loadIoredis<Client>(): Promise<IoredisModule<Client>> {
-  return (await loadPeer('ioredis', () => import('ioredis'))) as unknown as IoredisModule<Client>
+  try {
+    return (await import(/* turbopackOptional: true */ 'ioredis')) as unknown as IoredisModule<Client>
+  } catch (cause) {
+    throw peerFault('ioredis', cause)
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { loadPeer } from './load-peer.ts'
+import { peerFault } from './peer-fault.ts'
 
 /** An `error` event without a listener ends the process. */
 interface ErrorEmitter {
@@ -38,8 +38,12 @@ interface PgModule {
  * @throws NotifierError `missing_peer` with the command that installs it
  */
 export async function loadPg(): Promise<PgModule> {
-  const { default: module } = await loadPeer('pg', () => import('pg'))
-  return module as unknown as PgModule
+  try {
+    const { default: module } = await import(/* turbopackOptional: true */ 'pg')
+    return module as unknown as PgModule
+  } catch (cause) {
+    throw peerFault('pg', cause)
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN, objectWith } from '../../src/domain/errors/option-names.ts'
 import type { SpanStart } from '../../src/domain/telemetry.ts'
 import type { Span, Telemetry } from '../../src/ports/telemetry.ts'
-import { loadPeer } from '../peer/load-peer.ts'
+import { peerFault } from '../peer/peer-fault.ts'
 import { endOf, startOf } from './span-attributes.ts'
 import { headersOf, spanContextOf, traceOf } from './trace-context.ts'
 
@@ -29,6 +29,15 @@ type Api = Pick<
   | 'SpanKind'
   | 'SpanStatusCode'
 >
+
+/** @throws NotifierError `missing_peer` */
+async function loadApi(): Promise<Api> {
+  try {
+    return await import(/* turbopackOptional: true */ '@opentelemetry/api')
+  } catch (cause) {
+    throw peerFault('@opentelemetry/api', cause)
+  }
+}
 
 /**
  * Spans from accept to settle, in the caller's trace. The trace context is stored with the notification, and the
@@ -83,7 +92,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   return {
     name: 'opentelemetry',
     async start() {
-      const api: Api = await loadPeer('@opentelemetry/api', () => import('@opentelemetry/api'))
+      const api = await loadApi()
       const provider = (tracerProvider as TracerProvider | undefined) ?? api.trace
       loaded = { api, tracer: provider.getTracer('carillon') }
     },

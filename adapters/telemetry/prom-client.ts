@@ -1,4 +1,4 @@
-import { loadPeer } from '../peer/load-peer.ts'
+import { peerFault } from '../peer/peer-fault.ts'
 
 /** The members in use of prom-client 15, so that the declarations do not need the package. */
 export interface PromClient {
@@ -41,6 +41,10 @@ export interface PromHistogram {
 
 /** @throws NotifierError `missing_peer` */
 export async function loadPromClient(): Promise<PromClient> {
-  const module: { readonly default?: unknown } = await loadPeer('prom-client', () => import('prom-client'))
-  return (module.default ?? module) as PromClient
+  try {
+    const module: { readonly default?: unknown } = await import(/* turbopackOptional: true */ 'prom-client')
+    return (module.default ?? module) as PromClient
+  } catch (cause) {
+    throw peerFault('prom-client', cause)
+  }
 }

@@ -1,6 +1,18 @@
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  cp,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -55,8 +67,13 @@ async function pack(): Promise<string> {
  * A project that has installed the packed package, as the registry would deliver it, in a folder that
  * shares no `node_modules` with this one. Its dependencies, and whatever is named beside them, are links
  * to the packages installed here, so that this needs no network.
+ *
+ * @param how `files`: links to files in place of folders, for tools that refuse a link out of the project
  */
-export async function createConsumer(installed: string[] = []): Promise<Consumer> {
+export async function createConsumer(
+  installed: string[] = [],
+  how: 'folders' | 'files' = 'folders',
+): Promise<Consumer> {
   if (!existsSync(fromRoot('dist'))) throw new Error('The built package is tested: npm run build comes first')
   const directory = await mkdtemp(join(tmpdir(), 'carillon-consumer-'))
   const modules = join(directory, 'node_modules')
@@ -67,9 +84,11 @@ export async function createConsumer(installed: string[] = []): Promise<Consumer
   await rename(join(modules, 'package'), join(modules, 'carillon'))
 
   const { dependencies } = await readManifest()
-  for (const name of [...Object.keys(dependencies), ...installed]) {
-    await mkdir(dirname(join(modules, name)), { recursive: true })
-    await symlink(fromRoot(`node_modules/${name}`), join(modules, name), 'junction')
+  const named = [...Object.keys(dependencies), ...installed]
+  for (const name of how === 'files' ? await withDependencies(named) : named) {
+    const [from, to] = [fromRoot(`node_modules/${name}`), join(modules, name)]
+    await mkdir(dirname(to), { recursive: true })
+    await (how === 'files' ? linkFiles(from, to) : symlink(from, to, 'junction'))
   }
 
   const consumer: Consumer = {
@@ -91,4 +110,27 @@ export async function createConsumer(installed: string[] = []): Promise<Consumer
   }
   await consumer.write('package.json', '{ "name": "consumer", "private": true, "type": "module" }\n')
   return consumer
+}
+
+/** The names of packages and of what they depend on, as far as it is installed here beside them. */
+async function withDependencies(names: readonly string[]): Promise<Set<string>> {
+  const found = new Set(names)
+  for (const name of found) {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      await readFile(fromRoot(`node_modules/${name}/package.json`), 'utf8'),
+    )
+    for (const each of Object.keys({ ...dependencies, ...optionalDependencies }))
+      if (existsSync(fromRoot(`node_modules/${each}`))) found.add(each)
+  }
+  return found
+}
+
+async function linkFiles(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await linkFiles(source, target)
+    // The folder may be on another disk.
+    else await link(source, target).catch(() => copyFile(source, target))
+  }
 }

@@ -1,4 +1,4 @@
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 import type { AwsClient } from '../kit/http/aws-client.ts'
 
 /** The members in use of @aws-sdk/client-sesv2, so that the declarations do not need the package. */
@@ -10,6 +10,10 @@ export interface SesModule {
 
 /** @throws NotifierError `missing_peer` */
 export async function loadSes(): Promise<SesModule> {
-  const module: unknown = await loadPeer('@aws-sdk/client-sesv2', () => import('@aws-sdk/client-sesv2'))
-  return module as SesModule
+  try {
+    const module: unknown = await import(/* turbopackOptional: true */ '@aws-sdk/client-sesv2')
+    return module as SesModule
+  } catch (cause) {
+    throw peerFault('@aws-sdk/client-sesv2', cause)
+  }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 
 /** The members in use of nodemailer 7 to 10, so that the declarations do not need the package. */
 export interface Nodemailer {
@@ -53,23 +53,28 @@ export interface Encoders {
 
 /** @throws NotifierError `missing_peer` */
 export async function loadNodemailer(): Promise<Nodemailer> {
-  return (await load(() => import('nodemailer'))) as Nodemailer
+  try {
+    return withoutDefault(await import(/* turbopackOptional: true */ 'nodemailer')) as Nodemailer
+  } catch (cause) {
+    throw peerFault('nodemailer', cause)
+  }
 }
 
 /** @throws NotifierError `missing_peer` */
 export async function loadEncoders(): Promise<Encoders> {
-  const [mime, quotedPrintable] = await Promise.all([
-    load(() => import('nodemailer/lib/mime-funcs/index.js')),
-    load(() => import('nodemailer/lib/qp/index.js')),
-  ])
-  return {
-    mime: mime as Encoders['mime'],
-    quotedPrintable: quotedPrintable as Encoders['quotedPrintable'],
+  try {
+    const mime: object = await import(/* turbopackOptional: true */ 'nodemailer/lib/mime-funcs/index.js')
+    const quotedPrintable: object = await import(/* turbopackOptional: true */ 'nodemailer/lib/qp/index.js')
+    return {
+      mime: withoutDefault(mime) as Encoders['mime'],
+      quotedPrintable: withoutDefault(quotedPrintable) as Encoders['quotedPrintable'],
+    }
+  } catch (cause) {
+    throw peerFault('nodemailer', cause)
   }
 }
 
 /** The package is CommonJS before version 10. */
-async function load(from: () => Promise<object>): Promise<unknown> {
-  const module: { readonly default?: unknown } = await loadPeer('nodemailer', from)
-  return module.default ?? module
+function withoutDefault(module: object): unknown {
+  return 'default' in module ? module.default : module
 }

@@ -1,4 +1,4 @@
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 import type { AwsClient } from '../kit/http/aws-client.ts'
 
 /** The members in use of `@aws-sdk/client-sns` 3, so that the declarations do not need the package. */
@@ -10,6 +10,10 @@ export interface SnsModule {
 
 /** @throws NotifierError `missing_peer` */
 export async function loadSns(): Promise<SnsModule> {
-  const module: unknown = await loadPeer('@aws-sdk/client-sns', () => import('@aws-sdk/client-sns'))
-  return module as SnsModule
+  try {
+    const module: unknown = await import(/* turbopackOptional: true */ '@aws-sdk/client-sns')
+    return module as SnsModule
+  } catch (cause) {
+    throw peerFault('@aws-sdk/client-sns', cause)
+  }
 }

@@ -2,7 +2,7 @@ import { type PushKind, push } from '../../../src/channels/push.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import type { Message, PartsRefusal, Provider, SendContext } from '../../../src/ports/provider.ts'
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 import { describeProvider } from '../kit/http/http-provider.ts'
 import { chosenFor, present, rejected } from '../kit/push/composing.ts'
 import { keptSeconds } from '../kit/push/keeping.ts'
@@ -69,7 +69,7 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
   const http = guardedHttp({ allow, allowHttp, ca, maxConnections: maxConcurrent })
   let loading: Promise<Encrypter> | undefined
   const encrypter = (): Promise<Encrypter> => {
-    loading ??= loadPeer('web-push', async () => (await import('web-push')).default)
+    loading ??= loadWebPush()
     loading.catch(() => {
       loading = undefined
     })
@@ -128,6 +128,16 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
 interface Composed {
   readonly payload: string
   readonly options: Readonly<Record<string, unknown>>
+}
+
+/** @throws NotifierError `missing_peer` */
+async function loadWebPush(): Promise<Encrypter> {
+  try {
+    const { default: library } = await import(/* turbopackOptional: true */ 'web-push')
+    return library
+  } catch (cause) {
+    throw peerFault('web-push', cause)
+  }
 }
 
 function compose(

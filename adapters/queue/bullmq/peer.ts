@@ -1,4 +1,4 @@
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 
 /** The members in use of BullMQ 5 and 6 and of ioredis, so that the declarations need neither package. */
 export interface BullmqModule {
@@ -38,5 +38,9 @@ export interface BullmqConnection {
 
 /** @throws NotifierError `missing_peer` with the command that installs it */
 export async function loadBullmq(): Promise<BullmqModule> {
-  return (await loadPeer('bullmq', () => import('bullmq'))) as unknown as BullmqModule
+  try {
+    return (await import(/* turbopackOptional: true */ 'bullmq')) as unknown as BullmqModule
+  } catch (cause) {
+    throw peerFault('bullmq', cause)
+  }
 }

@@ -1,4 +1,4 @@
-import { loadPeer } from '../../peer/load-peer.ts'
+import { peerFault } from '../../peer/peer-fault.ts'
 
 /** The members in use of graphile-worker 0.16 to 0.18, so that the declarations do not need the package. */
 export interface GraphileModule {
@@ -37,5 +37,9 @@ export interface GraphileClient {
 
 /** @throws NotifierError `missing_peer` with the command that installs it */
 export async function loadGraphile(): Promise<GraphileModule> {
-  return (await loadPeer('graphile-worker', () => import('graphile-worker'))) as unknown as GraphileModule
+  try {
+    return (await import(/* turbopackOptional: true */ 'graphile-worker')) as unknown as GraphileModule
+  } catch (cause) {
+    throw peerFault('graphile-worker', cause)
+  }
 }

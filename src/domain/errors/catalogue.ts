@@ -246,7 +246,11 @@ const ROWS = {
     'A body parser of the application has read this request, and its bytes are needed as they came.',
     'Mount Carillon before the parser, or let the parser keep the bytes as "rawBody"; in NestJS, with { rawBody: true }.',
   ],
-  missing_peer: [500, 'An optional package is not installed.', 'Run the install command in the message.'],
+  missing_peer: [
+    500,
+    'An optional package is not installed.',
+    'Run the install command in the message. For a bundle, see "Bundlers" in docs/frameworks.md.',
+  ],
   not_started: [
     503,
     'The notifier is not running.',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resolveSmtpOptions } from '../../../../adapters/channels/smtp/options.ts'
 import { type SmtpOptions, smtp } from '../../../../adapters/channels/smtp/send.ts'
-import { loadPeer } from '../../../../adapters/peer/load-peer.ts'
 
 const least: SmtpOptions = { host: 'mail.example.org', from: 'no-reply@example.org' }
 
@@ -104,22 +103,5 @@ describe('smtp', () => {
       }),
     )
     expect(() => smtp(options)).not.toThrowError(/correct horse/)
-  })
-})
-
-describe('loadPeer', () => {
-  it('says how to install a package that is absent', async () => {
-    const absent = loadPeer('no-such-peer', () => import('no-such-peer' as string))
-    await expect(absent).rejects.toMatchObject({
-      code: 'missing_peer',
-      message: 'The package "no-such-peer" is not installed. Run: npm install no-such-peer',
-      details: { package: 'no-such-peer', command: 'npm install no-such-peer' },
-    })
-  })
-
-  it('passes on what is wrong inside a package that is there', async () => {
-    const broken = new Error("Cannot find package 'other' imported from nodemailer")
-    Object.assign(broken, { code: 'ERR_MODULE_NOT_FOUND' })
-    await expect(loadPeer('nodemailer', () => Promise.reject(broken))).rejects.toBe(broken)
   })
 })
