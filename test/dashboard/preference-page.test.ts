@@ -92,6 +92,25 @@ describeWith(
       }
     })
 
+    it('shows the logo of the organization, and text that can be read on its colour', async () => {
+      const { page, strays } = watched
+      const logoUrl = 'https://cdn.example.com/logo.svg'
+      const logo =
+        '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><rect width="40" height="40"/></svg>'
+      await page.route(logoUrl, (route) => route.fulfill({ contentType: 'image/svg+xml', body: logo }))
+      for (const color of ['#ffd400', '#003080', '#767676']) {
+        await host.notifier.organizations.update('org_default', {
+          branding: { name: 'Acme', logoUrl, color },
+        })
+        await open()
+        await assertAccessible(page)
+        expect(await page.evaluate('document.images[0].naturalWidth')).toBe(40)
+        expect(await page.getByRole('banner').textContent()).toBe('Acme')
+      }
+      await host.notifier.organizations.update('org_default', { branding: null })
+      expect([...new Set(strays.splice(0))]).toEqual([logoUrl])
+    })
+
     it('is found from the page of an unsubscription, which is accessible too', async () => {
       const { page } = watched
       await page.goto(`${origin}/unsubscribe?t=${signer.sign('unsubscribe', JSON.stringify(target))}`)
