@@ -109,6 +109,14 @@ describeWithOwnPostgres('a few rows among very many, without statistics', () => 
       expect(await metIn(() => few('failed'))).toBeLessThan(20 * NAMED)
     })
 
+    it('tell their states', async () => {
+      const states = async (): Promise<void> => {
+        const found = await storage.notifications.states(ids)
+        expect(found.filter((state) => state !== null)).toHaveLength(NAMED)
+      }
+      expect(await metIn(states)).toBeLessThan(20 * NAMED)
+    })
+
     it('are found in the log', async () => {
       const one = async (): Promise<void> => {
         const { items } = await storage.logs.list({ organizationId, notificationId: ids[0] }, page())
