@@ -1,9 +1,9 @@
 // npm runs this around packing: "publish" writes the published package.json, "restore" brings back that of the repository.
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { fromRoot } from './entries.mjs'
+import { fileURLToPath } from 'node:url'
 
-const file = fromRoot('package.json')
-const folder = fromRoot('node_modules/.cache')
+const file = fileURLToPath(new URL('../package.json', import.meta.url))
+const folder = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 const kept = `${folder}/carillon-package.json`
 
 if (process.argv[2] === 'restore') {

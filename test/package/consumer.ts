@@ -51,7 +51,7 @@ async function pack(): Promise<string> {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   // A copy, because npm changes package.json for a moment, and other tests read it.
   const { files } = await readManifest()
-  for (const path of [...files, 'package.json', 'README.md', 'LICENSE', 'scripts']) {
+  for (const path of [...files, 'package.json', 'README.md', 'LICENSE', 'scripts/manifest.mjs']) {
     await cp(fromRoot(path), join(directory, path), { recursive: true })
   }
   const { stdout } = await run('npm', ['pack', '--json'], {
