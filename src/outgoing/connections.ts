@@ -136,11 +136,10 @@ class Origin {
   }
 
   #openMore(): void {
-    const { most = Number.POSITIVE_INFINITY, proxyFor } = this.#options
+    const { most = Number.POSITIVE_INFINITY } = this.#options
     while (this.#opening < this.#waiting.size && this.#opening + this.#open.size < most) {
       this.#opening += 1
-      const proxy = proxyFor?.(this.#url) ?? null
-      openSocket(this.#place, proxy, this.#options, this.#closing.signal).then(
+      this.#openOne().then(
         (socket) => this.#opened(socket),
         (error: Error) => {
           this.#opening -= 1
@@ -150,6 +149,11 @@ class Origin {
         },
       )
     }
+  }
+
+  async #openOne(): Promise<Socket> {
+    const proxy = this.#options.proxyFor?.(this.#url) ?? null
+    return openSocket(this.#place, proxy, this.#options, this.#closing.signal)
   }
 
   #opened(socket: Socket): void {

@@ -259,6 +259,18 @@ describe('a message that cannot have left', () => {
     })
   })
 
+  it('ends in a result, never in an exception: the choice of the proxy throws', async () => {
+    const http = keep(providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] }))
+    http.through(() => {
+      throw new TypeError('No proxy.')
+    })
+    expect(await http.request({ url: 'http://127.0.0.1/', headers: {} })).toMatchObject({
+      kind: 'failed',
+      reason: 'unreachable',
+      requestSent: false,
+    })
+  })
+
   it('is tried again: the channel is closed', async () => {
     const channel = acme('https://api.provider.invalid')
     await channel.close?.()
