@@ -308,6 +308,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const { unsubscribe, savePreferences, ...pages } = createPages({
     ...common,
     registry,
+    people,
     brandingOf: texts.brandingOf,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),

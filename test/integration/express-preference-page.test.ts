@@ -3,6 +3,7 @@ import type { PreferencesOf } from '../../src/domain/input/preferences.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { addressHash } from '../../src/services/preferences/kind.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Answer, call } from '../support/http-client.ts'
@@ -104,6 +105,41 @@ describe('the preference page', () => {
     await post(path('user:42'), { was: 'default:email', on: ['default:email', 'news:email'] })
     expect(await stored(PERSON)).toEqual({ channels: {}, categories: { news: { email: true } } })
     expect(on(await get(path('user:42')))).toContain('news:email')
+  })
+
+  it('offers the channels on which the person has an address, or all while people cannot be looked up', async () => {
+    const people = {
+      'user:mail': { channels: { email: ADA.to, sms: null } },
+      'user:both': { channels: { email: ADA.to, sms: '+15005550006' } },
+      'user:wrong': { channels: 'ada' as never },
+    }
+    host = await startHost({
+      secret,
+      categories,
+      publicUrl: 'https://api.example.org/n',
+      mount: '/n',
+      moreChannels: { sms: recordingProvider(), push: recordingProvider() },
+      recipients: {
+        resolve(ids) {
+          if (ids.includes('user:away')) throw new Error('The database is away.')
+          return people
+        },
+      },
+    })
+    const offered = async (who?: string) => {
+      const { text } = await get(path(who))
+      return [...text.matchAll(/name="on" value="news:([^"]+)"/g)].map(([, channel]) => channel)
+    }
+    expect(await offered()).toEqual(['email'])
+    expect(await offered('user:mail')).toEqual(['email'])
+    expect(await offered('user:both')).toEqual(['email', 'sms'])
+    // The message of the link has arrived, whoever the person is now.
+    expect(await offered('user:gone')).toEqual(['email'])
+    for (const who of ['user:away', 'user:wrong'])
+      expect(await offered(who)).toEqual(['email', 'sms', 'push'])
+    const saved = await post(path('user:mail'), { was: 'news:email', on: ['news:sms'] })
+    expect(saved.status).toBe(303)
+    expect((await stored({ recipient: 'user:mail' })).categories).toEqual({ news: { email: false } })
   })
 
   it('turns everything off but what is required', async () => {

@@ -46,6 +46,8 @@ export interface HostOptions {
   bounds?: NotifierOptions['bounds']
   /** Default: one that records and accepts. */
   channel?: Provider
+  /** Beside e-mail. */
+  moreChannels?: NotifierOptions['channels']
   /** Default: the real time, which can be shifted. */
   clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
@@ -94,7 +96,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     recipients: options.recipients,
     attachments: options.attachments,
     bounds: options.bounds,
-    channels: { email: options.channel ?? recorder(sent) },
+    channels: { email: options.channel ?? recorder(sent), ...options.moreChannels },
   })
   await notifier.start()
 

@@ -13,6 +13,7 @@ import type { Organizations } from '../organizations/organizations.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
 import { createPreferencePages } from '../preferences/page.ts'
+import type { PeopleFinder } from '../recipients/people.ts'
 import type { Pages, Unsubscription } from '../service.ts'
 import type { LinkSigner } from './link-signer.ts'
 import { type LinkTarget, readTarget } from './link-target.ts'
@@ -24,6 +25,8 @@ export interface PageParts {
   readonly organizations: Pick<Organizations, 'existing'>
   readonly brandingOf: BrandingFinder
   readonly clock: Clock
+  /** Null: no resolver is configured. */
+  readonly people: PeopleFinder | null
   signer(): LinkSigner
   /** False: links still work, but are not counted. */
   counts(): boolean
@@ -44,8 +47,11 @@ export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
   const preferences = createPreferencePages({
     kinds: parts.registry.kinds,
     channels: parts.registry.channels,
+    people: parts.people,
     consent,
     storage,
+    clock,
+    onError,
   })
   const known = new Set<string>()
   let underWay = 0

@@ -1,11 +1,15 @@
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Category } from '../../domain/preferences/category.ts'
 import { DEFAULT_CATEGORY } from '../../domain/preferences/category.ts'
 import { judge } from '../../domain/preferences/precedence.ts'
 import { changePreferences, type Preferences, withCurrentIds } from '../../domain/preferences/preferences.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
+import { throttled } from '../../domain/throttled.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { LinkTarget } from '../links/link-target.ts'
+import type { PeopleFinder } from '../recipients/people.ts'
 import type { PreferencePage, PreferencePost, ShownCategory } from '../service.ts'
 import { optingIn, suppressionId } from '../suppressions/kind.ts'
 import { matchSuppressions } from '../suppressions/match.ts'
@@ -19,6 +23,11 @@ export interface PreferencePageParts {
   readonly kinds: Kinds
   /** The configured channels. */
   readonly channels: readonly string[]
+  readonly clock: Clock
+  /** Null: the application's people are not known here. */
+  readonly people: PeopleFinder | null
+  /** Receives the failures of the look-up, at most one a minute. */
+  readonly onError: (error: unknown) => void
 }
 
 /** The page on which a person sees and changes preferences. */
@@ -39,7 +48,8 @@ interface State {
 }
 
 export function createPreferencePages(parts: PreferencePageParts): PreferencePages {
-  const { consent, storage, kinds, channels } = parts
+  const { consent, storage, kinds, channels, people } = parts
+  const tellFault = throttled(parts.onError, () => parts.clock.monotonic())
 
   async function suppressionOf(target: LinkTarget): Promise<State['suppression']> {
     const { organizationId, channel, notificationId } = target
@@ -52,16 +62,32 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
     return reason === null ? null : { to, reason }
   }
 
+  /** That of the link, whose message has arrived, and those on which the person has an address, as far as that is known. */
+  async function channelsOf({ organizationId, channel, recipient }: LinkTarget): Promise<readonly string[]> {
+    // A link without a recipient id speaks for its address alone.
+    if (recipient === null) return [channel]
+    const others = channels.filter((other) => other !== channel)
+    if (people === null || others.length === 0) return [channel, ...others]
+    try {
+      const person = await people.one(organizationId, recipient)
+      return [channel, ...others.filter((other) => (person?.channels[other] ?? []).length > 0)]
+    } catch (error) {
+      // The page must work all the same: people unsubscribe on it.
+      const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
+      if (!isToldOf) tellFault(error)
+      return [channel, ...others]
+    }
+  }
+
   async function stateOf(target: LinkTarget): Promise<State> {
-    const { organizationId, channel, recipient } = target
+    const { organizationId } = target
     const owners = [ownerOrganization(organizationId), ...ownersOf(target)]
-    const [categories, [organization = null, ...person], suppression] = await Promise.all([
+    const [categories, [organization = null, ...person], suppression, shown] = await Promise.all([
       consent.categories.all(organizationId),
       consent.book.read(owners),
       suppressionOf(target),
+      channelsOf(target),
     ])
-    // A link without a recipient id speaks for its address alone.
-    const shown = recipient === null ? [channel] : [...new Set([channel, ...channels])]
     return {
       categories,
       channels: shown,
