@@ -18,7 +18,7 @@ export interface QueuePlace {
   readonly queue: EnginePlace
 }
 
-export function openQueue(place: EnginePlace): Queue | null {
+function openQueue(place: EnginePlace): Queue | null {
   if (place.engine === 'none') return null
   if (place.engine === 'bullmq') return bullmqQueue({ url: place.url, name: place.name })
   const { connectionString, schema } = place
