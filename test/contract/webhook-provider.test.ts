@@ -56,7 +56,7 @@ providerContract(
       secrets: [secret, 'correct-horse'],
       take: ({ path, headers, body }) => ({
         to: `http://${headers.host}${path}`,
-        body: JSON.parse(body.toString('utf8')).body,
+        body: JSON.parse(body.toString('utf8')).data.body,
         id: String(headers['webhook-id']),
       }),
     })
