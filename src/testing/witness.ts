@@ -6,6 +6,8 @@ import { Absent } from './test-api.ts'
 const TOLD_CALLS = 10
 /** Characters of one call, and of each side of a comparison. */
 const TOLD_LENGTH = 1_500
+const TOLD_ITEMS = 20
+const TOLD_DEPTH = 6
 
 interface Call {
   readonly name: string
@@ -47,7 +49,7 @@ function watch<Part extends object>(part: Part, path: string, calls: Call[]): Pa
       if (fixed || typeof key === 'symbol') return value
       const name = path + key
       if (typeof value === 'function') return watchMethod(target, value as Method, name, calls)
-      return hasMethods(value) ? watch(value, `${name}.`, calls) : value
+      return isPart(value) ? watch(value, `${name}.`, calls) : value
     },
   })
 }
@@ -61,7 +63,7 @@ function watchMethod(target: object, method: Method, name: string, calls: Call[]
     if (calls.length > TOLD_CALLS) calls.shift()
     const answered = (value: unknown): unknown => {
       Object.assign(call, { end: 'answer', value })
-      return hasMethods(value) ? watch(value, `${name}().`, calls) : value
+      return isPart(value) ? watch(value, `${name}().`, calls) : value
     }
     const failed = (error: unknown): never => {
       Object.assign(call, { end: 'error', value: error })
@@ -76,13 +78,19 @@ function watchMethod(target: object, method: Method, name: string, calls: Call[]
   }
 }
 
-/** Plain data is shown as it is. */
-function hasMethods(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  if (ArrayBuffer.isView(value) || value instanceof Promise || value instanceof Error) return false
-  if (value instanceof Map || value instanceof Set || value instanceof Date) return false
-  const own = Object.getPrototypeOf(value) === Object.prototype
-  return !own || Object.values(value).some((field) => typeof field === 'function')
+/** Data is not watched, but told. */
+function hasMethods(value: object): boolean {
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return false
+  if (isPlain(value)) return Object.values(value).some((field) => typeof field === 'function')
+  return ![Map, Set, Date, Promise, Error].some((kind) => value instanceof kind)
+}
+
+const isPart = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && hasMethods(value)
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
 }
 
 function tell(error: Error, calls: readonly Call[], redact: (text: string) => string): void {
@@ -112,15 +120,26 @@ function line({ name, args, end, value }: Call): string {
 function shown(value: unknown): string {
   if (value instanceof Error) return cut(chain(value))
   return cut(
-    inspect(value, {
-      depth: 6,
-      maxArrayLength: 20,
-      maxStringLength: 200,
-      breakLength: Infinity,
-      compact: true,
-    }),
+    inspect(outline(value), { depth: null, maxStringLength: 200, breakLength: Infinity, compact: true }),
   )
 }
+
+/** A copy of bounded size. Of a part with methods, which may lead to a whole service, it has no more than the name. */
+function outline(value: unknown, depth = TOLD_DEPTH): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Error) return named(chain(value))
+  if (hasMethods(value)) return named(Reflect.get(value, 'constructor')?.name ?? 'Object')
+  if (depth === 0) return named('…')
+  const list = value instanceof Map || value instanceof Set ? [...value] : value
+  if (Array.isArray(list)) {
+    const items: unknown[] = list.slice(0, TOLD_ITEMS).map((item) => outline(item, depth - 1))
+    return list.length > TOLD_ITEMS ? [...items, named(`${list.length - TOLD_ITEMS} more`)] : items
+  }
+  if (!isPlain(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, outline(field, depth - 1)]))
+}
+
+const named = (name: string): object => ({ [inspect.custom]: () => `[${name}]` })
 
 /** The messages of an error and its causes. */
 function chain({ name, message, cause }: Error): string {

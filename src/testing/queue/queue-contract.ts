@@ -7,9 +7,10 @@ import {
   recordingProvider,
 } from '../recording-provider.ts'
 import { Absent, skippable, type TestApi } from '../test-api.ts'
+import { witnessed } from '../witness.ts'
 import type { ContractMessage, QueueHarness, QueueNotifier } from './harness.ts'
 import { type QueueProcess, startProgram } from './queue-program.ts'
-import { refChecks } from './refs.ts'
+import { ARRIVAL, refChecks } from './refs.ts'
 import { PATIENCE_MS, sleep, until } from './wait.ts'
 
 export type { QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
@@ -79,10 +80,22 @@ function deaf(queue: Queue): Queue {
   }
 }
 
+/** An engine tells its faults as events. */
+function explain(failure: unknown, events: readonly unknown[]): void {
+  if (failure instanceof Error && !(failure instanceof Absent)) failure.cause ??= events.at(-1)
+}
+
+function assertSpeaks(silence: unknown): void {
+  if (silence === undefined) return
+  throw new Error('Not run: nothing comes from the engine, as an earlier check found.', { cause: silence })
+}
+
 /** The contract of all queue engines and of the built-in dispatch: see docs/custom-queue.md. Uses real time. */
 export function queueContract(test: TestApi, create: () => Promise<QueueHarness>): void {
   interface World {
     readonly harness: QueueHarness
+    /** Takes the errors that explain a failure. */
+    onError(error: unknown): void
     start(
       channels: Readonly<Record<string, RecordingProvider>>,
       options?: { readonly queue?: Queue; readonly pollMs?: number; readonly deliver?: boolean },
@@ -92,19 +105,37 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     sendAll(notifier: QueueNotifier, count: number, change?: Partial<ContractMessage>): Promise<string[]>
   }
 
+  /** Why nothing comes. All other checks would wait for it. */
+  let silence: unknown
+
   function check(name: string, run: (world: World) => Promise<void>): void {
     skippable(test)(name, async () => {
-      const harness = await create()
+      assertSpeaks(silence)
+      const created = await create()
       const started: QueueNotifier[] = []
       const spawned: QueueProcess[] = []
+      const errors: unknown[] = []
       try {
-        await run({
+        await witnessed(created, [], (harness) => run(worldOf(harness)))
+      } catch (error) {
+        explain(error, errors)
+        if (name === ARRIVAL) silence = error
+        throw error
+      } finally {
+        await Promise.all(spawned.map((program) => program.kill()))
+        await Promise.all(started.map((notifier) => notifier.stop({ deadlineMs: 1_000 })))
+        await created.close()
+      }
+
+      function worldOf(harness: QueueHarness): World {
+        return {
           harness,
+          onError: (error) => errors.push(error),
           async start(channels, { queue = harness.queue() ?? undefined, pollMs, deliver = true } = {}) {
             // Without an engine, the poll finds the work of other processes.
             const delivery = { pollMs: pollMs ?? (queue === undefined ? 50 : NEVER_MS), leaseMs: LEASE_MS }
             const notifier = harness.notifier({ channels, queue, delivery, plans: {} })
-            notifier.on('error', () => {})
+            notifier.on('error', (error) => errors.push(error))
             started.push(notifier)
             await notifier.start({ deliver })
             return notifier
@@ -118,11 +149,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
             const sends = Array.from({ length: count }, () => notifier.send(message(change)))
             return (await Promise.all(sends)).map(({ id }) => id)
           },
-        })
-      } finally {
-        await Promise.all(spawned.map((program) => program.kill()))
-        await Promise.all(started.map((notifier) => notifier.stop({ deadlineMs: 1_000 })))
-        await harness.close()
+        }
       }
     })
   }
@@ -137,7 +164,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     ids.push(...(await sendAll(notifier, 20, { channel: 'sms', to: '+491701234567' })))
     const batch = Array.from({ length: 500 }, () => message())
     assert.equal((await notifier.sendBatch(batch)).accepted, 500)
-    await until('620 deliveries', () => idsOf(email, sms).length >= 620)
+    await until('620 deliveries', () => idsOf(email, sms).length, 620)
     await sleep(300)
     assert.equal(new Set(idsOf(email, sms)).size, 620)
     assert.equal(idsOf(email, sms).length, 620)
@@ -152,11 +179,12 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const ids: string[] = []
     const leastOf = (): number => Math.min(one.calls.length, other.calls.length)
     // Waits for a slow connection: the other process takes the first messages.
-    await until('a share of 30 for each process', async () => {
+    const share = async (): Promise<number> => {
       ids.push(...(await sendAll(api, 30)))
-      return leastOf() >= 30
-    })
-    await until('all deliveries', () => idsOf(one, other).length >= ids.length)
+      return leastOf()
+    }
+    await until('a share of 30 for each process', share, 30)
+    await until('all deliveries', () => idsOf(one, other).length, ids.length)
     await sleep(200)
     assertOnce(idsOf(one, other), ids)
   })
@@ -167,7 +195,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const notifier = await start({ email }, queue === null ? {} : { queue: doubled(queue) })
     const ids = await sendAll(notifier, 50)
     ids.push((await notifier.send(message({ sendAt: inMs(300) }))).id)
-    await until('51 deliveries', () => email.calls.length >= 51)
+    await until('51 deliveries', () => email.calls.length, 51)
     await sleep(500)
     assertOnce(idsOf(email), ids)
   })
@@ -179,7 +207,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const notifier = await start({ email }, { ...lost, pollMs: SWEEP_MS })
     await sleep(100)
     const ids = await sendAll(notifier, 200)
-    await until('200 deliveries', () => email.calls.length >= 200)
+    await until('200 deliveries', () => email.calls.length, 200)
     assertOnce(idsOf(email), ids)
   })
 
@@ -190,7 +218,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     await sleep(200)
     await harness.lose()
     ids.push(...(await sendAll(notifier, 30)))
-    await until('60 deliveries', () => email.calls.length >= 60)
+    await until('60 deliveries', () => email.calls.length, 60)
     await sleep(200)
     assertOnce(idsOf(email), ids)
   })
@@ -206,7 +234,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     })
     const notifier = await start({ email })
     const { id } = await notifier.send(message())
-    await until('a second attempt', () => times.length >= 2)
+    await until('a second attempt', () => times.length, 2)
     const waited = (times[1] ?? 0) - (times[0] ?? 0)
     assert.ok(waited >= 990, `${waited} ms`)
     await until('sent', async () => (await notifier.notifications.get(id)).status === 'sent')
@@ -260,7 +288,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const email = recordingProvider({ maxConcurrent: 2, send })
     const notifier = await start({ email })
     const ids = await sendAll(notifier, 60)
-    await until('60 deliveries', () => email.calls.length >= 60)
+    await until('60 deliveries', () => email.calls.length, 60)
     assertOnce(idsOf(email), ids)
     assert.equal(send.most, 2)
   })
@@ -271,7 +299,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const notifier = await start({ email, sms })
     await sendAll(notifier, 300)
     const ids = await sendAll(notifier, 50, { channel: 'sms', to: '+491701234567' })
-    await until('50 text messages', () => sms.calls.length >= 50)
+    await until('50 text messages', () => sms.calls.length, 50)
     assertOnce(idsOf(sms), ids)
     assert.equal(email.calls.length, 2)
   })
@@ -281,7 +309,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const notifier = await start({ email })
     const other = await notifier.organizations.create({ name: 'Other' })
     await notifier.sendBatch(Array.from({ length: 1_000 }, () => message()))
-    await until('a beginning', () => email.calls.length > 10)
+    await until('a beginning', () => email.calls.length, 11)
     const before = email.calls.length
     const { id } = await notifier.organization(other.id).send(message())
     await until('the delivery of the other', () => idsOf(email).includes(id))
@@ -293,7 +321,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const first = recordingProvider({ maxConcurrent: 4, send: slowly(50) })
     const notifier = await start({ email: first })
     const ids = await sendAll(notifier, 60)
-    await until('a beginning', () => first.calls.length >= 8)
+    await until('a beginning', () => first.calls.length, 8)
     await notifier.stop({ deadlineMs: 5_000 })
     const handed = first.calls.length
     assert.ok(handed < 60)
@@ -301,7 +329,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     assert.equal(first.calls.length, handed)
     const second = recordingProvider()
     await start({ email: second })
-    await until('60 deliveries', () => idsOf(first, second).length >= 60)
+    await until('60 deliveries', () => idsOf(first, second).length, 60)
     await sleep(200)
     assertOnce(idsOf(first, second), ids)
   })
@@ -310,13 +338,14 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const api = await start({ email: recordingProvider() }, { deliver: false })
     const victim = await spawn()
     const ids = await sendAll(api, 100)
-    await until('a beginning', () => victim.handedOver().length >= 10)
+    await until('a beginning', () => victim.handedOver().length, 10)
     await victim.kill()
     const email = recordingProvider()
     await start({ email }, { pollMs: SWEEP_MS })
     const all = (): string[] => [...new Set([...victim.handedOver(), ...idsOf(email)])]
     const isSent = async (id: string): Promise<boolean> => (await api.notifications.get(id)).status === 'sent'
-    await until('100 sent', async () => (await Promise.all(ids.map(isSent))).every((sent) => sent))
+    const countSent = async (): Promise<number> => (await Promise.all(ids.map(isSent))).filter(Boolean).length
+    await until('sent messages', countSent, 100)
     assertOnce(all(), ids)
     // Only messages under way or unrecorded may be handed over twice.
     const handed = victim.handedOver().length + email.calls.length
@@ -331,10 +360,10 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))
     const ids = await sendAll(notifier, 10)
-    await until('10 deliveries', () => email.calls.length >= 10)
+    await until('10 deliveries', () => email.calls.length, 10)
     const bringBack = await harness.takeAway()
     ids.push(...(await sendAll(notifier, 10)))
-    await until('20 deliveries', () => email.calls.length >= 20)
+    await until('20 deliveries', () => email.calls.length, 20)
     await until('a report', async () => errors.length > 0 && (await notifier.health()).queue?.takes === false)
     await bringBack()
     await until('its return', async () => {
@@ -342,7 +371,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
       await sleep(300)
       return (await notifier.health()).queue?.takes === true
     })
-    await until('all deliveries', () => email.calls.length >= ids.length)
+    await until('all deliveries', () => email.calls.length, ids.length)
     await sleep(300)
     assertOnce(idsOf(email), ids)
     assert.ok(errors.length < 20, `${errors.length} reports`)

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import type { JobRef, Queue, QueueWorker } from '../../ports/queue.ts'
+import { inTime } from '../in-time.ts'
 import type { QueueHarness } from './harness.ts'
 import { sleep, until } from './wait.ts'
 
-type Check = (name: string, run: (world: { readonly harness: QueueHarness }) => Promise<void>) => void
+/** What a check has. Errors of workers explain its failure. */
+interface World extends Pick<QueueWorker, 'onError'> {
+  readonly harness: Pick<QueueHarness, 'queue'>
+}
+
+type Check = (name: string, run: (world: World) => Promise<void>) => void
 type Handed = Parameters<QueueWorker['handle']>[0][number]
 
+/** The check without which all others wait in vain. */
+export const ARRIVAL = 'what is enqueued comes'
+/** Long enough for an engine that starts on a busy machine. */
+const ARRIVAL_MS = 15_000
 /** Long enough for wrong refs to arrive. */
 const SILENCE_MS = 500
 
@@ -22,29 +32,46 @@ const namesOf = (of: Iterable<Handed>): string[] => [...new Set(Array.from(of, n
 
 /** The port's rules for refs, without a notifier, which would hide faults of an engine with its sweep. */
 export function refChecks(check: Check): void {
-  function checkQueues(name: string, run: (one: Queue, other: Queue) => Promise<void>): void {
-    check(name, async ({ harness }) => {
+  function checkQueues(
+    name: string,
+    run: (one: Queue, other: Queue, onError: World['onError']) => Promise<void>,
+  ): void {
+    check(name, async ({ harness, onError }) => {
       const queues = [harness.queue(), harness.queue()]
       const [one, other] = queues
       if (!one || !other) return
       try {
         await one.open()
         await other.open()
-        await run(one, other)
+        await run(one, other, onError)
       } finally {
         await Promise.all(queues.map((queue) => queue?.close()))
       }
     })
   }
 
-  checkQueues('every ref comes with its lane, and not before it is due', async (one, other) => {
+  checkQueues(ARRIVAL, async (one, other, onError) => {
+    const arrival = async (): Promise<void> => {
+      const stops: (() => Promise<void>)[] = []
+      const handed = new Promise<void>((resolve, reject) => {
+        const worker: QueueWorker = { handle: async () => resolve(), onError }
+        other.work(worker).then((stop) => stops.push(stop), reject)
+      })
+      await one.enqueue(refs('first', 1))
+      await handed
+      for (const stop of stops) await stop()
+    }
+    await inTime(arrival(), 'the engine has handed nothing over of what was enqueued', ARRIVAL_MS)
+  })
+
+  checkQueues('every ref comes with its lane, and not before it is due', async (one, other, onError) => {
     const handed = new Map<string, { readonly ref: Handed; readonly at: number }>()
     const worker: QueueWorker = {
       async handle(refs) {
         const at = performance.now()
         for (const ref of refs) if (!handed.has(ref.jobId)) handed.set(ref.jobId, { ref, at })
       },
-      onError() {},
+      onError,
     }
     const stops = [await one.work(worker), await other.work(worker)]
     const now = [...refs('now', 250), ...refs('one', 1)]
@@ -56,7 +83,7 @@ export function refChecks(check: Check): void {
     const due = [...now, ...later.slice(0, -1)]
     const began = performance.now()
     await one.enqueue([...now, ...later])
-    await until('all that is due', () => handed.size >= due.length)
+    await until('all that is due', () => handed.size, due.length)
     await sleep(SILENCE_MS)
     assert.deepEqual(namesOf(Array.from(handed.values(), ({ ref }) => ref)), namesOf(due))
     for (const { jobId, dueInMs } of due) {
@@ -69,7 +96,7 @@ export function refChecks(check: Check): void {
 
   checkQueues(
     'a stop waits for what was handed over; what is announced then comes to others',
-    async (one, other) => {
+    async (one, other, onError) => {
       let release = (): void => {}
       const held = new Promise<void>((resolve) => {
         release = resolve
@@ -80,10 +107,10 @@ export function refChecks(check: Check): void {
           first.push(...refs)
           return held
         },
-        onError() {},
+        onError,
       })
       await one.enqueue(refs('held', 1))
-      await until('a hand-over', () => first.length > 0)
+      await until('a hand-over', () => first.length)
       let stopped = false
       const stopping = stop().then(() => {
         stopped = true
@@ -99,14 +126,18 @@ export function refChecks(check: Check): void {
         async handle(refs) {
           second.push(...refs)
         },
-        onError() {},
+        onError,
       })
       const rest = refs('rest', 20)
       for (const ref of rest) await one.enqueue([ref])
-      await until('all to the other', () => {
-        assert.equal(first.length, before, 'something came after the stop')
-        return namesOf(second).length >= rest.length
-      })
+      await until(
+        'all to the other',
+        () => {
+          assert.equal(first.length, before, 'something came after the stop')
+          return namesOf(second).length
+        },
+        rest.length,
+      )
       await sleep(SILENCE_MS)
       assert.deepEqual(namesOf(second), namesOf(rest))
       assert.equal(first.length, before, 'something came after the stop')

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
 import type { JobRef, Queue, QueueWorker } from '../../../src/ports/queue.ts'
-import type { QueueHarness } from '../../../src/testing/queue/harness.ts'
+import { queueContract } from '../../../src/testing/queue/queue-contract.ts'
 import { refChecks } from '../../../src/testing/queue/refs.ts'
+import { referenceStorage } from '../../reference-storage/index.ts'
 
 /* What the contract checks of refs: ways to break it that were once not found. */
 
@@ -50,9 +52,7 @@ function engine(change: (queue: Queue, engine: Engine) => Queue): Engine {
 
 async function run(change: (queue: Queue, engine: Engine) => Queue): Promise<void> {
   const checks: Promise<void>[] = []
-  refChecks((_name, check) =>
-    checks.push(check({ harness: { queue: engine(change).queue } as unknown as QueueHarness })),
-  )
+  refChecks((_name, check) => checks.push(check({ harness: { queue: engine(change).queue }, onError() {} })))
   for (const check of checks) check.catch(() => {})
   await Promise.all(checks)
 }
@@ -96,3 +96,56 @@ it.concurrent('an engine that is right passes', () => run((queue) => queue))
 it.concurrent.each(Object.entries(WRONG))('%s: found', (_fault, change) =>
   expect(run(change)).rejects.toThrow(),
 )
+
+/** Runs the whole contract over an engine, one check after the other; answers the errors of those that fail. */
+async function failuresOf(change: (queue: Queue) => Queue): Promise<ReadonlyMap<string, Error>> {
+  const checks: [string, () => Promise<void>][] = []
+  queueContract(
+    (name, check) => checks.push([name, check]),
+    async () => {
+      const storage = referenceStorage(Date)
+      return {
+        queue: engine(change).queue,
+        notifier: (options) => createNotifier({ storage, ...options }),
+        program: [new URL('file:///none')],
+        async lose() {},
+        takeAway: null,
+        async close() {},
+      }
+    },
+  )
+  const failed = new Map<string, Error>()
+  for (const [name, check] of checks) await check().catch((error: Error) => failed.set(name, error))
+  expect(failed.size).toBe(checks.length)
+  return failed
+}
+
+it.concurrent.each<[string, (queue: Queue) => Queue]>([
+  ['enqueues nothing', (queue) => ({ ...queue, async enqueue() {} })],
+  ['never answers', (queue) => ({ ...queue, enqueue: () => new Promise(() => {}) })],
+])(
+  'an engine that %s fails each check, and none waits for it but the first',
+  async (_, change) => {
+    const [first, ...others] = (await failuresOf(change)).values()
+    expect(first?.message).toMatch(/After 15000 ms the engine has handed nothing over of what was enqueued/)
+    for (const other of others) {
+      expect(other.message).toMatch(/Not run: nothing comes from the engine/)
+      expect(other.cause).toBe(first)
+    }
+  },
+  60_000,
+)
+
+it.concurrent('an engine whose errors are events tells them with the check that fails', async () => {
+  const away = new Error('The server is away.')
+  const failed = await failuresOf((queue) => ({
+    ...queue,
+    async enqueue() {},
+    async work(worker) {
+      worker.onError(away)
+      return queue.work(worker)
+    },
+  }))
+  const [first] = failed.values()
+  expect(first?.cause).toBe(away)
+}, 60_000)
