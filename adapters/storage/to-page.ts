@@ -5,7 +5,11 @@ import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
 /**
  * Builds a page of at most `limit` rows. One extra row shows that another page follows.
  *
- * @param beyond sort key of the first unread row, if any: the next page starts there
+ * @param rows matches in the list's order, newest first, without the `offset` rows that are skipped: at most `limit` + 1
+ * @param sortKey the numbers by which the list is sorted, descending: whole and not negative, as `encodeCursor` takes
+ *   them. No two rows have the same. A page with a cursor holds rows with a key below `decodeCursor(cursor)`
+ * @param beyond sort key of the first row, matching or not, that the query did not read, if its number of rows is limited:
+ *   the next page starts with it. Absent: all rows were read
  * @throws NotifierError `invalid_parameter` if that row comes before all rows to skip
  */
 export function toPage<Row, Item>(

@@ -81,7 +81,10 @@ interface JobState extends LeaseRef {
    * with their process.
    */
   readonly outages: number
-  /** Attempts before the last retry of the notification, part of `attempts`. 0: no retry. */
+  /**
+   * Attempts before the last retry of the notification, part of `attempts`: the highest `attempt` in its facts at that
+   * time, where `attempts` begins. 0: no retry, or none before it.
+   */
   readonly earlierAttempts: number
   /** True: an attempt of the job ended with its process. See `Storage.claim`. */
   readonly recovered: boolean

@@ -47,6 +47,7 @@ export interface NotificationRepository {
    * Retries dead letters, oldest first: one step, one commit. A dead letter is a notification with the status `failed`
    * and without a job. Each gets the fact `retried`, which opens a new round of its fold, and a job in its channel's
    * lane with the full number of attempts. Attempt numbers continue (`earlierAttempts`).
+   * The status is `queued`, also while the job is due later.
    *
    * Decides under the row's lock: of ten concurrent calls one retries it, and a step skips it if it is queued again.
    * One that would expire before its due time, has no content any more, or has no lane for its channel stays unchanged
@@ -93,9 +94,9 @@ export interface JobState {
 export interface Waiting {
   /** A claim could take them now. */
   readonly due: number
-  /** Due later, without an attempt so far. */
+  /** Due later, without an attempt since their accept or newest retry. */
   readonly scheduled: number
-  /** They wait for another attempt. */
+  /** Due later, after an attempt since then. */
   readonly retrying: number
   /** An attempt is under way. */
   readonly running: number

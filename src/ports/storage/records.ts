@@ -37,7 +37,10 @@ export interface RecordInsert<Value extends object = object> {
   readonly id: string
   readonly organizationId: string | null
   readonly value: Value
-  /** If its id or key is taken: `keep` answers the stored record and changes nothing. Default: the set is refused. */
+  /**
+   * If its id or key is taken: `keep` changes nothing and answers the stored record, which is the one with the id, or else
+   * the one with the key. Default: the set is refused as `taken`.
+   */
   readonly ifTaken?: 'keep' | undefined
   /** Refuses the set as `full` if the organization would store more after this write. Absent: no limit. */
   readonly budget?: RecordBudget | undefined

@@ -202,6 +202,8 @@ export function recordChecks(check: Check): void {
       insertion({ name: 'c' }, { id: 'three', ifTaken }),
     )
     assert.deepEqual([byId, byKey, other?.id], [first, first, 'three'])
+    const [both] = await write(storage, insertion({ name: 'c' }, { id: first.id, ifTaken }))
+    assert.deepEqual(both, first)
     const refs = [{ id: first.id }, { key: keyOf('a') }, { id: 'two' }, { key: keyOf('b') }]
     assert.deepEqual(await storage.records.get(itemKind, refs), [first, first, null, null])
   })
