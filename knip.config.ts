@@ -15,6 +15,7 @@ const config: KnipConfig = {
     // Started in processes of their own, by name.
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
+    'test/matrix/sends-and-ends.mjs',
     'test/package/small-storage-contract/contract.ts',
     'test/package/bundled/main.mjs',
   ],

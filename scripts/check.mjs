@@ -18,7 +18,7 @@ const steps = [
   ['build', 'tsup', '--silent'],
   ['package', 'npm', 'run', '--silent', 'check:package'],
   ['tests', 'vitest', 'run'],
-  ['the built package, and SQLite, on every Node', 'node', 'scripts/test-node-matrix.mjs'],
+  ['the built package, and SQLite, on every runtime', 'node', 'scripts/test-runtimes.mjs'],
 ]
 
 /** Features that test/support/left-out-reporter.ts may skip in a run. */
@@ -52,7 +52,7 @@ console.log(`\n${tests.passed} passed, ${tests.failed} failed`)
 process.exitCode = stopped === '' ? 0 : 1
 
 /**
- * Passes the output on and counts the tests in the summaries of Vitest and node:test.
+ * Passes the output on and counts the tests in the summaries of Vitest, node:test, Bun and Deno.
  *
  * @param {string} command
  * @param {string[]} args
@@ -91,12 +91,13 @@ function run(command, args) {
 /** @param {string} line */
 function count(line) {
   const plain = stripVTControlCharacters(line).trim()
-  if (/^Tests {2}/.test(plain)) {
+  if (/^Tests {2}|^(?:ok|FAILED) \| \d/.test(plain)) {
     tests.passed += Number(/(\d+) passed/.exec(plain)?.[1] ?? 0)
     tests.failed += Number(/(\d+) failed/.exec(plain)?.[1] ?? 0)
   }
   if (plain.startsWith('Left out')) leftOut.push(plain)
-  const [, verdict, number] = /^(?:ℹ|#) (pass|fail) (\d+)$/.exec(plain) ?? []
+  // Bun has the number first.
+  const [, first, verdict, number = first] = /^(?:[ℹ#]|(\d+)) (pass|fail)(?: (\d+))?$/.exec(plain) ?? []
   if (verdict === 'pass') tests.passed += Number(number)
   if (verdict === 'fail') tests.failed += Number(number)
 }

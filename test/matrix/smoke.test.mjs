@@ -1,6 +1,5 @@
-// Runs on plain Node.js of every supported version, against dist/: see scripts/test-node-matrix.mjs.
+// Runs on every supported runtime, against dist/: see scripts/test-runtimes.mjs.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
@@ -14,6 +13,7 @@ import { notifierRouter } from 'carillon/express'
 import { smtp } from 'carillon/smtp'
 import { sqlite } from 'carillon/sqlite'
 import { SMTPServer } from 'smtp-server'
+import { whileRunning } from './running.mjs'
 
 const specifiers = [
   'carillon',
@@ -36,22 +36,6 @@ for (const specifier of specifiers) {
     for (const name of Object.keys(imported)) assert.equal(required[name], imported[name], name)
   })
 }
-
-test('a start on SQLite prints no warning', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-matrix-'))
-  const program = `
-    const { sqlite } = await import('carillon/sqlite')
-    const storage = sqlite({ file: ${JSON.stringify(join(folder, 'a.db'))} })
-    await storage.start()
-    await storage.stop()
-    console.log('stopped')`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: new URL('.', import.meta.url),
-    encoding: 'utf8',
-  })
-  assert.deepEqual({ stdout, stderr }, { stdout: 'stopped\n', stderr: '' })
-  await rm(folder, { recursive: true, force: true })
-})
 
 test('a templated e-mail is delivered from the default storage', async () => {
   const inbox = fakeChannel()
@@ -189,17 +173,4 @@ async function sendAndWait(notifier) {
   })
   await delivered
   return result
-}
-
-/**
- * @param {import('carillon').Notifier} notifier
- * @param {(notifier: import('carillon').Notifier) => Promise<void>} use
- */
-async function whileRunning(notifier, use) {
-  await notifier.start()
-  try {
-    await use(notifier)
-  } finally {
-    await notifier.stop()
-  }
 }

@@ -1,14 +1,14 @@
-// The whole contract on every supported version: node:sqlite differs between them.
+// The whole contract on every supported runtime: node:sqlite differs between them.
 import test from 'node:test'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 
-const onNode22 = process.versions.node.startsWith('22.')
-
-/** The SQLite of Node.js 22 reads a text only up to a NUL character, and one of these ids has nothing else. */
-const NOT_ON_22 = 'the longest message ids are stored, and found by early and late receipts'
+const { node, deno } = process.versions
+/** Those of Node.js 22 and of Deno read a text only up to a NUL character, and one of these ids has nothing else. */
+const endsAtNul = deno !== undefined || node.startsWith('22.')
+const WITH_NUL = 'the longest message ids are stored, and found by early and late receipts'
 
 storageContract(
-  (name, run) => void test(name, { skip: onNode22 && name === NOT_ON_22 }, run),
+  (name, run) => void test(name, { skip: endsAtNul && name === WITH_NUL }, run),
   () => sqliteHarness(),
 )
