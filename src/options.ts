@@ -313,7 +313,12 @@ export function resolveOptions<Tx>(
   if (logRecipients !== 'masked' && logRecipients !== 'shown')
     throw wrong('logRecipients', '"masked" or "shown"')
   const { storage = defaultStorage(clock), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
-  assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
+  assertMethods(
+    'storage',
+    storage,
+    ['start', 'stop', 'accept', 'claim', 'settle'],
+    "sqlite({ file: 'notifications.db' }) from carillon/sqlite",
+  )
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'refund', 'pause', 'renew', 'release', 'close'])
   const builtIn = builtInKinds({ allowedHeaders: resolveHeaders(options.email), maxSmsSegments, smsNumbers })
   const bounds = resolveBounds(options.bounds)

@@ -18,14 +18,22 @@ export function assertObject(option: string, value: unknown): void {
     throw wrong(option, `an object${instead(value)}`)
 }
 
-/** @throws NotifierError `invalid_configuration` */
-export function assertMethods(option: string, value: unknown, methods: readonly string[]): void {
+/**
+ * @param example a valid value, to follow "such as"
+ * @throws NotifierError `invalid_configuration`
+ */
+export function assertMethods(
+  option: string,
+  value: unknown,
+  methods: readonly string[],
+  example?: string,
+): void {
   const missing = methods.filter(
     (method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function',
   )
   if (missing.length > 0) {
     const right = `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`
-    throw wrong(option, `${right}${instead(value)}`)
+    throw wrong(option, `${right}${example === undefined ? '' : `, such as ${example}`}${instead(value)}`)
   }
 }
 

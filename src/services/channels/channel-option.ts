@@ -1,5 +1,6 @@
 import { BUILT_IN, type BuiltInInputs } from '../../channels/built-in.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
+import { nearestName } from '../../domain/nearest-name.ts'
 import type { RetryPolicy } from '../../domain/retry.ts'
 import type { AnyKind, Provider } from '../../ports/provider.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from '../option-checks.ts'
@@ -154,11 +155,12 @@ function kindOf(
   if (own !== undefined) return own
   const [first] = isPerOrganization(value) ? [value] : pluginsOf(value)
   const kind = first?.kind
-  if (kind === undefined)
-    throw wrong(
-      option,
-      `left out, or have a provider with a kind: built in are ${[...builtIn.keys()].join(', ')}`,
-    )
+  if (kind === undefined) {
+    const known = [...builtIn.keys()]
+    const nearest = nearestName(name, known)
+    const hint = nearest === null ? '' : `. Did you mean "${nearest}"?`
+    throw wrong(option, `left out, or have a provider with a kind: built in are ${known.join(', ')}${hint}`)
+  }
   assertKind(option, kind)
   assertName(option, name, kind)
   return kind
