@@ -34,7 +34,7 @@ const ROWS = {
   organization_mismatch: [
     403,
     'The resource belongs to another organization.',
-    'Use a key of the owning organization.',
+    'Use a key of the owning organization; in code, notifier.organization(id) with its id.',
   ],
   session_required: [
     401,
@@ -208,7 +208,7 @@ const ROWS = {
   rate_limit_exceeded: [
     429,
     'Too many requests in the window.',
-    'Wait for the number of seconds in Retry-After.',
+    'Wait for the number of seconds in Retry-After; in code, for the milliseconds in retryAfterMs.',
     'retryable',
   ],
   notification_quota_exceeded: [

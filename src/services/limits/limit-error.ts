@@ -1,3 +1,4 @@
+import { ERRORS } from '../../domain/errors/catalogue.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { RateLimitState } from './records.ts'
 
@@ -14,21 +15,25 @@ export function limitError(state: RateLimitState, retryAfterMs: number, short?: 
   const code =
     state.resource === 'monthly_notifications' ? 'notification_quota_exceeded' : 'rate_limit_exceeded'
   return new NotifierError(code, {
-    message: messageOf(state, short),
+    message:
+      short === undefined || short.needed <= 1
+        ? `${faultOf(state)} ${ERRORS[code].action}`
+        : shortOf(state, short),
     retryAfterMs,
     details: { ...state, remaining: 0, ...short },
   })
 }
 
-function messageOf({ resource, limit }: RateLimitState, short: Shortfall | undefined): string {
-  if (short === undefined || short.needed <= 1)
-    return MESSAGES[resource] ?? `The limit "${resource}" of ${limit} is used up.`
-  const { needed, remaining } = short
+function faultOf({ resource, limit }: RateLimitState): string {
+  return FAULTS[resource] ?? `The limit "${resource}" of ${limit} is used up.`
+}
+
+function shortOf({ limit }: RateLimitState, { needed, remaining }: Shortfall): string {
   const later = needed > limit ? 'Send' : 'Wait, or send'
   return `${remaining} of ${limit} notifications are left within the hour, and the first that does not fit counts as ${needed}, one for each address and copy. ${later} it to fewer.`
 }
 
-const MESSAGES: Readonly<Record<string, string>> = {
+const FAULTS: Readonly<Record<string, string>> = {
   open_bodies: 'Too many request bodies from this address are incomplete.',
   open_batches: 'Too many batches above 1 MiB of this organization are being received or judged.',
   account: 'The account is temporarily restricted, because it stayed far above its limits.',

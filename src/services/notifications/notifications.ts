@@ -178,7 +178,8 @@ export function createNotifications(
           })
         case 'not_scheduled':
           throw new NotifierError('not_reschedulable', {
-            message: 'It cannot be rescheduled: it is due already.',
+            message:
+              'It cannot be rescheduled: its status is not scheduled. Only a message sent with a "sendAt" ahead is.',
           })
       }
     },

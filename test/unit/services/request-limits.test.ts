@@ -140,7 +140,10 @@ it('names the limit of requests under unit only where none is left', async () =>
 })
 
 const ONE_REQUEST: Plan = { ...UNLIMITED, concurrentRequests: 1 }
-const refusal = expect.objectContaining({ code: 'rate_limit_exceeded' })
+const refusal = expect.objectContaining({
+  code: 'rate_limit_exceeded',
+  message: expect.stringContaining('. Wait for'),
+})
 
 it('counts a request among those under unit for as long as it takes', async () => {
   const { clock, limits } = world(ONE_REQUEST)

@@ -123,7 +123,7 @@ describe('a reschedule is refused', () => {
     const { id } = await notifier.send(mail)
     const later = new Date(clock.now() + HOUR)
     const answer = notifier.notifications.reschedule(id, { sendAt: later })
-    await expect(answer).rejects.toMatchObject(refused('it is due already'))
+    await expect(answer).rejects.toMatchObject(refused('sent with a "sendAt" ahead'))
   })
 
   it.each<[string, (inHours: (hours: number) => Date) => unknown, string]>([

@@ -33,7 +33,10 @@ it('an organization has the whole API of the notifier itself, and sees its own t
   expect((await a.notifications.list()).items.map((each) => each.id)).toEqual([id])
   expect((await b.notifications.list()).items).toEqual([])
   expect((await notifier.notifications.list()).items.map((each) => each.id)).toEqual([own.id])
-  await expect(b.notifications.get(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
+  await expect(b.notifications.get(id)).rejects.toMatchObject({
+    code: 'organization_mismatch',
+    message: expect.stringContaining('in code, notifier.organization(id)'),
+  })
   await expect(notifier.templates.get('hi')).rejects.toMatchObject({ code: 'template_not_found' })
   const { secret } = await a.apiKeys.create({ name: 'k', permission: 'Write' })
   expect((await notifier.apiKeys.verify(secret)).organizationId).toBe('org_a')
