@@ -14,12 +14,13 @@ export function shortName(name: string): string {
 /**
  * Lists the first names for a message, and counts the rest.
  *
- * @param note added to a name in parentheses; absent: nothing
+ * @param note added to a name in parentheses; absent or null: nothing
  */
-export function listedNames(names: readonly string[], note?: (name: string) => string): string {
-  const shown = names
-    .slice(0, MOST_NAMES)
-    .map((name) => `"${shortName(name)}"${note === undefined ? '' : ` (${note(name)})`}`)
+export function listedNames(names: readonly string[], note?: (name: string) => string | null): string {
+  const shown = names.slice(0, MOST_NAMES).map((name) => {
+    const noted = note?.(name) ?? null
+    return `"${shortName(name)}"${noted === null ? '' : ` (${noted})`}`
+  })
   const more = names.length - shown.length
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -56,6 +56,17 @@ describe('the error of a send', () => {
     expect(details(answer)).toMatchObject({ field })
   })
 
+  it('names the field of a reschedule that was meant', async () => {
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    const sent = await request('POST', '/v1/notifications', { ...mail, sendAt: at })
+    const path = `/v1/notifications/${sent.json?.id}/reschedule`
+    for (const field of ['send_at', 'scheduledAt']) {
+      const answer = await request('POST', path, { [field]: at })
+      expect([answer.status, details(answer)?.field]).toEqual([400, field])
+      expect(answer.text).toContain('\\"sendAt\\"')
+    }
+  })
+
   it('names nothing for an unknown field that resembles none, which is ignored', async () => {
     expect((await request('POST', '/v1/notifications', { ...mail, zebra: 1 })).status).toBe(201)
   })

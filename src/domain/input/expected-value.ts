@@ -1,4 +1,6 @@
-import type * as z from 'zod'
+import * as z from 'zod'
+import { listedNames } from '../listed-names.ts'
+import { nearestName } from '../nearest-name.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -16,7 +18,7 @@ export function expectedValue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'must be given'
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${KINDS[issue.expected] ?? issue.expected}`
+      return `must be ${KINDS[issue.expected] ?? issue.expected}${fieldsIn(namesOf(issue.inst))}`
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
     case 'too_small':
@@ -25,11 +27,30 @@ export function expectedValue(issue: z.core.$ZodRawIssue): string | undefined {
       return bound('at most', issue.origin, Number(issue.maximum))
     case 'invalid_union':
       return issue.errors.map(([first]) => messageOf(first)).join(', or ')
+    case 'unrecognized_keys':
+      return unknownFields(issue.keys, namesOf(issue.inst))
     case 'invalid_key':
       return `a name in it ${messageOf(issue.issues[0])}`
     default:
       return undefined
   }
+}
+
+/** The names of an object's fields. Empty: the schema is not of an object. */
+function namesOf(schema: unknown): readonly string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+}
+
+function fieldsIn(names: readonly string[]): string {
+  return names.length === 0 ? '' : `; its fields are ${listedNames(names)}`
+}
+
+function unknownFields(unknown: readonly string[], known: readonly string[]): string {
+  const listed = listedNames(unknown, (name) => {
+    const nearest = nearestName(name, known)
+    return nearest === null ? null : `did you mean "${nearest}"?`
+  })
+  return `has no ${unknown.length === 1 ? 'field' : 'fields'} ${listed}${fieldsIn(known)}`
 }
 
 /** Units of lengths. */

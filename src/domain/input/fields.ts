@@ -54,9 +54,11 @@ export const channel: z.ZodType<string, string> = z
 /** The valid form of a time as text. */
 export const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
 
+const NO_TIME = `${NO_INSTANT} (in code also a Date)`
+
 /** An ISO 8601 time with a zone, or a Date in calls from code. Output: epoch milliseconds. */
 export const instant: z.ZodType<number, string | Date> = z
-  .union([z.iso.datetime({ offset: true, error: NO_INSTANT }), z.date()], NO_INSTANT)
+  .union([z.iso.datetime({ offset: true, error: NO_TIME }), z.date()], NO_TIME)
   .transform((value) => new Date(value).getTime())
 
 /**

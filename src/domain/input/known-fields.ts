@@ -8,15 +8,27 @@ const KEY =
 /** Of a channel that is configured, the parts are a known field. */
 const NO_CHANNEL = 'this channel is not configured here'
 const EMAIL = 'it belongs in "email"'
+const TEXT = 'it is "text", "html" or "body"'
+
+const TIME_PLACES: ReadonlyMap<string, string> = new Map([
+  ['send_at', 'it is "sendAt"'],
+  ['scheduledAt', 'it is "sendAt"'],
+  ['scheduled_at', 'it is "sendAt"'],
+  ['delay', 'use "sendAt", a time'],
+])
 
 /** The right places of fields often put into a message by mistake, which would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
+  ...TIME_PLACES,
   ['idempotencyKey', KEY],
   ['idempotency_key', KEY],
   ['from', EMAIL],
   ['sender', 'it is "from" in "email"'],
   ['cc', EMAIL],
   ['bcc', EMAIL],
+  ['message', TEXT],
+  ['content', TEXT],
+  ['title', 'it is "subject"'],
   ['tags', 'use "metadata", short texts by name: { campaign: \'spring\' }'],
   ['replyTo', EMAIL],
   ['inReplyTo', EMAIL],
@@ -27,7 +39,6 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['attachments', EMAIL],
   ['unsubscribe', EMAIL],
   ['blocks', 'it belongs in "slack"'],
-  ['send_at', 'it is "sendAt"'],
   ['expires_at', 'it is "expiresAt"'],
   ['templateId', 'it is "template"'],
   ['template_id', 'it is "template"'],
@@ -48,8 +59,8 @@ const ORGANIZATION = 'call the same method of notifier.organization(id)'
  * Refuses unknown fields of an object. Nested objects are free-form (`variables`) or lists of inputs, which are checked
  * one by one.
  *
- * @param which `misplaced`: only fields that belong elsewhere, and in a send misspelt ones: `catgory` decides what people
- *   get
+ * @param which `misplaced`: only fields that belong elsewhere, and in a send or a reschedule misspelt ones: `catgory`
+ *   decides what people get
  * @throws NotifierError `invalid_parameter`, which names them
  */
 export function assertKnownFields(
@@ -63,8 +74,8 @@ export function assertKnownFields(
   const expected = Object.keys(schema.shape)
   const places = placesFor(schema)
   const nearest = comparing(expected)
-  const isSend = 'recipient' in schema.shape
-  const unknown = which === 'all' ? all : misplacedOf(all, places, isSend ? nearest : () => null)
+  const decides = 'sendAt' in schema.shape
+  const unknown = which === 'all' ? all : misplacedOf(all, places, decides ? nearest : () => null)
   if (unknown.length === 0) return
   const names = unknown.slice(0, MOST_NAMES).map(shortName)
   const title = unknown.length === 1 ? 'Unknown field' : 'Unknown fields'
@@ -76,6 +87,7 @@ export function assertKnownFields(
 
 function placesFor({ shape }: z.ZodObject): ReadonlyMap<string, string> {
   if ('template' in shape || 'notifications' in shape) return PLACES
+  if ('sendAt' in shape) return TIME_PLACES
   return 'channels' in shape && 'categories' in shape ? PREFERENCE_PLACES : NO_PLACES
 }
 

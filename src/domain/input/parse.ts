@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
-import { listedNames } from '../listed-names.ts'
 import { expectedValue } from './expected-value.ts'
 
 /**
@@ -65,7 +64,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
     message:
       code === 'invalid_channel'
         ? `"${String(value).slice(0, 50)}" is not the name of a channel, such as email.`
-        : `"${field}": ${messageOf(issue)}.`,
+        : `"${field}": ${issue.message}.`,
     details: { field, ...(expected === undefined ? {} : { expected }) },
   })
 }
@@ -73,12 +72,6 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
 /** A schema may say when a field is required. */
 function required({ message }: z.core.$ZodIssue): string {
   return message.startsWith('is required') ? message : 'is required'
-}
-
-/** zod's message would repeat all unknown names. */
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'unrecognized_keys') return issue.message
-  return `has no ${issue.keys.length === 1 ? 'field' : 'fields'} ${listedNames(issue.keys)}`
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

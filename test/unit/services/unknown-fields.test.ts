@@ -243,6 +243,25 @@ describe('a field that nobody knows is refused by its name', () => {
   })
 })
 
+describe('options that do not fit say which do', () => {
+  const SEND = 'its fields are "idempotencyKey", "strict", "tx"'
+  it.each<readonly [Call, string]>([
+    [(n) => n.send(mail, 'order-1' as never), `"options": must be an object; ${SEND}.`],
+    [
+      (n) => n.send(mail, { idempotency_key: 'a' } as never),
+      `"options": has no field "idempotency_key" (did you mean "idempotencyKey"?); ${SEND}.`,
+    ],
+    [(n) => n.send(mail, { key: 'a' } as never), `"options": has no field "key"; ${SEND}.`],
+    [
+      (n) => n.logs.list({ state: 'sent' } as never),
+      'has no field "state" (did you mean "status"?); its fields',
+    ],
+  ])('%s', async (call, message) => {
+    const notifier = await start()
+    await expect(Promise.resolve(call(notifier, {}))).rejects.toThrow(message)
+  })
+})
+
 describe('a field of a message that belongs elsewhere', () => {
   it.each([
     ['idempotencyKey', 'second argument'],
@@ -251,6 +270,11 @@ describe('a field of a message that belongs elsewhere', () => {
     ['replyTo', 'in "email"'],
     ['tags', `use "metadata", short texts by name: { campaign: 'spring' }`],
     ['organizationId', 'notifier.organization(id)'],
+    ['message', '"text", "html" or "body"'],
+    ['content', '"text", "html" or "body"'],
+    ['title', 'it is "subject"'],
+    ['scheduledAt', 'it is "sendAt"'],
+    ['delay', 'use "sendAt"'],
   ])('%s is refused with its place', async (field, place) => {
     const message = { ...mail, [field]: field === 'organizationId' ? 'org_default' : 'x' }
     const expected = {
