@@ -9,6 +9,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
+import type { NestExpressApplication } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { notifierRouter } from '../../adapters/http/express.ts'
@@ -140,5 +141,22 @@ describe('NestJS, mounted by a module and so behind its body parser', () => {
     await expect.poll(status).toBe('sent')
     expect((await report(port, id, '/in-a-module')).status).toBe(200)
     expect(await status()).toBe('delivered')
+  })
+
+  it('limits bodies as the parser of Nest does', async () => {
+    const options = { logger: false, rawBody: true } as const
+    const statusOf = async (create: Create): Promise<number> => {
+      const { port, notifier } = await start(create)
+      const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Write' })
+      const body = { ...mail, body: 'x'.repeat(200_000) }
+      const headers = { authorization: `Bearer ${secret}` }
+      return (await call(port, { method: 'POST', path: '/in-a-module/v1/notify', headers, body })).status
+    }
+    expect(await statusOf((module) => NestFactory.create(module, options))).toBe(413)
+    const raised: Create = async (module) =>
+      (await NestFactory.create<NestExpressApplication>(module, options)).useBodyParser('json', {
+        limit: '16mb',
+      })
+    expect(await statusOf(raised)).toBe(201)
   })
 })

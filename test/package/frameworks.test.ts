@@ -25,8 +25,10 @@ async function program(text: string, language = 'ts'): Promise<string> {
 async function start(folder: string, file: string, port: number) {
   const child = spawn(process.execPath, [file], {
     cwd: `${consumer.directory}/${folder}`,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const printed: string[] = []
+  child.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text))
   const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
   onTestFinished(() => void child.kill('SIGKILL'))
   const ask = async (path: string, method = 'GET') => {
@@ -41,7 +43,7 @@ async function start(folder: string, file: string, port: number) {
     child.kill('SIGTERM')
     return ended
   }
-  return { ask, stop }
+  return { ask, stop, printed: () => printed.join('') }
 }
 
 async function isWhole({ ask, stop }: Awaited<ReturnType<typeof start>>, ownRoute: boolean): Promise<void> {
@@ -86,7 +88,19 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
     }
     await consumer.write('nest/tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }))
     expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', 'nest')).toBe('')
-    await isWhole(await start('nest', 'main.js', port), true)
+    const app = await start('nest', 'main.js', port)
+    const [status, body] = await app.ask('/welcome?to=nobody', 'POST')
+    expect([status, JSON.parse(body)]).toEqual([
+      422,
+      {
+        code: 'invalid_email',
+        message: expect.any(String),
+        details: expect.objectContaining({ field: 'to' }),
+      },
+    ])
+    await isWhole(app, true)
+    // Nest itself would log the refusal, and the recipient with it.
+    expect(app.printed()).not.toMatch(/ERROR|nobody/)
   })
 })
 
