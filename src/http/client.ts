@@ -102,7 +102,8 @@ export function httpsRequired(request: HttpRequest, trusted: AddressMatcher | nu
   }
   return plainHttp(
     `The header "${forwarding}" says that a proxy forwarded the request, so it does not count as local. Send HTTPS to the ` +
-      'proxy, or remove the header.',
+      'proxy. Without a proxy, the client or a framework such as Next.js has set the header: for development, set the ' +
+      "option https: 'off'.",
     forwarding,
   )
 }

@@ -106,7 +106,7 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
 
 test('the route handler of the guide answers under Next.js as it passes requests, and starts once', async () => {
   await consumer.write('next/notifier.ts', await program('runningNotifier()'))
-  const route = await program('@/notifier')
+  const route = await program('let api: NotifierFetch')
   await consumer.write('next/route.ts', route.replace('@/notifier', './notifier.ts'))
   const code = `
     import { runningNotifier } from './next/notifier.ts'
