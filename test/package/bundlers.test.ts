@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
+import { stripTypeScriptTypes } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -13,6 +14,7 @@ import webpack from 'webpack'
 import { entries, fromRoot } from '../../scripts/entries.mjs'
 import { WAIT_MS } from '../support/patience.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
+import { codeBlocks } from './markdown.ts'
 
 /** A mail as Postmark's API takes it. */
 interface Mail {
@@ -30,6 +32,7 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   vi.stubEnv('NEXT_TELEMETRY_DISABLED', '1')
+  vi.stubEnv('NEXT_MANUAL_SIG_HANDLE', 'true')
   bare = await createConsumer()
   for (const file of ['service.mjs', 'main.mjs'])
     await copyFile(fromRoot(`test/package/bundled/${file}`), join(bare.directory, file))
@@ -84,29 +87,57 @@ describe('the whole service in a bundle, without node_modules and without config
     await useProgram(join(deployed, 'webpack.cjs'))
   })
 
-  test('next build, with the App Router', { timeout: 12 * WAIT_MS }, async () => {
+  test('next build, with the App Router, where the program of the guide ends after its deliveries', {
+    timeout: 12 * WAIT_MS,
+  }, async () => {
     const project = await createConsumer(['next', 'react', 'react-dom'], 'files')
     try {
       await project.write('package.json', '{ "private": true }\n')
       await copyFile(join(bare.directory, 'service.mjs'), join(project.directory, 'service.mjs'))
       await project.write('app/layout.js', LAYOUT)
       await project.write('app/[...path]/route.js', ROUTE)
+      await project.write('jsconfig.json', '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }')
+      const quick = "send: async () => ({ kind: 'accepted' })"
+      await project.write('notifier.js', (await guide('runningNotifier()')).replace(quick, SLOW))
+      await project.write('instrumentation.js', await guide('NEXT_RUNTIME'))
+      await project.write('app/welcome/route.js', await guide('isNotifierError'))
       expect(await project.node('node_modules/next/dist/bin/next', 'build')).not.toMatch(/warning/i)
       const started = start(['node_modules/next/dist/bin/next', 'start', '-p', '0'], project.directory)
+      const printed: string[] = []
       for await (const line of started.lines) {
+        printed.push(line)
         const url = /http:\/\/localhost:\d+/.exec(line)?.[0]
-        if (url === undefined) continue
-        await useService(url)
-        break
+        if (url !== undefined) {
+          await useService(url)
+          const welcome = async (to: string) =>
+            (await fetch(`${url}/welcome?to=${to}`, { method: 'POST' })).status
+          expect([await welcome('ada'), await welcome('ada@example.com')]).toEqual([422, 200])
+        }
+        if (line === 'sending') started.child.kill()
       }
-      started.child.kill()
-      await started.exited
+      expect(printed).toContain('sent')
+      expect(await started.exited).toEqual([0, null])
     } finally {
       await project.remove()
     }
   })
 })
 
+/** A program of the guide for Next.js, as JavaScript. */
+async function guide(text: string): Promise<string> {
+  const found = (await codeBlocks('docs/frameworks.md', 'ts')).filter(({ code }) => code.includes(text))
+  expect(found.length, text).toBeGreaterThan(0)
+  return stripTypeScriptTypes(found[0]?.code ?? '')
+}
+
+/** Takes long enough for a signal to arrive meanwhile. */
+const SLOW = `
+async send() {
+  console.log('sending')
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  console.log('sent')
+  return { kind: 'accepted' }
+}`
 const LAYOUT = `export default ({ children }) => <html><body>{children}</body></html>`
 const ROUTE = `
 import { answer } from '../../service.mjs'

@@ -104,22 +104,33 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
   })
 })
 
-test('the route handler of the guide answers under Next.js as it passes requests, and starts once', async () => {
+test('the handlers of the guide answer under Next.js as it passes requests, start once, and again after a failure', async () => {
   await consumer.write('next/notifier.ts', await program('runningNotifier()'))
-  const route = await program('let api: NotifierFetch')
-  await consumer.write('next/route.ts', route.replace('@/notifier', './notifier.ts'))
+  const route = (await program('let api: NotifierFetch')).replace('@/notifier', './notifier.ts')
+  await consumer.write('next/route.ts', route)
+  const pages = route
+    .replace('notifierFetch(notifier,', 'notifierFetch(dashboard(notifier),')
+    .replace('/notifications', '/dashboard')
+  await consumer.write('next/pages.ts', `import { dashboard } from 'carillon/dashboard'\n${pages}`)
   const code = `
+    import { mkdirSync, rmdirSync } from 'node:fs'
     import { runningNotifier } from './next/notifier.ts'
+    import { GET as SHOW } from './next/pages.ts'
     import { GET, POST } from './next/route.ts'
     const headers = { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }
-    const ask = (handle, path, method) => handle(new Request('http://localhost:3000' + path, { method, headers }))
-    console.log((await ask(GET, '/notifications/health', 'GET')).status)
-    console.log((await ask(POST, '/notifications/v1/notify', 'POST')).status)
-    console.log((await ask(GET, '/other', 'GET')).status)
+    const ask = (handle, path, method = 'GET') =>
+      handle(new Request('http://localhost:3000' + path, { method, headers })).then(({ status }) => status)
+    mkdirSync('notifications.db')
+    console.log(await ask(GET, '/notifications/health').catch(() => 'failed'))
+    rmdirSync('notifications.db')
+    console.log(await ask(GET, '/notifications/health'))
+    console.log(await ask(POST, '/notifications/v1/notify', 'POST'))
+    console.log(await ask(GET, '/other'))
+    console.log(await ask(SHOW, '/dashboard'))
     const { runningNotifier: again } = await import('./next/notifier.ts?again')
     console.log(await again() === await runningNotifier())
     await (await again()).stop()`
-  expect(await consumer.node('--input-type=module', '-e', code)).toBe('200\n401\n404\ntrue\n')
+  expect(await consumer.node('--input-type=module', '-e', code)).toBe('failed\n200\n401\n404\n200\ntrue\n')
 })
 
 test('the CommonJS program of the guide prints what its comment says', async () => {
