@@ -401,7 +401,8 @@ function report(
   requestId: string,
 ): void {
   const fields = { requestId, method: request.method, path: request.path, error }
-  if (shown.code === 'service_unavailable')
-    logger.warn('A request failed: the service is unavailable.', fields)
-  else logger.error('A request failed unexpectedly.', fields)
+  if (shown.code !== 'service_unavailable') logger.error('A request failed unexpectedly.', fields)
+  else if (isNotifierError(error) && error.code === 'not_started')
+    logger.error('A request failed: the notifier has not started.', fields)
+  else logger.warn('A request failed: the service is unavailable.', fields)
 }

@@ -3,7 +3,7 @@ import { redactText } from '../services/logging/redact.ts'
 
 const MASKED = { showRecipients: false }
 
-/** Unexpected failures must be visible without a configured logger. */
+/** Unexpected failures must be visible without a configured logger; an outage must not flood the output. */
 export const processWarnings: Pick<Logger, 'warn' | 'error'> = {
   warn: () => {},
   error(message, fields = {}) {

@@ -15,7 +15,7 @@ export const GRACE_MS = 2_000
  * Calls a provider with a deadline. There is always an outcome: an exception, an invalid answer or a promise that never
  * settles counts as `ambiguous`.
  *
- * @param onError receives exceptions of the provider, except those caused by the stop
+ * @param onError receives exceptions of the provider, except those caused by the stop, and an error for an invalid answer
  */
 export async function sendAttempt(
   provider: ConfiguredProvider,
@@ -58,8 +58,12 @@ async function ask(
     const answer: unknown = await limit.within(
       provider.plugin.send(message, createAttemptContext(context, stop)),
     )
-    const reason = `The provider "${provider.name}" returned no valid outcome.`
-    return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
+    const outcome = soundOutcome(answer)
+    if (outcome !== null) return outcome
+    const invalid = `The provider "${provider.name}" returned no valid outcome`
+    const remedy = 'return { kind: "accepted" } if it took the message, otherwise another outcome'
+    onError(new Error(`${invalid}, for ${context.notificationId}: ${remedy} (docs/custom-provider.md).`))
+    return { kind: 'ambiguous', reason: `${invalid}.` }
   } catch (error) {
     const stopped = stop.reason()
     if (stopped !== null) return { kind: 'ambiguous', reason: stopped.message }

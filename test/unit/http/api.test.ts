@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
@@ -348,4 +350,14 @@ describe('X-Test-Mode', () => {
     const headers = { 'x-test-mode': 'true' }
     expect(await createHttpApi(working).handle(request({ headers }))).toMatchObject({ status: 200 })
   })
+})
+
+it('warns of a notifier that never started, though it has no logger', async () => {
+  const warned = once(process, 'warning')
+  const response = await createHttpApi(createNotifier({ channels: {} })).handle(request())
+  expect(response?.status).toBe(503)
+  const [warning] = (await warned) as [Error & { detail?: string }]
+  expect(warning.name).toBe('CarillonHttpWarning')
+  expect(warning.message).toContain('the notifier has not started')
+  expect(warning.detail).toContain('Call start() first')
 })

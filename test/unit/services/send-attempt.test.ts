@@ -95,6 +95,14 @@ describe('sendAttempt', () => {
     expect(failures).toEqual([])
   })
 
+  it('reports an answer that is no outcome, with what to return', async () => {
+    const { outcome, failures } = attempt(() => undefined)
+    await outcome
+    expect(failures.map(String)).toEqual([
+      'Error: The provider "recorder" returned no valid outcome, for notif_1: return { kind: "accepted" } if it took the message, otherwise another outcome (docs/custom-provider.md).',
+    ])
+  })
+
   it('tells why it was stopped where a channel throws because of that, and reports nothing', async () => {
     const { clock, outcome, failures } = attempt(
       (_message, { signal }) =>
