@@ -431,11 +431,15 @@ function resolvePlans(plans: Plans = perMinutePlans): Plans {
     const { requests, ...counts } = plan
     if (requests !== null) {
       assertKeys(`plans.${name}.requests.`, requests ?? {}, ['limit', 'windowMs'])
-      positive(`plans.${name}.requests.limit`, requests?.limit)
-      positive(`plans.${name}.requests.windowMs`, requests?.windowMs)
+      if (!isCount(requests?.limit) || !isCount(requests?.windowMs))
+        throw wrong(
+          `plans.${name}.requests`,
+          'an object with "limit" and "windowMs", both whole numbers of at least 1, or null for no limit',
+        )
     }
     for (const field of PLAN_COUNTS) {
-      if (counts[field] !== null) positive(`plans.${name}.${field}`, counts[field])
+      if (counts[field] !== null && !isCount(counts[field]))
+        throw wrong(`plans.${name}.${field}`, 'a whole number of at least 1, or null for no limit')
     }
   }
   return plans
@@ -499,7 +503,6 @@ function assertSms(sms: SmsOptions = {}): SmsOptions {
   return sms
 }
 
-function positive(option: string, value: unknown): void {
-  if (!Number.isInteger(value) || Number(value) < 1)
-    throw wrong(option, 'a whole number of at least 1, or null for none')
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1
 }

@@ -5,6 +5,7 @@ import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { UNLIMITED } from '../../src/domain/plans.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
 import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
@@ -133,6 +134,14 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['delivery.pollMs', { channels, delivery: { pollMs: -1 } }, 'above 0'],
     ['delivery.pollMs', { channels, delivery: { pollMs: Number.NaN } }, 'above 0'],
     ['plans', { channels, plans: [] }, 'an object'],
+    ...[undefined, 5, { limit: null, windowMs: 60_000 }, { limit: 5 }].map(
+      (requests): [string, unknown, string] => [
+        'plans.tiny.requests',
+        { channels, plans: { tiny: { ...UNLIMITED, requests } } },
+        'an object with "limit" and "windowMs", both whole numbers of at least 1, or null',
+      ],
+    ),
+    ['plans.tiny.storedBytes', { channels, plans: { tiny: { ...UNLIMITED, storedBytes: 0 } } }, 'or null'],
     ['overuse', { channels, overuse: null }, 'an object'],
     ['overuse.factor', { channels, overuse: { factor: 0, windowMs: 1, restrictMs: 1 } }, 'above 0'],
   ])('%s (%#)', (option, options, right) => {

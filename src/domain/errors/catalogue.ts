@@ -142,7 +142,7 @@ const ROWS = {
   idempotency_key_reused: [
     422,
     'This idempotency key was used with another body.',
-    'Use a new key for a new request.',
+    'Repeat the first request with equal values, also of sendAt and expiresAt; use a new key only for a new message.',
   ],
   invalid_parameter: [
     400,

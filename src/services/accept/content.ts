@@ -26,7 +26,7 @@ type Values = Readonly<Record<string, unknown>>
 /**
  * The text of a send as it is pinned: literal, of a stored template, or written by one in code.
  *
- * @param template the template `input.template`; null: none
+ * @param template the template `input.template`; null: the input names none
  * @returns a promise only for a template in code, or one that names its organization if that is in no cache
  * @throws NotifierError as `Notifier.send`
  */
@@ -43,9 +43,8 @@ export function textOf(
     ...(subject === undefined ? {} : { subject }),
     ...(format === undefined ? {} : { format }),
   }
-  if (input.template === undefined) return { ...overrides, ...literalOf(kind, input, parts) }
+  if (template === null) return { ...overrides, ...literalOf(kind, input, parts) }
   const entry = how.code.find(input.template)
-  if (template === null) throw entry === null ? templateNotFound(input.template) : notStored(entry)
   if (template.channel !== kind.name) throw ofOtherChannel(template, kind)
   const given = { ...input.data, ...input.variables }
   if (entry === null) return ofStored(template, given, overrides, how, writing)
@@ -145,10 +144,16 @@ export function missing(field: string, required = `The field "${field}"`): Notif
   })
 }
 
-export function templateNotFound(reference: string): NotifierError {
+export function templateNotFound(
+  reference: string,
+  organizationId: string,
+  code: CodeTemplates,
+): NotifierError {
+  const entry = code.find(reference)
+  if (entry !== null) return notStored(entry)
   return new NotifierError('template_not_found', {
     status: 422,
-    message: `The template "${reference}" does not exist.`,
+    message: `The organization "${organizationId}" has no template "${reference}". Templates belong to one organization: create it in this one, or check its name or id.`,
     details: { field: 'template', template: reference },
   })
 }

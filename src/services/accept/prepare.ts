@@ -83,7 +83,7 @@ export function prepareSend(
   how: Preparation,
   spent?: Work,
 ): Group | Promise<Group> {
-  const channel = channelOf(input, template, how)
+  const channel = channelOf(organizationId, input, template, how)
   const kind = how.registry.kinds.of(channel)
   const route = routeOf(kind, organizationId, how)
   const reaches = (address: string) => assertReached(kind, route, address, how)
@@ -117,6 +117,8 @@ export function prepareSend(
     return recipient === null ? [first] : groupOf({ ...first, recipient }, others, how)
   }
 
+  if (input.template !== undefined && template === null)
+    throw templateNotFound(input.template, organizationId, how.code)
   const text = textOf(kind, input, parts, template, how, {
     locale,
     timeZone: timeZoneOf(input, person),
@@ -302,11 +304,16 @@ function assertCarried(
   })
 }
 
-function channelOf(input: ParsedSend, template: Template | null, { code }: Preparation): string {
+function channelOf(
+  organizationId: string,
+  input: ParsedSend,
+  template: Template | null,
+  { code }: Preparation,
+): string {
   const declared = input.channel ?? code.find(input.template)?.channel
   if (declared !== undefined) return declared
   if (input.template === undefined) throw missing('channel')
-  if (template === null) throw templateNotFound(input.template)
+  if (template === null) throw templateNotFound(input.template, organizationId, code)
   return template.channel
 }
 

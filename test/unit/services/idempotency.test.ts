@@ -62,17 +62,23 @@ describe('an idempotency key', () => {
     ['recipient', { to: 'eve@example.com' }],
     ['priority', { priority: 'high' }],
     ['variables', { variables: { a: 1 } }],
-  ] as const)('is refused for another %s', async (_name, change) => {
-    const { notifier, stored } = await start()
-    await notifier.send(mail, { idempotencyKey: 'k' })
-    const other = notifier.send({ ...mail, ...change }, { idempotencyKey: 'k' })
-    await expect(other).rejects.toMatchObject({
-      code: 'idempotency_key_reused',
-      status: 422,
-      details: { field: 'idempotencyKey' },
-    })
-    expect(await stored()).toBe(1)
-  })
+    ['sendAt', { sendAt: new Date(HOUR) }],
+    ['expiresAt', { expiresAt: new Date(HOUR) }],
+  ] as const)(
+    'is refused for another %s, with the advice to repeat the first values',
+    async (_name, change) => {
+      const { notifier, stored } = await start()
+      await notifier.send(mail, { idempotencyKey: 'k' })
+      const other = notifier.send({ ...mail, ...change }, { idempotencyKey: 'k' })
+      await expect(other).rejects.toMatchObject({
+        code: 'idempotency_key_reused',
+        status: 422,
+        message: expect.stringContaining('equal values, also of sendAt and expiresAt'),
+        details: { field: 'idempotencyKey' },
+      })
+      expect(await stored()).toBe(1)
+    },
+  )
 
   it('is refused for another body also when both come at once', async () => {
     const { notifier, stored } = await start()

@@ -43,6 +43,20 @@ it('an organization has the whole API of the notifier itself, and sees its own t
   expect((await a.limits.get()).organizationId).toBe('org_a')
 })
 
+it('a template of another organization is missing in an error that names where it was looked for', async () => {
+  const notifier = await start()
+  await notifier.templates.create({ name: 'hi', channel: 'email', body: 'Hi' })
+  for (const message of [
+    { to: mail.to, template: 'hi' },
+    { to: mail.to, template: 'hi', channel: 'email' as const },
+  ])
+    await expect(notifier.organization('org_a').send(message)).rejects.toMatchObject({
+      code: 'template_not_found',
+      message:
+        'The organization "org_a" has no template "hi". Templates belong to one organization: create it in this one, or check its name or id.',
+    })
+})
+
 it('the methods of an organization work alone', async () => {
   const { send, notifications } = (await start()).organization('org_a')
   const { list } = notifications
