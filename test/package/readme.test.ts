@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../examples/servers/free-port.ts'
@@ -40,6 +43,34 @@ test('the quick start compiles without types of Node.js, as TypeScript 7 compile
 })
 
 test('the server of the README takes a notification over HTTP and mails it, and ends on SIGTERM', async () => {
+  await consumer.write('server.ts', blocks[1] ?? '')
+  await useServer('server.ts')
+})
+
+test('the same server works bundled to ESM by esbuild, without node_modules, as docs/frameworks.md has it', async () => {
+  const deployed = await mkdtemp(join(tmpdir(), 'carillon-server-'))
+  const [, banner] =
+    /--banner:js="([^"]+)"/.exec(await readFile(fromRoot('docs/frameworks.md'), 'utf8')) ?? []
+  await consumer.write('server.ts', blocks[1] ?? '')
+  try {
+    const outfile = join(deployed, 'server.mjs')
+    await build({
+      entryPoints: [join(consumer.directory, 'server.ts')],
+      outfile,
+      format: 'esm',
+      bundle: true,
+      platform: 'node',
+      logLevel: 'silent',
+      ...(banner === undefined ? {} : { banner: { js: banner } }),
+    })
+    await useServer(outfile)
+  } finally {
+    await rm(deployed, { recursive: true, force: true })
+  }
+})
+
+/** Runs the server of the README, from its source or a bundle, and ends it. */
+async function useServer(file: string): Promise<void> {
   const mails: string[] = []
   const mailServer = new SMTPServer({
     authOptional: true,
@@ -54,10 +85,9 @@ test('the server of the README takes a notification over HTTP and mails it, and 
   })
   const mailPort = await freePort()
   await new Promise<void>((resolve) => mailServer.listen(mailPort, '127.0.0.1', resolve))
-  await consumer.write('server.ts', blocks[1] ?? '')
   const port = await freePort()
   const env = { ...process.env, PORT: String(port), SMTP_HOST: '127.0.0.1', SMTP_PORT: String(mailPort) }
-  const server = spawn(process.execPath, ['server.ts'], { cwd: consumer.directory, env, stdio: 'inherit' })
+  const server = spawn(process.execPath, [file], { cwd: consumer.directory, env, stdio: 'inherit' })
   const exited = once(server, 'exit')
   try {
     const url = `http://127.0.0.1:${port}/notifications/v1/notify`
@@ -81,7 +111,7 @@ test('the server of the README takes a notification over HTTP and mails it, and 
     server.kill('SIGKILL')
     mailServer.close()
   }
-})
+}
 
 test('the tenant of the README gets a key that works', async () => {
   await consumer.write('tenant.ts', blocks[2] ?? '')
