@@ -1,10 +1,12 @@
 import { expectTypeOf, it } from 'vitest'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
 import {
   createNotifier,
   type MultiTenantNotifier,
   type NotificationQuery,
   type Notifier,
   type NotifierOptions,
+  type SendInput,
   type SendOptions,
   type Storage,
   type Tenant,
@@ -33,4 +35,16 @@ it('another is an organization itself', () => {
 it('no method takes an organization beside its own input', () => {
   expectTypeOf<SendOptions>().not.toHaveProperty('organizationId')
   expectTypeOf<NotificationQuery>().not.toHaveProperty('organizationId')
+})
+
+it('a function for a tenant takes a notifier and one of its organizations, and their messages', () => {
+  const own = createNotifier({
+    channels: { email: smtp({ host: 'localhost', from: 'a@example.com' }) },
+    storage,
+  })
+  expectTypeOf(own).toExtend<Tenant>()
+  expectTypeOf(own.organization('org_a')).toExtend<Tenant>()
+  type Message = Parameters<typeof own.send>[0]
+  expectTypeOf<Message[]>().toExtend<Parameters<typeof own.sendBatch>[0]>()
+  expectTypeOf<SendInput>().not.toExtend<Message>()
 })

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { organizationKind } from '../../../src/domain/organization.ts'
 import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { watchReads } from '../../support/record-reads.ts'
 
@@ -29,6 +30,21 @@ it('a plan with another window counts by that window', async () => {
     await clock.advance(1_000)
   }
   await notifier.stop()
+})
+
+it('a notification that is cancelled still counts for the hour and the month', async () => {
+  const plans = { free: { ...UNLIMITED, notificationsPerHour: 5, notificationsPerMonth: 9 } }
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, plans })
+  await notifier.start({ deliver: false })
+  onTestFinished(() => notifier.stop())
+  const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+  const acme = notifier.organization(organizationId)
+  const { id } = await acme.send({ channel: 'email', to: 'ada@example.com', text: 'Hi' })
+  await acme.notifications.cancel(id)
+  expect((await acme.limits.get()).limits).toMatchObject({
+    notificationsPerHour: { remaining: 4 },
+    notificationsPerMonth: { remaining: 8 },
+  })
 })
 
 it('an organization whose plan is no longer there keeps limits, whatever plans there are', async () => {
