@@ -1,5 +1,8 @@
 import type { Fact } from './facts.ts'
 
+/** Most reschedules of a notification. Each adds an entry to its timeline, which is read whole. */
+export const MAX_RESCHEDULES = 100
+
 /** What a new time changes. Times are epoch milliseconds. */
 export interface Rescheduled {
   /** The notification's `sendAt`. */
@@ -10,11 +13,18 @@ export interface Rescheduled {
 }
 
 /**
- * The new time of a scheduled notification.
+ * The new time of a scheduled notification. Null: its timeline has as many entries after the accept as there may be
+ * reschedules; only they come before the first attempt.
  *
  * @param asked null, or in the past: now
+ * @param sequence of its newest timeline entry; the accept is 1
  */
-export function rescheduled(asked: number | null, createdAt: number, now: number): Rescheduled {
+export function rescheduled(
+  asked: number | null,
+  { createdAt, sequence }: { readonly createdAt: number; readonly sequence: number },
+  now: number,
+): Rescheduled | null {
+  if (sequence > MAX_RESCHEDULES) return null
   const dueAt = Math.max(asked ?? now, now)
   return {
     dueAt,

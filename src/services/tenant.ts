@@ -128,7 +128,8 @@ export interface Tenant<
     /**
      * Changes `sendAt` of a scheduled notification before its first attempt; null, or a time in the past, sends it now.
      *
-     * @throws NotifierError `not_reschedulable` if it is not scheduled, an attempt has begun or it has ended,
+     * @throws NotifierError `not_reschedulable` if it is not scheduled, an attempt has begun, it has ended or expired, or
+     *   after 100 reschedules,
      *   `notification_not_found`, `organization_mismatch`, `missing_required_field`, `invalid_parameter` for a time more
      *   than a year ahead or not before its `expiresAt`
      */

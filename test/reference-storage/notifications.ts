@@ -159,7 +159,10 @@ function reschedule(state: MemoryState, id: string, asked: number | null): Resch
   if (typeof found === 'string') return { kind: found }
   const { notification, job } = found
   if (notification.facts.status !== 'scheduled') return { kind: 'not_scheduled' }
-  const { sendAt, dueAt, fact } = rescheduled(asked, notification.createdAt, state.now())
+  const { createdAt, facts } = notification
+  const change = rescheduled(asked, { createdAt, sequence: facts.sequence }, state.now())
+  if (change === null) return { kind: 'too_often' }
+  const { sendAt, dueAt, fact } = change
   notification.sendAt = sendAt
   addFacts(state, notification, [fact], 'engine')
   makeDue(state, job, dueAt)

@@ -115,7 +115,10 @@ export function createNotifications(connection: Connection): NotificationReposit
     if (typeof found === 'string') return { kind: found }
     const { standing, jobId } = found
     if (standing.state.status !== 'scheduled') return { kind: 'not_scheduled' }
-    const { sendAt, dueAt, fact } = rescheduled(asked, standing.row.created_at, tx.now)
+    const about = { createdAt: standing.row.created_at, sequence: standing.state.sequence }
+    const change = rescheduled(asked, about, tx.now)
+    if (change === null) return { kind: 'too_often' }
+    const { sendAt, dueAt, fact } = change
     const jobs = await tx.rows<JobRow>(MOVE_JOB, [jobId, dueAt > tx.now ? 1 : 0, dueAt])
     await tx.rows(SET_SEND_AT, [id, sendAt])
     const ledger = createLedger(tx)

@@ -112,7 +112,9 @@ export function createNotifications(
     if (typeof row === 'string') return { kind: row }
     if ((row.status ?? acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
     const now = connection.now()
-    const { sendAt, dueAt, fact } = rescheduled(asked, row.created_at, now)
+    const change = rescheduled(asked, { createdAt: row.created_at, sequence: row.sequence }, now)
+    if (change === null) return { kind: 'too_often' }
+    const { sendAt, dueAt, fact } = change
     moveJob().run(dueAt > now ? WAITING : READY, dueAt, notificationJob(row.seq))
     setSendAt().run(sendAt, row.seq)
     addFacts(row, [fact], 'engine', deliveries.publisher(now))

@@ -192,7 +192,7 @@ const ROWS = {
   not_reschedulable: [
     409,
     'The notification can no longer be rescheduled.',
-    'Reschedule only notifications with the status scheduled; send a new message otherwise.',
+    'Reschedule only notifications with the status scheduled, at most 100 times; otherwise cancel it and send a new message.',
   ],
   content_removed: [
     409,

@@ -39,6 +39,7 @@ export interface NotificationRepository {
    * Changes `sendAt` of a scheduled notification if no attempt has begun, and the due time of its job, atomically against
    * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; `rescheduled` of
    * the domain has what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
+   * `too_often`: `rescheduled` answers null, of concurrent calls too.
    *
    * @param sendAt epoch milliseconds. Null, or in the past: now
    */
@@ -148,7 +149,7 @@ export interface TimelineEntry {
 }
 
 export interface RescheduleAnswer {
-  readonly kind: 'rescheduled' | 'not_scheduled' | 'too_late' | 'ended' | 'unknown'
+  readonly kind: 'rescheduled' | 'not_scheduled' | 'too_often' | 'too_late' | 'ended' | 'unknown'
 }
 
 export type CancelAnswer =

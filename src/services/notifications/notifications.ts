@@ -5,6 +5,7 @@ import { EVENT_TYPE_OF } from '../../domain/facts.ts'
 import { rescheduleInput } from '../../domain/input/reschedule.ts'
 import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf, otherAddress } from '../../domain/record-facts.ts'
+import { MAX_RESCHEDULES } from '../../domain/reschedule.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -181,6 +182,10 @@ export function createNotifications(
             message:
               'It cannot be rescheduled: its status is not scheduled. Only a message sent with a "sendAt" ahead is.',
           })
+        case 'too_often':
+          throw new NotifierError('not_reschedulable', {
+            message: `It cannot be rescheduled more than ${MAX_RESCHEDULES} times. Cancel it and send a new message.`,
+          })
       }
     },
     async retry(organizationId, id) {
@@ -190,10 +195,13 @@ export function createNotifications(
   }
 }
 
-/** @throws NotifierError `invalid_parameter` */
+/** @throws NotifierError `invalid_parameter`, `not_reschedulable` */
 function assertNewTime(sendAt: number | null, expiresAt: number | null, now: number): void {
   if (sendAt !== null) assertAhead(sendAt, now)
-  if (expiresAt !== null && expiresAt <= Math.max(now, sendAt ?? now))
+  if (expiresAt === null) return
+  if (expiresAt <= now)
+    throw new NotifierError('not_reschedulable', { message: 'It cannot be rescheduled: it has expired.' })
+  if (sendAt !== null && expiresAt <= sendAt)
     throw wrong('sendAt', `before the "expiresAt" of the notification, ${isoOrNull(expiresAt)}`)
 }
 

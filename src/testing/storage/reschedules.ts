@@ -185,6 +185,20 @@ export function rescheduleChecks(check: Check): void {
     },
   )
 
+  check('a notification is rescheduled at most 100 times, of concurrent calls too', async ({ storage }) => {
+    const { id, now } = await scheduled(storage)
+    const move = (minutes: number) => storage.notifications.reschedule(id, now + HOUR + minutes * 60_000)
+    for (let n = 0; n < 95; n += 1) assert.deepEqual(await move(n), { kind: 'rescheduled' })
+    const kinds = (await Promise.all(TEN.map((n) => move(100 + n)))).map(kindOf).sort()
+    assert.deepEqual(kinds, [...Array(5).fill('rescheduled'), ...Array(5).fill('too_often')])
+    const sendAt = (await storage.notifications.get(id))?.sendAt
+    assert.deepEqual(await move(200), { kind: 'too_often' })
+    assert.deepEqual(await storage.notifications.reschedule(id, null), { kind: 'too_often' })
+    assert.equal((await storage.notifications.get(id))?.sendAt, sendAt)
+    assert.equal((await storage.notifications.timeline(id)).length, 101)
+    assert.equal((await storage.notifications.cancel(id)).kind, 'cancelled')
+  })
+
   check('of ten reschedules in a race the last one recorded holds', async ({ storage }) => {
     const { id, now } = await scheduled(storage)
     const answers = await Promise.all(

@@ -194,6 +194,14 @@ eachIsFound({
       return answer
     }),
   ],
+  'reschedules are not counted': [
+    'rescheduled at most 100 times',
+    rescheduling((reschedule, state) => (id, sendAt) => {
+      const notification = state.notifications.get(id)
+      if (notification !== undefined) notification.facts = { ...notification.facts, sequence: 1 }
+      return reschedule(id, sendAt)
+    }),
+  ],
   'a reschedule is not in the history': [
     'a reschedule is in the history',
     rescheduling((reschedule, state) => async (id, sendAt) => {

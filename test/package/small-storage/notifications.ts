@@ -51,7 +51,10 @@ export function createNotifications(state: State): kit.NotificationRepository {
       if (typeof found === 'string') return { kind: found }
       const { row, job } = found
       if ((row.status ?? kit.acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
-      const { sendAt, dueAt, fact } = kit.rescheduled(asked, row.created_at, state.now())
+      const about = { createdAt: row.created_at, sequence: row.sequence }
+      const change = kit.rescheduled(asked, about, state.now())
+      if (change === null) return { kind: 'too_often' }
+      const { sendAt, dueAt, fact } = change
       addFacts(state, row, [fact])
       row.send_at = sendAt
       makeDue(state, job, dueAt)

@@ -202,6 +202,7 @@ export function cancel(one: ModelNotification): boolean {
 /** Why it keeps its time. Null: it has the new one. */
 export function reschedule(model: Model, one: ModelNotification, sendAt: number | null): string | null {
   const dueAt = Math.max(sendAt ?? model.now, model.now)
+  if (one.expiresAt !== null && one.expiresAt <= model.now) return 'not_reschedulable'
   if (one.expiresAt !== null && one.expiresAt <= dueAt) return 'invalid_parameter'
   if (statusOf(one) !== 'scheduled' || one.attempts > 0) return 'not_reschedulable'
   one.dueAt = dueAt

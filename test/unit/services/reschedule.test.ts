@@ -141,6 +141,37 @@ describe('a reschedule is refused', () => {
     expect((await notifier.notifications.get(id)).sendAt).toBe(sendAt.toISOString())
   })
 
+  it('after 100 reschedules, also to now, and the rest goes at the last accepted time', async () => {
+    const { clock, email, notifier, inHours, scheduled, reschedule } = await start()
+    const id = await scheduled()
+    const sendAt = inHours(2)
+    for (let n = 1; n < 100; n += 1) await reschedule(id, { sendAt: inHours(1 + n) })
+    const { timeline } = await reschedule(id, { sendAt })
+    expect(timeline).toHaveLength(101)
+    for (const late of [inHours(9), null])
+      await expect(reschedule(id, { sendAt: late })).rejects.toMatchObject(
+        refused('more than 100 times. Cancel it and send a new message.'),
+      )
+    expect((await notifier.notifications.get(id)).timeline).toEqual(timeline)
+    await clock.advance(2 * HOUR)
+    expect(email.calls).toHaveLength(1)
+  })
+
+  it.each(['null', 'a new time'])('for an expired one: %s', async (name) => {
+    const clock = fakeClock()
+    const channels = { email: recordingProvider() }
+    const notifier = createNotifier({ channels, storage: inMemory(clock), clock })
+    await notifier.start({ deliver: false })
+    onTestFinished(() => notifier.stop())
+    const inHours = (hours: number): Date => new Date(clock.now() + hours * HOUR)
+    const { id } = await notifier.send({ ...mail, sendAt: inHours(1), expiresAt: inHours(2) })
+    await clock.advance(2 * HOUR)
+    const sendAt = name === 'null' ? null : inHours(1)
+    await expect(notifier.notifications.reschedule(id, { sendAt })).rejects.toMatchObject(
+      refused('it has expired'),
+    )
+  })
+
   it('for an unknown one, and one of another organization', async () => {
     const { notifier, scheduled, reschedule } = await start()
     const id = await scheduled()
