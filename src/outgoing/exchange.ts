@@ -5,7 +5,7 @@ import type { Connection, Connections } from './connections.ts'
 import { codingsOf, decodeBody } from './content-coding.ts'
 import { codeOf } from './error-code.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
-import { ProxyError } from './tunnel.ts'
+import { ConnectError } from './tunnel.ts'
 
 /** A request whose URL has been checked. */
 export interface Exchange {
@@ -155,7 +155,7 @@ function exchangeBy(
     },
     failed(error) {
       if (error instanceof BlockedAddressError) settle('blocked', error.message)
-      else if (error instanceof ProxyError) settle('unreachable', error.message)
+      else if (error instanceof ConnectError) settle('unreachable', error.message)
       else settle('unreachable', `No connection could be made (${codeOf(error)}).`)
     },
   })

@@ -1,9 +1,10 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 import { codeOf } from './error-code.ts'
+import { explainConnection, explainProxy } from './explain-failure.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 import { type Place, placeOf } from './place.ts'
-import { ProxyError, tunnel } from './tunnel.ts'
+import { ConnectError, ProxyError, tunnel } from './tunnel.ts'
 
 export interface SocketOptions {
   /** Checks the connected address. Null: no user chose the address. */
@@ -27,7 +28,7 @@ const PROBE_AFTER_MS = 1_000
  *
  * @param proxy leads there. Null: none
  * @param signal ends what is not connected yet
- * @throws BlockedAddressError, ProxyError, or the error of the system call or of TLS; nothing was sent then
+ * @throws BlockedAddressError, ConnectError, or with a guard the error of the system call or of TLS; nothing was sent then
  */
 export async function openSocket(
   place: Place,
@@ -69,8 +70,11 @@ export async function openSocket(
     return socket
   } catch (error) {
     socket.destroy()
-    if (!inProxy || error instanceof ProxyError) throw error
-    throw new ProxyError(`The proxy cannot be used (${codeOf(error)}).`, { cause: error })
+    // Users see the errors of addresses that they choose: those get no names and settings of the operator.
+    if (guard !== null || error instanceof ConnectError) throw error
+    const code = codeOf(error)
+    if (inProxy) throw new ProxyError(explainProxy(hop, code), { cause: error })
+    throw new ConnectError(explainConnection(place, code, proxy !== null), { cause: error })
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

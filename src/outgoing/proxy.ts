@@ -39,14 +39,26 @@ export function proxyFrom(option: string | ProxyOptions | undefined): ProxyFor {
  * @throws NotifierError `invalid_configuration` for a variable that is no URL
  */
 export function environmentProxy(): ProxyFor {
-  const { env, execArgv } = process
-  const flags = [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
-  if (env.NODE_USE_ENV_PROXY !== '1' && !flags.includes('--use-env-proxy')) return () => null
-  const read = (name: string): string => env[name.toLowerCase()] || env[name] || ''
+  if (!usesEnvironment()) return () => null
   const proxyIn = (name: string): URL | null => (read(name) === '' ? null : urlOf(name, read(name)))
   const https = proxyIn('HTTPS_PROXY')
   const http = proxyIn('HTTP_PROXY')
   return except(read('NO_PROXY').split(','), ({ protocol }) => (protocol === 'https:' ? https : http))
+}
+
+/** The variable that names a proxy without effect. Null: none */
+export function ignoredProxyVariable(): string | null {
+  return usesEnvironment() || read('HTTPS_PROXY') === '' ? null : 'HTTPS_PROXY'
+}
+
+function usesEnvironment(): boolean {
+  const { env, execArgv } = process
+  const flags = [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
+  return env.NODE_USE_ENV_PROXY === '1' || flags.includes('--use-env-proxy')
+}
+
+function read(name: string): string {
+  return process.env[name.toLowerCase()] || process.env[name] || ''
 }
 
 function except(entries: readonly string[], choose: ProxyFor): ProxyFor {

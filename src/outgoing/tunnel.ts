@@ -1,8 +1,13 @@
 import { isIPv6, type Socket } from 'node:net'
 import type { Place } from './place.ts'
 
-/** A proxy opened no connection. Nothing was sent. The message is for people and contains no secret. */
-export class ProxyError extends Error {
+/** No connection to a provider. Nothing was sent. The message is for people and contains no secret. */
+export class ConnectError extends Error {
+  override readonly name: string = 'ConnectError'
+}
+
+/** A proxy opened no connection. */
+export class ProxyError extends ConnectError {
   override readonly name = 'ProxyError'
   readonly code = 'EPROXY'
 }

@@ -9,6 +9,7 @@ import { webhook } from '../../adapters/channels/webhook/send.ts'
 import { sms } from '../../src/channels/built-in.ts'
 import type { SmsKind } from '../../src/channels/sms.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
+import type { Outcome } from '../../src/domain/outcome.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import { proxyFrom } from '../../src/outgoing/proxy.ts'
 import type { Provider } from '../../src/ports/provider.ts'
@@ -47,6 +48,11 @@ function twilioAt({ port }: Receiver, host = 'api.example.test'): Provider<SmsKi
   })
   onTestFinished(() => provider.close?.())
   return provider
+}
+
+function failureOf(outcome: Outcome) {
+  if (outcome.kind !== 'retry') throw new Error(`The outcome is ${outcome.kind}.`)
+  return outcome
 }
 
 async function opened(provider: Provider, proxy: string): Promise<Provider> {
@@ -125,6 +131,17 @@ describe('the proxy of the environment', () => {
     expect(proxy.asked).toEqual([`api.example.test:${server.port}`])
   })
 
+  it('is named as ignored, with the host, if nothing can be reached without it', async () => {
+    environment(1, { NODE_USE_ENV_PROXY: '' })
+    const port = await closedPort()
+    const send = () => twilioAt({ port } as Receiver, '127.0.0.1').send(TEXT, sendContext())
+    const failure = `No connection could be made to 127.0.0.1:${port} (ECONNREFUSED).`
+    const remedy = 'HTTPS_PROXY has no effect: set NODE_USE_ENV_PROXY=1, or use the option "proxy".'
+    expect(failureOf(await send()).message).toBe(`${failure} ${remedy}`)
+    environment(1, { NODE_USE_ENV_PROXY: '', https_proxy: '' })
+    expect(failureOf(await send()).message).toBe(failure)
+  })
+
   it('is not used for the hosts in NO_PROXY', async () => {
     const [server, proxy] = [await texts(), await proxyServer()]
     environment(proxy.port, { no_proxy: 'localhost' })
@@ -176,12 +193,25 @@ describe('a proxy', () => {
 
   it('that is down lets the message be sent later', async () => {
     const server = await texts()
-    const provider = await opened(twilioAt(server), `http://u:hunter2@127.0.0.1:${await closedPort()}`)
+    const port = await closedPort()
+    const provider = await opened(twilioAt(server), `http://u:hunter2@127.0.0.1:${port}`)
     expect(await provider.send(TEXT, sendContext())).toMatchObject({
       kind: 'retry',
       code: 'provider_unavailable',
-      message: 'The proxy cannot be used (ECONNREFUSED).',
+      message: `The proxy 127.0.0.1:${port} cannot be used (ECONNREFUSED).`,
     })
+  })
+
+  it.each([
+    ['http', true, 'If it speaks TLS, its URL begins with https://.'],
+    ['https', false, 'If it speaks no TLS, its URL begins with http://.'],
+  ])('that does not speak %s is named, with the remedy', async (scheme, secure, remedy) => {
+    const [server, proxy] = [await texts(), await proxyServer({ secure })]
+    const provider = await opened(twilioAt(server), `${scheme}://u:hunter2@localhost:${proxy.port}`)
+    const { message } = failureOf(await provider.send(TEXT, sendContext()))
+    expect(message).toMatch(
+      new RegExp(`^The proxy localhost:${proxy.port} cannot be used \\(\\w+\\)\\. ${remedy}$`),
+    )
   })
 
   it('does not vouch for the server', async () => {
@@ -189,7 +219,7 @@ describe('a proxy', () => {
     const provider = await opened(twilioAt(server, 'api.example.org'), `http://127.0.0.1:${proxy.port}`)
     expect(await provider.send(TEXT, sendContext())).toMatchObject({
       kind: 'retry',
-      message: 'No connection could be made (ERR_TLS_CERT_ALTNAME_INVALID).',
+      message: `No connection could be made to api.example.org:${server.port} (ERR_TLS_CERT_ALTNAME_INVALID).`,
     })
     expect(server.requests).toEqual([])
   })

@@ -1,9 +1,7 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
-import { codeOf } from '../../../src/outgoing/error-code.ts'
 import { openSocket } from '../../../src/outgoing/open-socket.ts'
 import { placeOf } from '../../../src/outgoing/place.ts'
-import { ProxyError } from '../../../src/outgoing/tunnel.ts'
 import type { ProxyFor } from '../../../src/ports/outgoing.ts'
 
 /** Target and timing of a session. */
@@ -159,13 +157,8 @@ async function connected(
 ): Promise<Socket> {
   const url = new URL(origin)
   const trusted = ca === undefined ? undefined : [ca].flat()
-  try {
-    const options = { guard: null, ca: trusted, protocol: 'h2', timeoutMs } as const
-    return await openSocket(placeOf(url), proxyFor(url), options, signal)
-  } catch (error) {
-    if (error instanceof ProxyError) throw error
-    throw new Error(`No connection could be made (${codeOf(error)}).`)
-  }
+  const options = { guard: null, ca: trusted, protocol: 'h2', timeoutMs } as const
+  return openSocket(placeOf(url), proxyFor(url), options, signal)
 }
 
 /** Waits for the server's first SETTINGS, which hold its stream limit. */

@@ -349,7 +349,7 @@ const ROWS = {
   provider_unavailable: [
     422,
     'The provider cannot be reached or has failed.',
-    'Do nothing: the message is retried.',
+    'The message is retried. If it does not pass, read the message of the error: the network or a proxy may refuse.',
   ],
   provider_error: [
     422,
