@@ -39,7 +39,7 @@ export function errorResponse(
   const headers: Record<string, string> = {}
   if (retryAfter !== null) headers['Retry-After'] = String(retryAfter)
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
-  if (allow !== undefined && error.code === 'method_not_allowed') headers.Allow = allow
+  if (error.code === 'method_not_allowed') headers.Allow = allow ?? String(error.details?.allow)
   return toResponse({ ...envelope, limit: refusingLimit(error) ?? envelope.limit }, status, body, headers)
 }
 

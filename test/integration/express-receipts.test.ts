@@ -333,10 +333,12 @@ describe('receipts over HTTP', () => {
     expect((await ask('sesame')).status).toBe(200)
   })
 
-  it('of a provider that asks for nothing before are not asked for', async () => {
+  it('of a provider that asks for nothing before come by POST, as a browser shows', async () => {
     await start()
     const answer = await call(host.port, { path: '/receipts/email/reporter' })
-    expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found'])
+    expect([answer.status, codeOf(answer)]).toEqual([405, 'method_not_allowed'])
+    expect(answer.headers.allow).toBe('POST')
+    expect(answer.text).toContain('reports here by POST')
   })
 
   it('to nothing that is there are left to the host', async () => {

@@ -45,6 +45,7 @@ const taking = {
 const confirming = {
   ...common,
   method: 'GET',
+  errors: [...common.errors, 'method_not_allowed'],
   handler: async (context: RequestContext, { receipts }: Service) =>
     resultOf(await receipts.confirm(sourceOf(context.params), arrivalOf(context))),
 } as const

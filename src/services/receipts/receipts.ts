@@ -191,7 +191,9 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     },
     confirm: (source, arrival) =>
       withInstance(source, async ({ plugin }) => {
-        if (plugin.confirmReceipts === undefined) throw unknownSource(source)
+        if (plugin.confirmReceipts === undefined) {
+          throw plugin.parseReceipts === undefined ? unknownSource(source) : reportsByPost()
+        }
         const answer = plugin.confirmReceipts(requestOf(arrival))
         if (answer !== null) return answer
         throw new NotifierError('invalid_receipt_signature', {
@@ -238,6 +240,11 @@ function named({ channel, name }: ConfiguredProvider): {
 function unknownSource({ channel, provider }: ReceiptSource): NotifierError {
   const message = `No ${channel} provider "${provider}" that reports is configured here.`
   return new NotifierError('not_found', { message })
+}
+
+function reportsByPost(): NotifierError {
+  const message = 'The address is right: the provider reports here by POST.'
+  return new NotifierError('method_not_allowed', { message, details: { allow: 'POST' } })
 }
 
 function refusal({ why, message }: Extract<ParsedReceipts, { kind: 'refused' }>): NotifierError {
