@@ -186,6 +186,6 @@ export function serviceOf(notifier: Served): Service {
   const message =
     typeof version === 'string'
       ? `The notifier comes from version ${version} of carillon, and this HTTP adapter from ${VERSION}. Install one version: "npm ls carillon" shows where each comes from.`
-      : 'The HTTP API needs the result of createNotifier().'
+      : `The HTTP API needs the result of createNotifier()${notifier instanceof Promise ? ', and got a Promise: await it first' : ''}.`
   throw invalidOption('notifier', message)
 }

@@ -150,6 +150,11 @@ describe('carillon/fetch', () => {
     expect(secure?.headers.get('strict-transport-security')).toBe('max-age=31536000')
   })
 
+  it('says that it got a Promise', () => {
+    const promised = Promise.resolve(notifier) as never
+    expect(() => notifierFetch(promised, http)).toThrow('got a Promise: await it first')
+  })
+
   it('says what is missing when it is called without the connection', async () => {
     const answer = notifierFetch(notifier, http) as (request: Request, connection?: unknown) => unknown
     for (const wrong of [undefined, null, '127.0.0.1'])

@@ -254,7 +254,7 @@ const ROWS = {
   not_started: [
     503,
     'The notifier is not running.',
-    'Call start() first, and no method after stop().',
+    'Call start() first. After stop(), when calls fail with service_unavailable, create a new notifier.',
     'retryable',
   ],
   invalid_sender: [
