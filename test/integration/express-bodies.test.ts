@@ -259,14 +259,14 @@ describe('a body that the host has read', () => {
     }
   })
 
-  it('and thrown away is a mistake of the configuration, which the log names', async () => {
+  it('and thrown away is a mistake of the configuration, which the answer and the log name', async () => {
     const messages: unknown[] = []
     const host = await hostThatReads(() => undefined, faultLogger(messages))
     try {
       const headers = await host.key()
       const answer = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
-      expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_server_error'])
-      expect(messages).toMatchObject([{ error: { code: 'invalid_configuration' } }])
+      expect([answer.status, codeOf(answer)]).toEqual([500, 'body_already_read'])
+      expect(messages).toMatchObject([{ error: { code: 'body_already_read' } }])
     } finally {
       await host.close()
     }

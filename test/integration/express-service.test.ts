@@ -332,7 +332,7 @@ describe('unknown fields of a body', () => {
     ['idempotency_key', 'Idempotency-Key'],
     ['from', 'email'],
     ['cc', 'recipient'],
-    ['tags', 'none'],
+    ['tags', 'metadata'],
   ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {
     await start()
     const wrong = { ...mail, [field]: 'x' }
