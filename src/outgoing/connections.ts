@@ -8,9 +8,10 @@ export interface Connections {
   /**
    * Connects a request as soon as one connection is free. The caller's next step is the write.
    *
+   * @param owner gets a connection that has never carried another owner's request
    * @returns a function that takes back the wish; without effect after the end of the wait
    */
-  connect(url: URL, waiting: Waiting): () => void
+  connect(owner: string, url: URL, waiting: Waiting): () => void
   /** Ends all connections and their requests. Later requests open new ones. */
   close(): void
 }
@@ -30,7 +31,7 @@ export interface Connection {
 }
 
 export interface ConnectionsOptions extends SocketOptions {
-  /** Maximum number of connections, and so of concurrent requests, to one origin. Default: no maximum. */
+  /** Maximum number of connections, and so of concurrent requests, of one owner to one origin. Default: no maximum. */
   readonly most?: number | undefined
   /** Default: no proxy. */
   readonly proxyFor?: ProxyFor | undefined
@@ -54,8 +55,8 @@ class ClosedError extends Error {
 export function createConnections(options: ConnectionsOptions): Connections {
   const origins = new Map<string, Origin>()
   return {
-    connect(url, waiting) {
-      const { origin: name } = url
+    connect(owner, url, waiting) {
+      const name = `${url.origin} ${owner}`
       let origin = origins.get(name)
       if (origin === undefined) {
         const created = new Origin(url, options, () => {
@@ -74,7 +75,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   }
 }
 
-/** The connections to one origin, and the requests that wait for one. */
+/** The connections of one owner to one origin, and the requests that wait for one. */
 class Origin {
   readonly #url: URL
   readonly #place: Place

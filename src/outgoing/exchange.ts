@@ -11,6 +11,8 @@ import { ConnectError } from './tunnel.ts'
 export interface Exchange {
   readonly method: string
   readonly url: URL
+  /** See {@link Connections.connect}. */
+  readonly owner: string
   readonly connections: Connections
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
@@ -141,7 +143,7 @@ function exchangeBy(
       })
       .on('error', onError)
   })
-  leave = what.connections.connect(what.url, {
+  leave = what.connections.connect(what.owner, what.url, {
     connected(given) {
       // The next step is the write.
       connection = given

@@ -34,8 +34,8 @@ export interface GuardedHttpOptions {
    */
   readonly ca?: string | readonly string[] | undefined
   /**
-   * Maximum number of connections to one host and port. Many receivers can share a host: if they must not wait for each
-   * other, limit the requests to each instead.
+   * Maximum number of connections of one organization to one host and port. Many receivers can share a host: if they
+   * must not wait for each other, limit the requests to each instead.
    *
    * @default the number of concurrent requests
    */
@@ -82,6 +82,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       return exchange({
         method: 'POST',
         url: judged.url,
+        owner: request.organizationId,
         connections,
         headers: request.headers,
         body: request.body,

@@ -5,7 +5,8 @@ import type { PostResult } from '../domain/http-answer.ts'
  *
  * An implementation MUST allow https only (unless opened for development), refuse credentials in the URL, follow no
  * redirect, check literal and resolved addresses against the deny list as it connects, apply one deadline to the whole
- * exchange, and read at most the requested bytes of the answer.
+ * exchange, and read at most the requested bytes of the answer. Organizations MUST NOT share connections, and the number
+ * of idle ones MUST be bounded.
  */
 export interface OutgoingHttp {
   /** Sends a POST. Never rejects: every end is a {@link PostResult}. */
@@ -28,6 +29,11 @@ export interface OutgoingHttp {
 export type ProxyFor = (url: URL) => URL | null
 
 export interface PostRequest {
+  /**
+   * Whose request it is. HTTP/1.1 cannot tell the answer to a request from an unasked one, so on a shared connection one
+   * organization's receiver could answer another organization's request.
+   */
+  readonly organizationId: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array

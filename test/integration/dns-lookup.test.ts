@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { dnsLookup } from '../../src/outgoing/dns-lookup.ts'
 import { guardedHttp } from '../../src/outgoing/guarded-http.ts'
 import { dnsServer } from '../support/dns-server.ts'
+import { request } from '../support/outgoing.ts'
 import { httpReceiver } from '../support/receivers.ts'
 
 const V6 = '2a00:0000:0000:0000:0000:0000:0000:0001'
@@ -47,8 +48,7 @@ it('lets names whose servers do not answer keep nobody else from being looked up
   const lookup = await start({ ...names, 'good.example.test': ['127.0.0.1'] })
   const http = guardedHttp({ allow: ['127.0.0.1/32'], allowHttp: true, lookup })
   onTestFinished(http.close)
-  const post = (host: string) =>
-    http.post({ url: `http://${host}:${receiver.port}/`, headers: {}, body: '{}', timeoutMs: 60_000 })
+  const post = (host: string) => http.post(request(`http://${host}:${receiver.port}/`, { timeoutMs: 60_000 }))
   let ended = 0
   const ends = hanging.map((name) =>
     post(name).finally(() => {

@@ -68,6 +68,7 @@ describe('the address guard', () => {
     const result = await exchange({
       method: 'POST',
       url: new URL(`http://127.0.0.1:${receiver.port}/`),
+      owner: 'org_a',
       connections,
       headers: {},
       body: '{}',

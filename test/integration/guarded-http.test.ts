@@ -108,6 +108,24 @@ describe('an exchange', () => {
     expect(names.asked).toEqual(['hooks.example.test'])
   })
 
+  it('never gets an unasked answer to the request of another organization', async () => {
+    const receiver = await closedAfterTest(forgingReceiver())
+    const http = outgoing()
+    const url = `http://127.0.0.1:${receiver.port}`
+    const asked = [
+      ['forges', 'org_b', 200],
+      ['honest', 'org_a', 200],
+      ['honest', 'org_a', 200],
+      // The connection was kept: the forged answer meets its own organization.
+      ['forges', 'org_b', 410],
+    ] as const
+    for (const [path, organizationId, status] of asked) {
+      expect(await http.post(request(`${url}/${path}`, { organizationId })), path).toMatchObject({ status })
+      await turn()
+    }
+    expect(receiver.connections).toBe(2)
+  })
+
   it.each([
     ['timeout=1', 2],
     ['timeout=5, max=100', 1],
@@ -262,3 +280,15 @@ describe("the caller's signal", () => {
     await receiver.drained()
   })
 })
+
+/** Answers 200. On a connection that has carried a request to `/forges`, an unasked 410 comes before the later answers. */
+function forgingReceiver() {
+  return tcpReceiver((socket) => {
+    let forges = false
+    socket.on('data', (bytes) => {
+      if (forges) socket.write('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
+      forges ||= bytes.includes('/forges')
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+  })
+}

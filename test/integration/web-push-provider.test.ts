@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { jwtVerify } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import webPushProvider from 'web-push'
@@ -66,6 +67,19 @@ describe('a message by web push', () => {
     })
     expect(() => pushClient().read(body)).toThrow()
     expect(body.includes('Hello')).toBe(false)
+  })
+
+  it('goes over a connection of its organization alone', async () => {
+    const receiver = await httpReceiver((response) => response.writeHead(201).end())
+    closing.push(receiver.close)
+    const to = pushClient().subscription(`http://127.0.0.1:${receiver.port}/push/abc`)
+    const channel = channelOf()
+    for (const organizationId of ['org_a', 'org_b', 'org_a', 'org_b']) {
+      expect((await send(channel, to, {}, { organizationId })).kind).toBe('accepted')
+      // The connection is free one turn after its answer.
+      await turn()
+    }
+    expect(receiver.connections).toBe(2)
   })
 
   it('carries its life, urgency and topic, and is signed for the origin of the endpoint', async () => {

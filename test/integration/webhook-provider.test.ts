@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -108,6 +109,16 @@ describe('a notification', () => {
   it('is posted as it was written also where it nests too deep to be written anew', async () => {
     const body = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
     expect(String((await received({ body })).body)).toContain(`"body":${body},`)
+  })
+
+  it('goes over a connection of its organization alone', async () => {
+    const before = receiver.connections
+    for (const organizationId of ['org_a', 'org_b', 'org_a', 'org_b']) {
+      await channel.send(message(), { ...context, organizationId })
+      // The connection is free one turn after its answer.
+      await turn()
+    }
+    expect(receiver.connections - before).toBe(2)
   })
 
   it('is signed so that we and independent packages accept it, and repeats its id with every attempt', async () => {

@@ -93,7 +93,13 @@ test('the address guard refuses private addresses, and names that resolve to the
   const http = guardedHttp({ allowHttp: true, lookup: async () => [{ address: '127.0.0.1', family: 4 }] })
   t.after(() => http.close())
   const url = `http://rebound.example.com:${port}/`
-  const { kind, ...result } = await http.post({ url, headers: {}, body: '{}', timeoutMs: 60_000 })
+  const { kind, ...result } = await http.post({
+    organizationId: 'org_default',
+    url,
+    headers: {},
+    body: '{}',
+    timeoutMs: 60_000,
+  })
   assert.equal('reason' in result && result.reason, 'blocked', kind)
   assert.equal(connections, 0)
 })

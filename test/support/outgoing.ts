@@ -17,6 +17,7 @@ export async function closedAfterTest<Closable extends { close(): Promise<void> 
 }
 
 export const request = (url: string, more: Partial<PostRequest> = {}): PostRequest => ({
+  organizationId: 'org_a',
   url,
   headers: { 'content-type': 'application/json' },
   body: '{"secret":"in the body"}',

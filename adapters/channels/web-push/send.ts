@@ -103,6 +103,7 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
         return rejected('invalid_device_token', 'recipient', 'The keys of the push subscription are invalid.')
       }
       const result = await http.post({
+        organizationId: context.organizationId,
         url: subscription.endpoint,
         headers: details.headers,
         body: details.body,

@@ -125,6 +125,7 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
       const body = bodyOf(message, context)
       const timestamp = Math.floor(Date.now() / 1000)
       const result = await http.post({
+        organizationId: context.organizationId,
         url: message.to,
         headers: {
           ...resolved.headers,

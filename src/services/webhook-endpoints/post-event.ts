@@ -69,7 +69,7 @@ async function post(
   traceHeaders: Readonly<Record<string, string>>,
   signal: PostSignal | undefined,
 ): Promise<Posted> {
-  const { url } = endpoint
+  const { organizationId, url } = endpoint
   const timestamp = Math.floor(clock.now() / 1000)
   let signature: Record<string, string>
   try {
@@ -82,6 +82,7 @@ async function post(
     return { result, unsigned: error }
   }
   const result = await outgoing.post({
+    organizationId,
     url,
     headers: { ...traceHeaders, ...headersOf(event.eventId, timestamp), ...signature },
     body: event.payload,

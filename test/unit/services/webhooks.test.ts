@@ -77,6 +77,16 @@ describe('webhook endpoints', () => {
     expect(secret).toMatch(/^whsec_/)
   })
 
+  it('are posted to for their organization, so that no other one uses the same connection', async () => {
+    const { scoped, storage, posts } = await webhookWorld()
+    await organization(storage, 'org_b')
+    for (const owner of ['org_default', 'org_b']) {
+      const { id } = await scoped.create(owner, { url: URL })
+      await scoped.test(owner, id)
+    }
+    expect(posts.map(({ organizationId }) => organizationId)).toEqual(['org_default', 'org_b'])
+  })
+
   it('sign with a new secret and up to four older ones until these expire', async () => {
     const { webhooks, posts, emit, signer, clock } = await webhookWorld()
     const { id, secret: first } = await webhooks.create({ url: URL })

@@ -39,6 +39,9 @@ export interface ProviderHttp {
   close(): void
 }
 
+/** No user chooses the hosts, so organizations share connections. */
+const APPLICATION = ''
+
 /** Larger than every answer that is parsed; error pages may be longer. */
 const MAX_ANSWER_BYTES = 262_144
 
@@ -75,6 +78,7 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     return exchange({
       method,
       url: new URL(text),
+      owner: APPLICATION,
       connections,
       headers,
       body,
