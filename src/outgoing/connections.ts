@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ProxyFor } from '../ports/outgoing.ts'
+import { IdleSet } from './idle-set.ts'
 import { openSocket, type SocketOptions } from './open-socket.ts'
 import { type Place, placeOf } from './place.ts'
 
@@ -33,6 +34,8 @@ export interface Connection {
 export interface ConnectionsOptions extends SocketOptions {
   /** Maximum number of connections, and so of concurrent requests, of one owner to one origin. Default: no maximum. */
   readonly most?: number | undefined
+  /** Maximum number of idle connections of all owners to all origins. Default: no maximum. */
+  readonly mostIdle?: number | undefined
   /** Default: no proxy. */
   readonly proxyFor?: ProxyFor | undefined
 }
@@ -54,12 +57,13 @@ class ClosedError extends Error {
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const origins = new Map<string, Origin>()
+  const idle = new IdleSet<Kept>(options.mostIdle ?? Number.POSITIVE_INFINITY)
   return {
     connect(owner, url, waiting) {
       const name = `${url.origin} ${owner}`
       let origin = origins.get(name)
       if (origin === undefined) {
-        const created = new Origin(url, options, () => {
+        const created = new Origin(owner, url, options, idle, () => {
           if (origins.get(name) === created) origins.delete(name)
         })
         origins.set(name, created)
@@ -77,9 +81,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
 /** The connections of one owner to one origin, and the requests that wait for one. */
 class Origin {
+  readonly #owner: string
   readonly #url: URL
   readonly #place: Place
   readonly #options: ConnectionsOptions
+  readonly #allIdle: IdleSet<Kept>
   readonly #onEmpty: () => void
   readonly #waiting = new Set<Waiting>()
   readonly #open = new Set<Kept>()
@@ -89,10 +95,18 @@ class Origin {
   #opening = 0
   #looking = false
 
-  constructor(url: URL, options: ConnectionsOptions, onEmpty: () => void) {
+  constructor(
+    owner: string,
+    url: URL,
+    options: ConnectionsOptions,
+    allIdle: IdleSet<Kept>,
+    onEmpty: () => void,
+  ) {
+    this.#owner = owner
     this.#url = url
     this.#place = placeOf(url)
     this.#options = options
+    this.#allIdle = allIdle
     this.#onEmpty = onEmpty
   }
 
@@ -116,12 +130,18 @@ class Origin {
   #look(): void {
     this.#looking = false
     for (const waiting of this.#waiting) {
-      let kept = this.#idle.pop()
-      while (kept?.reusable() === false) kept = this.#idle.pop()
+      let kept = this.#wake()
+      while (kept?.reusable() === false) kept = this.#wake()
       if (kept === undefined) break
       this.#give(kept, waiting)
     }
     this.#openMore()
+  }
+
+  #wake(): Kept | undefined {
+    const kept = this.#idle.pop()
+    if (kept !== undefined) this.#allIdle.delete(this.#owner, kept)
+    return kept
   }
 
   #give(kept: Kept, waiting: Waiting): void {
@@ -168,6 +188,7 @@ class Origin {
     socket.on('free', () => this.#free(kept))
     socket.once('close', () => {
       this.#open.delete(kept)
+      this.#allIdle.delete(this.#owner, kept)
       const index = this.#idle.indexOf(kept)
       if (index >= 0) this.#idle.splice(index, 1)
       this.#proceed()
@@ -184,6 +205,7 @@ class Origin {
     if (first === undefined) {
       kept.rest()
       this.#idle.push(kept)
+      this.#allIdle.add(this.#owner, kept)?.socket.destroy()
     } else this.#give(kept, first)
   }
 

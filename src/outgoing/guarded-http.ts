@@ -49,6 +49,8 @@ export interface GuardedHttpOptions {
 }
 
 const DEFAULT_BODY_BYTES = 16_384
+/** Each is an open file, of which many systems allow a process 1024. */
+const MOST_IDLE = 256
 
 /**
  * The HTTP client for addresses that users choose: see the port {@link OutgoingHttp}.
@@ -60,6 +62,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   const guard = addressGuard(allow)
   const connections = createConnections({
     most: maxConnections,
+    mostIdle: MOST_IDLE,
     guard,
     // Connections are pinned to the checked address; each new one is checked again.
     lookup: guardedLookup(guard, options.lookup ?? (allow.length === 0 ? dnsLookup() : systemLookup)),

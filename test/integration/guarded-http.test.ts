@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { PostRequest } from '../../src/ports/outgoing.ts'
+import { eventually } from '../support/eventually.ts'
 import { closedAfterTest, outgoing, request, resolver } from '../support/outgoing.ts'
 import {
   certificate,
@@ -222,6 +224,63 @@ describe('an exchange', () => {
       await pause(20)
     }
     expect(receiver.connections).toBe(2)
+  })
+})
+
+describe('idle connections', () => {
+  const MOST = 256
+
+  async function idleTo(names: number) {
+    const sockets: Socket[] = []
+    const receiver = await closedAfterTest(
+      tcpReceiver((socket) => {
+        sockets.push(socket)
+        socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+      }),
+    )
+    const http = outgoing({ lookup: resolver(['127.0.0.1']).lookup })
+    const post = (name: number, more: Partial<PostRequest> = {}) =>
+      http.post(request(`http://host-${name}.example.test:${receiver.port}/`, more))
+    const open = () => sockets.filter(({ destroyed }) => !destroyed).length
+    const postToAll = () => Promise.all(Array.from({ length: names }, (_, name) => post(name)))
+    return { http, receiver, post, postToAll, open }
+  }
+
+  it('are at most 256, whatever the number of hosts: the oldest end', async () => {
+    const { http, receiver, post, postToAll, open } = await idleTo(300)
+    expect((await postToAll()).every(({ kind }) => kind === 'answered')).toBe(true)
+    await eventually(() => open() === MOST)
+    expect(receiver.connections).toBe(300)
+    expect(await post(299)).toMatchObject({ status: 200 })
+    expect(receiver.connections).toBe(300)
+    for (let name = 300; name < 320; name += 1) await post(name)
+    await eventually(() => open() === MOST)
+    await http.close()
+    await receiver.drained()
+  })
+
+  it('of an organization stay while another one has more', async () => {
+    const { receiver, post, postToAll, open } = await idleTo(300)
+    expect(await post(1, { organizationId: 'org_b' })).toMatchObject({ status: 200 })
+    await postToAll()
+    await eventually(() => open() === MOST)
+    expect(await post(1, { organizationId: 'org_b' })).toMatchObject({ status: 200 })
+    expect(receiver.connections).toBe(301)
+  })
+
+  it('stay as many after requests that waited or were aborted', async () => {
+    const { post, postToAll, open } = await idleTo(300)
+    await postToAll()
+    const abort = new AbortController()
+    const { signal } = abort
+    const posts = Array.from({ length: 600 }, (_, index) =>
+      post(index % 300, index % 3 === 0 ? { signal } : {}),
+    )
+    abort.abort()
+    const results = await Promise.all(posts)
+    expect(results.filter(({ kind }) => kind === 'answered')).toHaveLength(400)
+    await eventually(() => open() === MOST)
+    expect(await post(7)).toMatchObject({ status: 200 })
   })
 })
 
