@@ -100,7 +100,7 @@ describe('the whole service in a bundle, without node_modules and without config
       const quick = "send: async () => ({ kind: 'accepted' })"
       await project.write('notifier.js', (await guide('runningNotifier()')).replace(quick, SLOW))
       await project.write('instrumentation.js', await guide('NEXT_RUNTIME'))
-      await project.write('app/welcome/route.js', await guide('isNotifierError'))
+      await project.write('app/welcome/route.js', await guide('function POST('))
       expect(await project.node('node_modules/next/dist/bin/next', 'build')).not.toMatch(/warning/i)
       const started = start(['node_modules/next/dist/bin/next', 'start', '-p', '0'], project.directory)
       const printed: string[] = []
