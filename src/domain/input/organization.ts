@@ -51,9 +51,9 @@ export interface OrganizationInput {
 
 /** What recipients see of an organization. */
 export interface BrandingInput {
-  /** One line of 1 to 200 characters. Null: the name of the organization. */
+  /** One line of 1 to 200 characters, not all blank. Null: the name of the organization. */
   readonly name?: string | null | undefined
-  /** An https URL of at most 2,048 characters. Mail programs and browsers load it; the service does not. */
+  /** An https URL of at most 2,048 characters, stored in its normal form (`new URL(…).href`). Mail programs and browsers load it; the service does not. */
   readonly logoUrl?: string | null | undefined
   /** `#rrggbb`: the only form that every mail program reads. */
   readonly color?: string | null | undefined
@@ -106,8 +106,14 @@ const timeZone = timeZoneName
 
 const branding = z
   .strictObject({
-    name: nameText(200).nullish(),
-    logoUrl: httpsUrl.refine(hasPlainHost, 'must have a host of letters, digits, hyphens and dots').nullish(),
+    name: nameText(200)
+      .refine((name) => name.trim() !== '', 'must not be blank')
+      .nullish(),
+    logoUrl: httpsUrl
+      .refine(hasPlainHost, 'must have a host of letters, digits, hyphens and dots')
+      .transform((url) => (URL.canParse(url) ? new URL(url).href : url))
+      .refine((url) => url.length <= 2_048, 'must be at most 2048 characters long when encoded')
+      .nullish(),
     color: z
       .string()
       .regex(
@@ -122,7 +128,7 @@ const branding = z
 
 /** Pages name the host in a header. */
 function hasPlainHost(url: string): boolean {
-  return /^[a-z0-9.-]+$/.test(new URL(url).hostname)
+  return URL.canParse(url) && /^[a-z0-9.-]+$/.test(new URL(url).hostname)
 }
 
 const tracking = z

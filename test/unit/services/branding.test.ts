@@ -41,10 +41,25 @@ describe('the branding of an organization', () => {
     expect(await update('org_acme', { branding: record.branding })).toEqual(record)
   })
 
+  it('keeps a URL in its normal form, which pages and headers name alike', async () => {
+    const { notifier } = await open()
+    for (const [given, kept] of [
+      ['https:x.example', 'https://x.example/'],
+      ['HTTPS://X.EXAMPLE/\\..\\ab', 'https://x.example/ab'],
+      ['https://x.example/\u2018a\u2019?q=\'"', 'https://x.example/%E2%80%98a%E2%80%99?q=%27%22'],
+    ]) {
+      const { branding } = await notifier.organizations.update('org_acme', { branding: { logoUrl: given } })
+      expect(branding.logoUrl).toBe(kept)
+    }
+  })
+
   it.each<[object, string]>([
     [{ color: 'red' }, '.color'],
     [{ color: '#fff' }, '.color'],
     [{ color: '#0b5fff;background:url(x)' }, '.color'],
+    [{ name: ' \u00a0 ' }, '.name'],
+    [{ logoUrl: 'logo.png' }, '.logoUrl'],
+    [{ logoUrl: `https://example.com/${'\u00e9'.repeat(1_000)}` }, '.logoUrl'],
     [{ logoUrl: 'http://example.com/logo.png' }, '.logoUrl'],
     [{ logoUrl: 'data:image/png;base64,AA' }, '.logoUrl'],
     [{ logoUrl: 'https://user:password@example.com/logo.png' }, '.logoUrl'],
