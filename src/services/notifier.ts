@@ -109,7 +109,8 @@ export interface MultiTenantNotifier<
     /**
      * Makes a key with the name, rights and expiry of an old one, as `apiKeys.rotate` does.
      *
-     * @throws NotifierError `not_found`, `invalid_parameter` (also if the key has expired)
+     * @throws NotifierError `not_found`, `invalid_parameter` (also if the key has expired),
+     *   `key_already_rotated`
      */
     rotate(id: string, options?: KeyRotation): Promise<CreatedOperatorKey>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found` */

@@ -274,7 +274,7 @@ export interface Tenant<
      * The old key works on for `overlapMs`, or until its expiry if that is sooner.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter` (also if the key has expired),
-     *   `key_limit_reached`
+     *   `key_limit_reached`, `key_already_rotated` while the key that replaces it exists
      */
     rotate(id: string, options?: KeyRotation): Promise<CreatedApiKey>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found`, `organization_mismatch` */

@@ -184,6 +184,11 @@ const ROWS = {
     'The organization has the maximum number of API keys.',
     'Delete keys that are unused or expired.',
   ],
+  key_already_rotated: [
+    409,
+    'The key was rotated before.',
+    'Rotate the key that replaces it, or delete that key and repeat the rotation.',
+  ],
   not_cancellable: [
     409,
     'The notification can no longer be cancelled.',

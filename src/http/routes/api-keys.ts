@@ -84,7 +84,7 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belong
     permission: 'Full Access',
     status: 201,
     unknown: 'not_found',
-    errors: ['key_limit_reached'],
+    errors: ['key_limit_reached', 'key_already_rotated'],
     body: keyRotation,
     bodyOptional: true,
     response: createdApiKey,

@@ -29,7 +29,8 @@ const readOperatorList = listReader('operator-keys', {})
 type StoredKey = StoredRecord<ApiKeyValue>
 
 /** A key without its secret and what shows it. */
-interface Given extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt' | 'replacedBy'> {
+interface Given
+  extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt' | 'replacedBy' | 'givenExpiresAt'> {
   readonly organizationId: string | null
 }
 
@@ -89,20 +90,29 @@ export function createApiKeys(
     return (await store.list({ organizationId }, { limit: 1, offset: count })).items.length > 0
   }
 
-  /** Makes a key with the rights and the expiry of an old one, which works on for a while. */
+  /**
+   * Makes a key with the rights and the expiry of an old one, which works on for a while. A second successor would leave
+   * a first one that nothing names.
+   */
   async function rotate(old: StoredKey, overlapMs: number): Promise<CreatedOperatorKey> {
     if (isExpired(old)) throw wrong('id', 'that of a key that has not expired: create a new one')
     const { organizationId, value } = old
-    const { name, permission, grants, expiresAt, allowedIps } = value
+    const { name, permission, grants, allowedIps } = value
+    const expiresAt = givenExpiry(value)
     if (organizationId !== null && (await beyond(organizationId, MOST_KEYS - 1))) throw limitReached()
     const { key, secret } = newKey({ organizationId, name, permission, grants, expiresAt, allowedIps })
     const changed = await store.change(
       old.id,
-      ({ value: now, readAt }) => ({
-        ...now,
-        replacedBy: key.id,
-        expiresAt: Math.min(now.expiresAt ?? Number.POSITIVE_INFINITY, readAt + overlapMs),
-      }),
+      async ({ value: now, readAt }) => {
+        const { replacedBy } = now
+        if (replacedBy !== undefined && (await find(replacedBy)) !== null) throw alreadyRotated(replacedBy)
+        return {
+          ...now,
+          replacedBy: key.id,
+          givenExpiresAt: givenExpiry(now),
+          expiresAt: Math.min(now.expiresAt ?? Number.POSITIVE_INFINITY, readAt + overlapMs),
+        }
+      },
       () => [{ kind: apiKeyKind, do: 'insert', ...key }],
     )
     const stored = typeof changed === 'string' ? null : await find(key.id)
@@ -249,6 +259,17 @@ function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {
     lastUsedAt: isoOrNull(lastUsedAt),
     replacedBy: replacedBy ?? null,
   }
+}
+
+function givenExpiry({ givenExpiresAt, expiresAt }: ApiKeyValue): number | null {
+  return givenExpiresAt === undefined ? expiresAt : givenExpiresAt
+}
+
+function alreadyRotated(replacedBy: string): NotifierError {
+  return new NotifierError('key_already_rotated', {
+    message: `The key was rotated before: "${replacedBy}" replaces it. Rotate that key, or delete it and repeat the rotation.`,
+    details: { replacedBy },
+  })
 }
 
 function limitReached(): NotifierError {

@@ -21,6 +21,8 @@ export interface ApiKeyValue {
   readonly lastUsedAt: number | null
   /** Id of the key that replaces it. Absent: it is not being rotated. */
   readonly replacedBy?: string
+  /** Its expiry before a rotation cut it, which each successor gets. Absent: `expiresAt`. */
+  readonly givenExpiresAt?: number | null
 }
 
 /** Found by the hash. Never cached: a deleted key stops working at once, on every machine. */

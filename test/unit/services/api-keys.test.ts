@@ -150,6 +150,43 @@ describe('API keys', () => {
     },
   )
 
+  it.each(['apiKeys', 'operatorKeys'] as const)(
+    'rotate once: %s name their successor to a repetition, and there is a way on after a lost answer',
+    async (kind) => {
+      const { clock, notifier } = await start()
+      const keys = notifier[kind]
+      const old = await keys.create({ name: 'x', permission: 'Write' })
+      await expect(keys.rotate(old.id)).rejects.toMatchObject({ code: 'service_unavailable' })
+      const answers = await Promise.allSettled([keys.rotate(old.id), keys.rotate(old.id)])
+      const [first] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+      const id = first?.id ?? ''
+      const refused = {
+        code: 'key_already_rotated',
+        status: 409,
+        message: expect.stringContaining(`"${id}" replaces it. Rotate that key, or delete it`),
+        details: { replacedBy: id },
+      }
+      expect(answers).toMatchObject(
+        expect.arrayContaining([
+          { status: 'rejected', reason: expect.objectContaining({ code: 'key_already_rotated' }) },
+        ]),
+      )
+      await clock.advance(1_000)
+      await expect(keys.rotate(old.id)).rejects.toMatchObject(refused)
+      expect((await keys.list()).items).toHaveLength(2)
+      const again = await keys.rotate(id, { overlapMs: 0 })
+      expect(again.expiresAt).toBeNull()
+      for (const each of [id, again.id]) await keys.delete(each)
+      const next = await keys.rotate(old.id)
+      expect(next.expiresAt).toBeNull()
+      const { items } = await keys.list()
+      const stored = items.find((key) => key.id === old.id)
+      expect(stored?.replacedBy).toBe(next.id)
+      expect(stored?.expiresAt).toBe(new Date(clock.now() - 1_000 + DAY).toISOString())
+      await notifier.stop()
+    },
+  )
+
   it('work on after a rotation as long as asked for, and never beyond their own expiry', async () => {
     const { clock, notifier } = await start()
     const { apiKeys } = notifier
