@@ -293,6 +293,8 @@ export function createDispatcher({
 
   function hasMore({ jobs }: ClaimAnswer, asked: readonly LaneDemand[]): boolean {
     for (const demand of asked) learnLeft(demand, jobs)
+    // Of jobs that are gone: it says nothing about later ones, which no call may announce by their lane.
+    for (const lane of left.keys()) if (!due.has(lane)) left.delete(lane)
     const names = new Set(asked.map(({ lane }) => lane))
     const worthAsking = (lane: string): boolean => !names.has(lane) || (jobs.length > 0 && !left.has(lane))
     return [...due].some((lane) => hasRoom(lane) && worthAsking(lane))

@@ -75,6 +75,24 @@ describe('a scheduled notification gets a new time', () => {
     expect(email.calls).toHaveLength(1)
   })
 
+  it('that is now, after another organization has used the lane', async () => {
+    const { clock, email, notifier } = await start()
+    const { id: other } = await notifier.organizations.create({ name: 'Other' })
+    const { send, notifications } = notifier.organization(other)
+    await send(mail)
+    await clock.advance(1)
+    expect(email.calls).toHaveLength(1)
+    const { id } = await send({ ...mail, sendAt: new Date(clock.now() + 12 * HOUR) })
+    await clock.advance(1)
+    await notifications.reschedule(id, { sendAt: null })
+    await clock.advance(1)
+    expect(email.calls).toHaveLength(2)
+    const soon = new Date(clock.now() + HOUR / 2)
+    await send({ ...mail, sendAt: soon })
+    await clock.advance(HOUR / 2)
+    expect(email.calls).toHaveLength(3)
+  })
+
   it('and is cancelled after it', async () => {
     const { clock, email, notifier, inHours, scheduled, reschedule } = await start()
     const id = await scheduled()
