@@ -17,7 +17,12 @@ const vonageProvider = { apiKey: 'k', apiSecret: 's', from: 'Example' }
 
 it.each<[string, (options: never) => unknown, unknown, string]>([
   ['smtp', smtp, undefined, '"options": must be given'],
-  ['smtp', smtp, 'smtp://mail.example.org', '"options": must be an object'],
+  [
+    'smtp',
+    smtp,
+    'smtp://mail.example.org',
+    '"options": must be an object; its fields are "host", "port", "secure", "requireTls", "auth", "from", "senders", "replyTo", "headers", "toText" and 10 more',
+  ],
   ['smtp', smtp, {}, '"host": must be given'],
   ['smtp', smtp, { ...smtpProvider, from: null }, '"from": must be a text'],
   ['smtp', smtp, { ...smtpProvider, port: '25' }, '"port": must be a number'],
@@ -47,7 +52,12 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
   ['webhook', webhook, { secret: [] }, '"secret": must not be empty'],
   ['webhook', webhook, { maxConcurrent: 1e6 }, '"maxConcurrent": must be at most 10000'],
   ['apns', apns, { key: 'k' }, '"keyId": must be given'],
-  ['fcm', fcm, { serviceAccount: 'key.json' }, '"serviceAccount": must be an object'],
+  [
+    'fcm',
+    fcm,
+    { serviceAccount: 'key.json' },
+    '"serviceAccount": must be an object; its fields are "client_email", "private_key", "private_key_id", "project_id", "token_uri"',
+  ],
   [
     'slack',
     slack,
@@ -64,7 +74,7 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
     'sns',
     sns,
     { ...snsProvider, credentials: 'x' },
-    '"credentials": must be an object, or must be a function',
+    '"credentials": must be an object; its fields are "accessKeyId", "secretAccessKey", "sessionToken", or must be a function',
   ],
   [
     'sns',
