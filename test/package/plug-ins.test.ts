@@ -140,7 +140,11 @@ describe('the limiter of the guide', () => {
   test.each([
     ['takes nothing back', 'kit.refund(record, units, time)', 'void [record, units, time]'],
     ['forgets what it counts', 'JSON.stringify(record)', 'JSON.stringify(kit.newRecord(subjects[index]))'],
-    ['counts a peek', 'kit.peek(', 'kit.consume('],
+    [
+      'counts a peek',
+      'kit.peek(recordsOf(checks), checks, now())',
+      'change(checks, (records, time) => kit.consume(records, checks, time))',
+    ],
   ])('breaks it when it %s', async (_, right, wrong) => {
     const source = sources.get('file-limiter.ts') ?? ''
     expect(source).toContain(right)
@@ -205,4 +209,18 @@ test('the telemetry of the guide sends what it is told, and what it reads', asyn
     code,
   )
   expect(JSON.parse(printed)).toEqual([])
+})
+
+test('the telemetry of the guide stops while the storage is asked', async () => {
+  const code = `
+    import { statsd } from './statsd.ts'
+    const asked = Promise.withResolvers()
+    const answer = Promise.withResolvers()
+    const telemetry = statsd({ everyMs: 1 })
+    await telemetry.start({ providers: () => [], backlog: () => (asked.resolve(), answer.promise) })
+    await asked.promise
+    await telemetry.stop()
+    answer.resolve({ lanes: [] })
+    await new Promise((resolve) => setTimeout(resolve, 10))`
+  await consumer.node('--disable-warning=ExperimentalWarning', '--input-type=module', '-e', code)
 })
