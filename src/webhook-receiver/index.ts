@@ -1,3 +1,4 @@
+export type { EndpointEvent } from '../domain/endpoint-health.ts'
 export type { ErrorCode } from '../domain/errors/catalogue.ts'
 export { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 export type {
@@ -6,6 +7,7 @@ export type {
   NotificationFailedEvent,
   NotificationSkippedEvent,
 } from '../domain/event-payload.ts'
+export type { OwnProviderEvent } from '../domain/provider-event.ts'
 export type { MessageReceivedEvent } from '../domain/received-message.ts'
 export type { WebhookMessageEvent } from '../domain/webhook-message.ts'
 export type { WebhookDelivery, WebhookEvent, WebhookTestEvent } from './event.ts'
