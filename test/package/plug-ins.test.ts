@@ -218,9 +218,11 @@ test('the telemetry of the guide stops while the storage is asked', async () => 
     const answer = Promise.withResolvers()
     const telemetry = statsd({ everyMs: 1 })
     await telemetry.start({ providers: () => [], backlog: () => (asked.resolve(), answer.promise) })
+    const alive = setInterval(() => {}, 1_000)
     await asked.promise
     await telemetry.stop()
     answer.resolve({ lanes: [] })
-    await new Promise((resolve) => setTimeout(resolve, 10))`
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    clearInterval(alive)`
   await consumer.node('--disable-warning=ExperimentalWarning', '--input-type=module', '-e', code)
 })
