@@ -38,6 +38,23 @@ export function networksOf(entries: readonly string[]): Networks | null {
     if (network === null) return null
     list.addSubnet(network.address, network.prefix, network.family)
   }
+  return within(list)
+}
+
+/**
+ * Parses a range of addresses: `10.0.0.1-10.0.0.9`.
+ *
+ * @returns null: it is none
+ */
+export function rangeOf(text: string): Networks | null {
+  const [first = '', last = '', ...more] = text.split('-')
+  if (isIP(first) === 0 || isIP(first) !== isIP(last) || more.length > 0) return null
+  const list = new BlockList()
+  list.addRange(first, last, familyOf(isIP(first)))
+  return within(list)
+}
+
+function within(list: BlockList): Networks {
   return { has: (address) => list.check(address, familyOf(isIP(address))) }
 }
 

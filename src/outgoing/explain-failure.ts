@@ -1,5 +1,4 @@
-import { isIPv6 } from 'node:net'
-import type { Place } from './place.ts'
+import { authorityOf, type Place } from './place.ts'
 import { ignoredProxyVariable } from './proxy.ts'
 
 const UNKNOWN_AUTHORITY = /^(UNABLE_TO_(GET_ISSUER|VERIFY)|SELF_SIGNED|DEPTH_ZERO|CERT_UNTRUSTED)/
@@ -9,7 +8,7 @@ const NO_ROUTE = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUN
 export function explainConnection(place: Place, code: string, throughProxy: boolean): string {
   const ignored = throughProxy || !NO_ROUTE.test(code) ? null : ignoredProxyVariable()
   return [
-    `No connection could be made to ${nameOf(place)} (${code}).`,
+    `No connection could be made to ${authorityOf(place)} (${code}).`,
     ...(UNKNOWN_AUTHORITY.test(code)
       ? ['If you trust the authority of its certificate, name its file in NODE_EXTRA_CA_CERTS.']
       : []),
@@ -24,9 +23,5 @@ export function explainProxy(proxy: Place, code: string): string {
   const mixedUp = proxy.secure ? /^(EPROTO|ERR_SSL_|ECONNRESET$)/ : /^(HPE_|ECONNRESET$)/
   const [spoken, other] = proxy.secure ? ['no TLS', 'http'] : ['TLS', 'https']
   const hint = mixedUp.test(code) ? ` If it speaks ${spoken}, its URL begins with ${other}://.` : ''
-  return `The proxy ${nameOf(proxy)} cannot be used (${code}).${hint}`
-}
-
-function nameOf({ host, port }: Place): string {
-  return `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  return `The proxy ${authorityOf(proxy)} cannot be used (${code}).${hint}`
 }

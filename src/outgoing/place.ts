@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 /** The host and port of a URL. */
 export interface Place {
   /** An IPv6 address without brackets. */
@@ -9,8 +11,18 @@ export interface Place {
 export function placeOf({ protocol, hostname, port }: URL): Place {
   const secure = protocol === 'https:'
   return {
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: withoutBrackets(hostname),
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     secure,
   }
+}
+
+/** `host:port` as in a URL, an IPv6 address in brackets. */
+export function authorityOf({ host, port }: Place): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+/** A URL's host for `node:net`. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '')
 }

@@ -1,8 +1,8 @@
-import { BlockList, isIP } from 'node:net'
-import { networksOf } from '../addresses/networks.ts'
+import { networksOf, rangeOf } from '../addresses/networks.ts'
 import { invalidOption } from '../domain/errors/invalid-option.ts'
 import type { ProxyFor } from '../ports/outgoing.ts'
-import { type Place, placeOf } from './place.ts'
+import { type Place, placeOf, withoutBrackets } from './place.ts'
+import { ConnectError } from './tunnel.ts'
 
 /** An HTTP proxy and its exceptions. */
 export interface ProxyOptions {
@@ -38,17 +38,37 @@ export function proxyFrom(option: string | ProxyOptions | undefined): ProxyFor {
  *
  * @throws NotifierError `invalid_configuration` for a variable that is no URL
  */
-export function environmentProxy(): ProxyFor {
+function environmentProxy(): ProxyFor {
   if (!usesEnvironment()) return () => null
-  const proxyIn = (name: string): URL | null => (read(name) === '' ? null : urlOf(name, read(name)))
+  const proxyIn = (name: string): URL | null => {
+    const given = nameOf(name)
+    return given === null ? null : urlOf(given, read(name))
+  }
   const https = proxyIn('HTTPS_PROXY')
   const http = proxyIn('HTTP_PROXY')
   return except(read('NO_PROXY').split(','), ({ protocol }) => (protocol === 'https:' ? https : http))
 }
 
+/**
+ * The proxy of the environment, which is read on first use: a notifier may choose another one before.
+ *
+ * @throws ConnectError from the function that it returns, for a variable that is no URL
+ */
+export function lateEnvironmentProxy(): ProxyFor {
+  let proxyFor: ProxyFor | undefined
+  return (url) => {
+    try {
+      proxyFor ??= environmentProxy()
+    } catch (cause) {
+      throw new ConnectError((cause as Error).message, { cause })
+    }
+    return proxyFor(url)
+  }
+}
+
 /** The variable that names a proxy without effect. Null: none */
 export function ignoredProxyVariable(): string | null {
-  return usesEnvironment() || read('HTTPS_PROXY') === '' ? null : 'HTTPS_PROXY'
+  return usesEnvironment() ? null : nameOf('HTTPS_PROXY')
 }
 
 function usesEnvironment(): boolean {
@@ -57,8 +77,13 @@ function usesEnvironment(): boolean {
   return env.NODE_USE_ENV_PROXY === '1' || flags.includes('--use-env-proxy')
 }
 
-function read(name: string): string {
-  return process.env[name.toLowerCase()] || process.env[name] || ''
+/** The spelling that is set; null: none. */
+function nameOf(variable: string): string | null {
+  return [variable.toLowerCase(), variable].find((name) => process.env[name]) ?? null
+}
+
+function read(variable: string): string {
+  return process.env[nameOf(variable) ?? variable] ?? ''
 }
 
 function except(entries: readonly string[], choose: ProxyFor): ProxyFor {
@@ -77,21 +102,11 @@ function exceptionOf(entry: string): (place: Place) => boolean {
   const networks = networksOf([entry]) ?? rangeOf(entry)
   if (networks !== null) return ({ host }) => networks.has(host)
   const [, host = entry, portOnly] = /^(.+?)(?::(\d+))?$/.exec(entry) ?? []
-  const name = host.replace(/^\[|\]$/g, '')
+  const name = withoutBrackets(host)
   const below = name.replace(/^\*?\.?/, '.')
   const matches = (given: string): boolean =>
     given === name || (name !== below.slice(1) && (given.endsWith(below) || `.${given}` === name))
   return (place) => matches(place.host) && (portOnly === undefined || Number(portOnly) === place.port)
-}
-
-/** `10.0.0.1-10.0.0.9` */
-function rangeOf(entry: string): { has(address: string): boolean } | null {
-  const [first = '', last = '', ...more] = entry.split('-')
-  if (isIP(first) === 0 || isIP(first) !== isIP(last) || more.length > 0) return null
-  const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
-  const list = new BlockList()
-  list.addRange(first, last, familyOf(first))
-  return { has: (address) => isIP(address) !== 0 && list.check(address, familyOf(address)) }
 }
 
 /** Completes the sentence about an option with an invalid proxy. */

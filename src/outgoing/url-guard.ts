@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
+import { withoutBrackets } from './place.ts'
 
 /** A valid URL, or its fault. */
 export type JudgedUrl =
@@ -24,7 +25,7 @@ export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean, 
   }
   if (url.username !== '' || url.password !== '') return refused('The URL must not contain credentials.')
   if (!isOpenPort(url)) return refused('The port must be 443 or above 1023.')
-  const host = hostOf(url)
+  const host = withoutBrackets(url.hostname)
   if (host === '') return refused('The URL has no host.')
   if (isIP(host) !== 0 ? guard.blocks(host) : isLoopbackName(host) && guard.blocks('127.0.0.1')) {
     return refused(
@@ -40,11 +41,6 @@ function parse(text: string): URL | null {
   } catch {
     return null
   }
-}
-
-/** The host for `net`: an IPv6 literal without brackets. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 function isOpenPort(url: URL): boolean {

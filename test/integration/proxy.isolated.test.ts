@@ -136,10 +136,46 @@ describe('the proxy of the environment', () => {
     const port = await closedPort()
     const send = () => twilioAt({ port } as Receiver, '127.0.0.1').send(TEXT, sendContext())
     const failure = `No connection could be made to 127.0.0.1:${port} (ECONNREFUSED).`
-    const remedy = 'HTTPS_PROXY has no effect: set NODE_USE_ENV_PROXY=1, or use the option "proxy".'
+    const remedy = 'https_proxy has no effect: set NODE_USE_ENV_PROXY=1, or use the option "proxy".'
     expect(failureOf(await send()).message).toBe(`${failure} ${remedy}`)
     environment(1, { NODE_USE_ENV_PROXY: '', https_proxy: '' })
     expect(failureOf(await send()).message).toBe(failure)
+  })
+
+  it.each(['127.0.0.1:1', 'socks5://u:hunter2@proxy'])(
+    'is not read where the option is given: %s',
+    async (wrong) => {
+      const [server, proxy] = [await texts(), await proxyServer()]
+      environment(1, { https_proxy: wrong })
+      const notifier = await started({
+        channels: { sms: twilioAt(server) },
+        proxy: `http://127.0.0.1:${proxy.port}`,
+      })
+      await notifier.send({ channel: 'sms', to: TEXT.to, body: 'Hi' })
+      await eventually(() => server.requests.length === 1)
+      expect(proxy.asked).toEqual([`api.example.test:${server.port}`])
+    },
+  )
+
+  it('that is no URL ends the creation of a notifier, and a message without a notifier', async () => {
+    const [server, apple] = [await texts(), await apnsServer()]
+    environment(1, { https_proxy: 'socks5://u:hunter2@proxy' })
+    const message = expect.stringContaining('"https_proxy" must be the URL of an HTTP proxy')
+    const sms = twilioAt(server)
+    expect(() => createNotifier({ channels: { sms } })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', message }),
+    )
+    const outcomes = [await sms.send(TEXT, sendContext()), await sendPush(apnsProvider(apple.origin))]
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({
+        kind: 'retry',
+        code: 'provider_unavailable',
+        scope: 'provider',
+        message,
+      })
+      expect(JSON.stringify(outcome)).not.toContain('hunter2')
+    }
+    expect(server.connections).toBe(0)
   })
 
   it('is not used for the hosts in NO_PROXY', async () => {

@@ -2,7 +2,7 @@ import { ownerOfDataKey, type PushKind, push } from '../../../src/channels/push.
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { environmentProxy } from '../../../src/outgoing/proxy.ts'
+import { lateEnvironmentProxy } from '../../../src/outgoing/proxy.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { chosenFor, present, rejected } from '../kit/push/composing.ts'
 import { apnsExpiration, keptSeconds } from '../kit/push/keeping.ts'
@@ -36,7 +36,7 @@ export function apns(options: ApnsOptions): Provider<PushKind> {
   const resolved = resolveApnsOptions(options)
   const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, maxPerSecond, retry } = resolved
   const token = providerToken(resolved)
-  let proxyFor = environmentProxy()
+  let proxyFor = lateEnvironmentProxy()
   const client = http2Client({
     origin,
     ca,

@@ -2,7 +2,7 @@ import type { PostFailure, PostResult } from '../../../../src/domain/http-answer
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
-import { environmentProxy } from '../../../../src/outgoing/proxy.ts'
+import { lateEnvironmentProxy } from '../../../../src/outgoing/proxy.ts'
 import type { ProxyFor } from '../../../../src/ports/outgoing.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
@@ -45,14 +45,10 @@ const APPLICATION = ''
 /** Larger than every answer that is parsed; error pages may be longer. */
 const MAX_ANSWER_BYTES = 262_144
 
-/**
- * Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer.
- *
- * @throws NotifierError `invalid_configuration` if the environment names an invalid proxy
- */
+/** Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer. */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
-  let proxyFor = environmentProxy()
+  let proxyFor = lateEnvironmentProxy()
   const connections = createConnections({
     most: maxConnections,
     guard: null,
