@@ -8,7 +8,7 @@ import { readNodeBody } from './node-body.ts'
 import { writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
 
-/** What the body parsers of the host application leave. */
+/** The traces of body parsers of the host application. */
 export interface ParsedBody {
   readonly body?: unknown
   /** The body as it came, which some parsers and hosts keep. */

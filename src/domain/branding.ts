@@ -41,7 +41,7 @@ export function withOrganization(
   return { ...variables, [ORGANIZATION]: organization }
 }
 
-/** Black or white: what is easier to read on a colour (WCAG 2.2, relative luminance). */
+/** The one of black and white that is easier to read on a colour (WCAG 2.2, relative luminance). */
 export function readableOn(color: string): '#000000' | '#ffffff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255

@@ -3,7 +3,7 @@ import type { Fact } from './facts.ts'
 /** Most reschedules of a notification. Each adds an entry to its timeline, which is read whole. */
 export const MAX_RESCHEDULES = 100
 
-/** What a new time changes. Times are epoch milliseconds. */
+/** The changes by a new time. Times are epoch milliseconds. */
 export interface Rescheduled {
   /** The notification's `sendAt`. */
   readonly sendAt: number

@@ -25,7 +25,7 @@ export interface PauseRecord {
 }
 
 /**
- * What a limiter keeps of a key. A value of JSON: its fields are those of this version and may change with the next. The
+ * The record that a limiter keeps of a key. A value of JSON: its fields are those of this version and may change with the next. The
  * functions below change the records that they are given. Their `now` is the limiter's own time in milliseconds,
  * with fractions or without.
  */
@@ -137,7 +137,7 @@ function take(record: LimitRecord, check: LimitCheck, { granted }: LimitState, n
   else if (check.kind === 'slots') takeSlot(record as SlotsRecord, check, now)
 }
 
-/** What is left of a check in a refused call. */
+/** The rest of a check in a refused call. */
 function left(
   record: LimitRecord,
   check: LimitCheck,

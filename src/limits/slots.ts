@@ -28,7 +28,7 @@ export function judgeSlots(slots: SlotsRecord, { limit, token }: SlotCheck, now:
   return { allowed: false, granted: 0, remaining: 0, resetInMs: retryAfterMs, retryAfterMs }
 }
 
-/** What is left if no slot is taken. */
+/** The rest if no slot is taken. */
 export function leftOfSlots({ tokens }: SlotsRecord, { limit }: SlotCheck): Pick<LimitState, 'remaining'> {
   return { remaining: Math.max(0, limit - tokens.length) }
 }

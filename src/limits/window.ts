@@ -15,7 +15,7 @@ const MOST_EXPIRED = 32
 export interface WindowRecord {
   readonly kind: 'window'
   readonly windowMs: number
-  /** From `head` on: a time, then the units that were counted at it, oldest first. What is before has expired. */
+  /** From `head` on: a time, then the units that were counted at it, oldest first. Those before have expired. */
   readonly entries: number[]
   head: number
   /** The sum of the units. */
@@ -43,7 +43,7 @@ export function judgeWindow(window: WindowRecord, check: WindowCheck, now: numbe
   }
 }
 
-/** What is left if nothing more is counted. */
+/** The rest if nothing more is counted. */
 export function leftOfWindow(
   window: WindowRecord,
   { limit: sustained }: WindowCheck,

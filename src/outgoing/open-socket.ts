@@ -27,7 +27,7 @@ const PROBE_AFTER_MS = 1_000
  * Connects, with TLS if the place demands it.
  *
  * @param proxy leads there. Null: none
- * @param signal ends what is not connected yet
+ * @param signal ends an attempt that is not connected yet
  * @throws BlockedAddressError, ConnectError, or with a guard the error of the system call or of TLS; nothing was sent then
  */
 export async function openSocket(

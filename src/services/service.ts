@@ -90,7 +90,7 @@ export interface Admissions {
   closed(retryAfterMs: number): RateLimitState
 }
 
-/** What a page takes from its message. */
+/** The facts that a page takes from its message. */
 export interface PageFrame {
   /** The language of the message, as BCP 47. Null: unknown, or an invalid token. */
   readonly locale: string | null
@@ -103,7 +103,7 @@ export interface PageFrame {
  * without counting.
  */
 export interface Pages {
-  /** What a page about the message with the token looks like. */
+  /** The look of a page about the message with the token. */
   frameOf(token: string): Promise<PageFrame>
   /** What an unsubscription with the token would come to. Read-only. @throws as {@link preferences} */
   unsubscription(token: string): Promise<Unsubscription>

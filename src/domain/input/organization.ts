@@ -49,7 +49,7 @@ export interface OrganizationInput {
     | undefined
 }
 
-/** What recipients see of an organization. */
+/** The appearance of an organization to its recipients. */
 export interface BrandingInput {
   /** One line of 1 to 200 characters, not all blank. Null: the name of the organization. */
   readonly name?: string | null | undefined

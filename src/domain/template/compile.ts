@@ -84,7 +84,7 @@ export interface CompiledTemplate {
   readonly cost: number
   /** Approximate memory in bytes. */
   readonly size: number
-  /** What the text contains that is no variable of a send. */
+  /** The names in the text that are no variables of a send. */
   readonly given: GivenNames
   /** The variables outside sections and those that open sections, in order, without duplicates. */
   placeholders(): readonly Placeholder[]

@@ -134,7 +134,7 @@ export function numberOf(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
 
-/** A date, an ISO 8601 text, or epoch milliseconds. Null: none of them. */
+/** A date, an ISO 8601 text, or epoch milliseconds. Null: another value. */
 export function dateOf(value: unknown): Date | null {
   if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof Date)) return null
   if (typeof value === 'string' && value.length > MOST_DIGITS) return null

@@ -27,13 +27,13 @@ export interface Translation {
   readonly translate: Translate
   /** The keys that it was asked for. */
   readonly keys: Iterable<string>
-  /** What it cost so far, in tags that a text expands. */
+  /** Its cost so far, in tags that a text expands. */
   readonly cost: number
   /** @throws NotifierError `missing_translation`, which names the keys that no locale has */
   assertFound(): void
 }
 
-/** What was read in a language, which the messages of a batch share. */
+/** The catalogues read in a language, which the messages of a batch share. */
 const known = new WeakMap<Language, Map<string, CatalogueMessage | null>>()
 
 /**

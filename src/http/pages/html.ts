@@ -24,7 +24,7 @@ const STYLE =
   'header div{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;max-inline-size:40rem;margin-inline:auto;' +
   'padding:.75rem 1rem;overflow-wrap:anywhere}header img{max-block-size:3rem;max-inline-size:100%}'
 
-/** What a page shows beside its own content. */
+/** The frame of a page around its own content. */
 export interface PageLook extends LocalTexts {
   /** Null: unknown. */
   readonly branding: Branding | null

@@ -36,7 +36,7 @@ function queryFor(token: string, context: RequestContext): string {
   return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
 }
 
-/** What the visitor reads. `lang` in the link chooses the language, then its message, then the browser. */
+/** The texts for the visitor. `lang` in the link chooses the language, then its message, then the browser. */
 async function textsOf(context: RequestContext, { pages }: Service): Promise<PageLook> {
   const { locale, branding } = await pages.frameOf(tokenIn(context))
   const wanted = [langIn(context), locale].filter((name) => name !== null)

@@ -32,7 +32,7 @@ function groupAt(items: readonly RecordedItem[], at: number): readonly RecordedI
   return items.slice(at, end)
 }
 
-/** The answer to a repeated batch, with the present states of what it made. */
+/** The answer to a repeated batch, with the present states of its notifications. */
 export async function replayedBatch(
   { result, admitted, createdAt }: IdempotencyRecord,
   state: Lookups['state'],

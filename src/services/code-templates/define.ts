@@ -23,7 +23,7 @@ export interface TextContext<Variables> {
   readonly urls: MessageLinks
 }
 
-/** What a text function of a template with `messages: true` is given. */
+/** The second argument of a text function in a template with `messages: true`. */
 export interface TranslatedContext<Variables> extends TextContext<Variables> {
   /** A message of the catalogues: `t('welcome.title', { name })`. React escapes it; in a string of HTML, escape it. */
   readonly t: Translate

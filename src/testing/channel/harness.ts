@@ -68,7 +68,7 @@ export interface TakenMessage {
   readonly mail?: TakenMail | undefined
 }
 
-/** A mail as the service understood it: what it would send, and to whom. Addresses are without names, in any order. */
+/** A mail as the service understood it, with its addressees. Addresses are without names, in any order. */
 export interface TakenMail {
   readonly cc: readonly string[]
   readonly bcc: readonly string[]

@@ -24,7 +24,7 @@ const FILES: NonNullable<EmailParts['attachments']> = [
   { filename: 'scan.png', contentType: 'image/png', content: Buffer.from('\r\n.\r\n--\r\n\0') },
 ]
 
-/** What a provider does not refuse, it carries. */
+/** A provider carries every part that it does not refuse. */
 export function mailChecks(check: Check): void {
   function checkMail(name: string, run: (bench: Bench, sent: Sent) => Promise<void>): void {
     check(`in a mail, ${name}`, async (bench) => {
@@ -75,7 +75,7 @@ function sendsMails({ provider: { kind }, message: { to } }: ProviderHarness): b
   return kind === undefined ? ADDRESS.test(to) : kind.name === 'email'
 }
 
-/** Sends one mail; returns what the service took. */
+/** Sends one mail; returns the mail that the service took. */
 async function mailOf(bench: Bench, more: Partial<Message>): Promise<TakenMail> {
   const outcome = await bench.send('1', more)
   assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome))

@@ -16,7 +16,7 @@ export interface QueueHarness {
   lose(): Promise<void>
   /** Stops the engine's server, and returns a function that starts it again. Null: it is the storage's server. */
   readonly takeAway: (() => Promise<() => Promise<void>>) | null
-  /** Removes the storage and what the engine keeps. All notifiers have stopped. */
+  /** Removes the storage and the data of the engine. All notifiers have stopped. */
   close(): Promise<void>
 }
 

@@ -39,7 +39,7 @@ export async function queueProgram({
   tell({ started: true })
 }
 
-/** What the program tells the contract. */
+/** A line from the program to the contract. */
 interface Told {
   readonly started?: true
   readonly handedOver?: string

@@ -4,7 +4,7 @@ import { inTime } from '../in-time.ts'
 import type { QueueHarness } from './harness.ts'
 import { sleep, until } from './wait.ts'
 
-/** What a check has. Errors of workers explain its failure. */
+/** The parts of a check. Errors of workers explain its failure. */
 interface World extends Pick<QueueWorker, 'onError'> {
   readonly harness: Pick<QueueHarness, 'queue'>
 }

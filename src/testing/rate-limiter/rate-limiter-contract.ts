@@ -16,7 +16,7 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     return states[0] as LimitState
   }
 
-  check('counts down and says what is left', async (harness) => {
+  check('counts down and tells the rest', async (harness) => {
     const plain = requests({ limit: 3, burst: 3 })
     const remaining = []
     for (let call = 0; call < 3; call += 1) remaining.push((await one(harness, plain)).remaining)

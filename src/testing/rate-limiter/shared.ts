@@ -37,7 +37,7 @@ export function sharedChecks(check: Check): void {
     assert.equal(await race([first, second], 200, (call) => slots(String(call), { limit: 5 })), 5)
   })
 
-  checkTwo('tell the same of what is left', async (first, second) => {
+  checkTwo('tell the same rest', async (first, second) => {
     await first.consume([requests({ cost: 4 }), slots('a')])
     const { states } = await second.peek([requests(), slots('b')])
     assert.deepEqual(
@@ -46,7 +46,7 @@ export function sharedChecks(check: Check): void {
     )
   })
 
-  checkTwo('take back what the other counted', async (first, second) => {
+  checkTwo('take back units that the other counted', async (first, second) => {
     const window = requests({ limit: 5, burst: 5, cost: 5 })
     await first.consume([window])
     await second.refund(window, 2)
