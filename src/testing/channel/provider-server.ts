@@ -57,6 +57,8 @@ const PAGE = {
   body: '<!doctype html><title>Gateway</title><p>All is well.</p>',
 } as const
 
+const KEPT_MS = 60_000
+
 /** Statuses of success whose answers end with their headers (RFC 9110 15.3). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205])
 
@@ -141,7 +143,9 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
     if (reply === null) misbehave(response, request, how)
     else answer(response, request, reply, how)
   }
-  const receiver = await startReceiver(createServer(receive(requests, respond)), requests)
+  // Longer than a check waits, or a client that leaves connections open would be seen to end them.
+  const server = createServer({ keepAliveTimeout: KEPT_MS }, receive(requests, respond))
+  const receiver = await startReceiver(server, requests)
 
   return {
     url: `http://127.0.0.1:${receiver.port}`,
