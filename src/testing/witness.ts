@@ -104,6 +104,10 @@ function tell(error: Error, calls: readonly Call[], redact: (text: string) => st
   // Runners print the one or the other.
   const stack = redact((error.stack ?? '').replace(error.message, () => message))
   Object.assign(error, { message, stack })
+  // Runners print the causes, too.
+  for (let { cause } = error; cause instanceof Error; { cause } = cause) {
+    Object.assign(cause, { message: redact(cause.message), stack: redact(cause.stack ?? '') })
+  }
   if (!(error instanceof AssertionError)) return
   for (const side of ['actual', 'expected'] as const) {
     const text = inspect(error[side], { depth: null })

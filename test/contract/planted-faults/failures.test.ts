@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
@@ -114,6 +115,32 @@ it('tells what both sides are, beside the words of a check, without a secret', a
       take: ({ body }) => ({ ...JSON.parse(String(body)), id: null }),
     })
   }
+})
+
+it('tells no secret in a cause, which runners print', async () => {
+  const secret = 'correct-horse'
+  const failure = await failureOf(
+    (test) =>
+      providerContract(
+        test,
+        () =>
+          httpProviderHarness({
+            provider: () => ({
+              name: 'closed',
+              open: () => Promise.reject(new Error('closed', { cause: new Error(`Bearer ${secret}`) })),
+              send: async () => ({ kind: 'accepted' }),
+            }),
+            message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+            secrets: [secret],
+            accept: () => ({ status: 200 }),
+            take: () => ({ to: '', body: '', id: null }),
+          }),
+        [],
+      ),
+    'an accepted message has reached the provider',
+  )
+  expect(inspect(failure)).toContain('Bearer [secret]')
+  expect(inspect(failure)).not.toContain(secret)
 })
 
 it('tells what has not answered', async () => {
