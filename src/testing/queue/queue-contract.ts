@@ -275,7 +275,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     await notifier.notifications.reschedule(later ?? '', { sendAt: inMs(4_000) })
     await notifier.notifications.reschedule(earlier ?? '', { sendAt: inMs(2_000) })
     await notifier.notifications.reschedule(now ?? '', { sendAt: null })
-    await until('3 deliveries', () => times.size >= 3)
+    await until('3 deliveries', () => times.size, 3)
     const waited = (index: number): number => (times.get(`${index}@example.com`) ?? 0) - began
     assert.ok(waited(0) >= 3_900, `later: ${waited(0)} ms`)
     assert.ok(waited(1) >= 1_900, `earlier: ${waited(1)} ms`)

@@ -52,14 +52,14 @@ export function refChecks(check: Check): void {
 
   checkQueues(ARRIVAL, async (one, other, onError) => {
     const arrival = async (): Promise<void> => {
-      const stops: (() => Promise<void>)[] = []
-      const handed = new Promise<void>((resolve, reject) => {
-        const worker: QueueWorker = { handle: async () => resolve(), onError }
-        other.work(worker).then((stop) => stops.push(stop), reject)
+      let resolve = (): void => {}
+      const handed = new Promise<void>((settle) => {
+        resolve = settle
       })
+      const stop = await other.work({ handle: async () => resolve(), onError })
       await one.enqueue(refs('first', 1))
       await handed
-      for (const stop of stops) await stop()
+      await stop()
     }
     await inTime(arrival(), 'the engine has handed nothing over of what was enqueued', ARRIVAL_MS)
   })

@@ -205,15 +205,15 @@ export function transactionChecks(check: Check): void {
     ) => Promise<void>,
   ): void {
     within(title, async (harness, transactions) => {
-      if (transactions.begin === undefined)
-        throw new Absent("The caller's transactions end with the call that accepts.")
+      const begin = transactions.begin?.bind(transactions)
+      if (begin === undefined) throw new Absent("The caller's transactions end with the call that accepts.")
       const begun: Promise<OpenTransaction>[] = []
       const ended = new Set<OpenTransaction>()
       try {
         await run(
           harness,
           async (row) => {
-            const coming = transactions.begin?.(row) ?? Promise.reject(new Error('begin is missing'))
+            const coming = begin(row)
             begun.push(coming)
             return inTime(coming, 'the begin of a transaction waits for another one')
           },
@@ -226,7 +226,9 @@ export function transactionChecks(check: Check): void {
       } finally {
         // In order: a later one may wait for an earlier one.
         for (const coming of begun) {
-          const transaction = await coming.catch(() => null)
+          const transaction = await inTime(coming, 'the begin of a transaction has not ended').catch(
+            () => null,
+          )
           if (transaction !== null && !ended.has(transaction)) await transaction.rollBack()
         }
       }
