@@ -105,7 +105,7 @@ test('the stored templates of the guide make three mails in two languages', asyn
   expect(await consumer.node('--test', 'texts.test.ts')).toMatch(/pass 1\n[\s\S]*fail 0\n/)
   await sent('send.ts')
   const versions = `
-    import { notifier } from './notifier.ts'
+    import { notifier } from './mailer.ts'
     await notifier.start({ deliver: false })
     const { items } = await notifier.templates.list()
     console.log(items.map(({ name, version }) => name + ' ' + version).sort().join())

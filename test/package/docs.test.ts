@@ -107,8 +107,14 @@ beforeAll(async () => {
   await consumer.write('acme-sms.ts', provider?.code ?? '')
   const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
   await consumer.write('pager.ts', kind?.code ?? '')
-  for (const file of files)
-    for (const { name, code } of await namedBlocks(file)) await consumer.write(name, code)
+  const written = new Set<string>()
+  for (const file of files) {
+    for (const { name, code } of await namedBlocks(file)) {
+      if (written.has(name)) throw new Error(`${file}: another page has a ${name}`)
+      written.add(name)
+      await consumer.write(name, code)
+    }
+  }
   const next = (await codeBlocks('docs/frameworks.md', 'ts')).find(({ code }) =>
     code.includes('runningNotifier()'),
   )
