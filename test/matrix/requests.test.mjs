@@ -25,6 +25,7 @@ import express from 'express'
 import Fastify from 'fastify'
 import Koa from 'koa'
 import { guardedHttp } from '../../src/outgoing/guarded-http.ts'
+import { eventually } from '../support/eventually.ts'
 import { whileRunning } from './running.mjs'
 
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' }
@@ -51,10 +52,10 @@ test('a provider that is down leaves the notification to be repeated, and reject
   await api.close()
   await whileRunning(createNotifier({ channels: { email: mailApi(api.url) } }), async (notifier) => {
     const { id } = await notifier.send(mail)
-    const { timeline } = await until(
-      () => notifier.notifications.get(id),
-      (record) => record.timeline.length > 2,
-    )
+    const { timeline } = await eventually(async () => {
+      const record = await notifier.notifications.get(id)
+      return record.timeline.length > 2 ? record : null
+    })
     assert.match(JSON.stringify(timeline), /ECONNREFUSED/)
   })
 })
@@ -117,10 +118,7 @@ test('a signed event reaches an endpoint on the server of the runtime, which ver
     secret = endpoint.secret
     assert.equal((await notifier.webhooks.test(endpoint.id)).status, 200)
     await notifier.send(mail)
-    await until(
-      async () => events,
-      (received) => received.includes('notification.sent'),
-    )
+    await eventually(() => events.includes('notification.sent'))
     secret = `whsec_${Buffer.alloc(32).toString('base64')}`
     assert.equal((await notifier.webhooks.test(endpoint.id)).status, 401)
   })
@@ -255,17 +253,4 @@ async function serveFetch(t, answer) {
     port = /** @type {import('node:net').AddressInfo} */ (server.address()).port
   }
   return `http://127.0.0.1:${port}`
-}
-
-/**
- * @template T
- * @param {() => Promise<T>} look
- * @param {(seen: T) => boolean} enough
- */
-async function until(look, enough) {
-  for (;;) {
-    const seen = await look()
-    if (enough(seen)) return seen
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

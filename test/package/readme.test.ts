@@ -51,6 +51,7 @@ test('the same server works bundled to ESM by esbuild, without node_modules, as 
   const deployed = await mkdtemp(join(tmpdir(), 'carillon-server-'))
   const [, banner] =
     /--banner:js="([^"]+)"/.exec(await readFile(fromRoot('docs/frameworks.md'), 'utf8')) ?? []
+  expect(banner).toBeDefined()
   await consumer.write('server.ts', blocks[1] ?? '')
   try {
     const outfile = join(deployed, 'server.mjs')
@@ -61,7 +62,7 @@ test('the same server works bundled to ESM by esbuild, without node_modules, as 
       bundle: true,
       platform: 'node',
       logLevel: 'silent',
-      ...(banner === undefined ? {} : { banner: { js: banner } }),
+      banner: { js: banner ?? '' },
     })
     await useServer(outfile)
   } finally {
