@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../api-key.ts'
-import { instant, text } from './fields.ts'
+import { instant, overlap, text } from './fields.ts'
 
 /** Input for a new API key. */
 export interface ApiKeyInput {
@@ -15,16 +15,9 @@ export interface ApiKeyInput {
   readonly allowedIps?: readonly string[] | undefined
 }
 
-const DAY_MS = 86_400_000
-
 /** How long the old key works beside the new one. */
 export const keyRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
-  overlapMs: z
-    .int()
-    .min(0)
-    .max(30 * DAY_MS)
-    .default(DAY_MS)
-    .describe('How long the old key works on, in milliseconds; 0: it stops at once. Default: a day.'),
+  overlapMs: overlap('How long the old key works on, in milliseconds; 0: it stops at once. Default: a day.'),
 })
 
 /** A parsed {@link ApiKeyInput}; the addresses are checked when they are compiled. */

@@ -61,6 +61,18 @@ export const instant: z.ZodType<number, string | Date> = z
   .union([z.iso.datetime({ offset: true, error: NO_TIME }), z.date()], NO_TIME)
   .transform((value) => new Date(value).getTime())
 
+const DAY_MS = 86_400_000
+
+/** How long what a rotation replaces is still valid: milliseconds, at most 30 days, by default a day. */
+export function overlap(description: string): z.ZodDefault<z.ZodInt> {
+  return z
+    .int()
+    .min(0)
+    .max(30 * DAY_MS)
+    .default(DAY_MS)
+    .describe(description)
+}
+
 /**
  * A JSON object of limited size and depth. Calls from code may also pass instances of classes with own fields, and
  * values with another JSON form.

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../endpoint-health.ts'
-import { instant } from './fields.ts'
+import { instant, overlap } from './fields.ts'
 
 /** Input for a webhook endpoint. */
 export interface WebhookEndpointInput {
@@ -50,16 +50,9 @@ export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndp
     .describe('A disabled endpoint gets no events; its events are held until a redelivery.'),
 })
 
-const DAY_MS = 86_400_000
-
 /** How long older secrets also sign. */
 export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
-  overlapMs: z
-    .int()
-    .min(0)
-    .max(30 * DAY_MS)
-    .default(DAY_MS)
-    .describe('How long older secrets also sign, in milliseconds. Default: a day.'),
+  overlapMs: overlap('How long older secrets also sign, in milliseconds. Default: a day.'),
 })
 
 /** Selects events published at or after a time. */

@@ -95,10 +95,12 @@ export function createApiKeys(
    * a first one that nothing names.
    */
   async function rotate(old: StoredKey, overlapMs: number): Promise<CreatedOperatorKey> {
-    if (isExpired(old)) throw wrong('id', 'that of a key that has not expired: create a new one')
-    const { organizationId, value } = old
+    const { organizationId, value, readAt } = old
     const { name, permission, grants, allowedIps } = value
     const expiresAt = givenExpiry(value)
+    // A key that only a rotation has stopped names its successor, or gets another one.
+    if (expiresAt !== null && expiresAt <= readAt)
+      throw wrong('id', 'that of a key that has not expired: create a new one')
     if (organizationId !== null && (await beyond(organizationId, MOST_KEYS - 1))) throw limitReached()
     const { key, secret } = newKey({ organizationId, name, permission, grants, expiresAt, allowedIps })
     const changed = await store.change(
