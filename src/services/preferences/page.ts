@@ -62,31 +62,38 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
     return reason === null ? null : { to, reason }
   }
 
+  /** A link without a recipient id speaks for its address alone. */
+  function channelsOf({ channel, recipient }: LinkTarget): readonly string[] {
+    return recipient === null ? [channel] : [...new Set([channel, ...channels])]
+  }
+
   /** That of the link, whose message has arrived, and those on which the person has an address, as far as that is known. */
-  async function channelsOf({ organizationId, channel, recipient }: LinkTarget): Promise<readonly string[]> {
-    // A link without a recipient id speaks for its address alone.
-    if (recipient === null) return [channel]
-    const others = channels.filter((other) => other !== channel)
-    if (people === null || others.length === 0) return [channel, ...others]
+  async function shownChannels(target: LinkTarget): Promise<readonly string[]> {
+    const { organizationId, channel, recipient } = target
+    const all = channelsOf(target)
+    if (people === null || recipient === null || all.length === 1) return all
     try {
       const person = await people.one(organizationId, recipient)
-      return [channel, ...others.filter((other) => (person?.channels[other] ?? []).length > 0)]
+      return all.filter((each) => each === channel || (person?.channels[each] ?? []).length > 0)
     } catch (error) {
       // The page must work all the same: people unsubscribe on it.
       const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
       if (!isToldOf) tellFault(error)
-      return [channel, ...others]
+      return all
     }
   }
 
-  async function stateOf(target: LinkTarget): Promise<State> {
+  async function stateOf(
+    target: LinkTarget,
+    channels: readonly string[] | Promise<readonly string[]>,
+  ): Promise<State> {
     const { organizationId } = target
     const owners = [ownerOrganization(organizationId), ...ownersOf(target)]
     const [categories, [organization = null, ...person], suppression, shown] = await Promise.all([
       consent.categories.all(organizationId),
       consent.book.read(owners),
       suppressionOf(target),
-      channelsOf(target),
+      channels,
     ])
     return {
       categories,
@@ -99,7 +106,7 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
 
   return {
     async show(target) {
-      const state = await stateOf(target)
+      const state = await stateOf(target, shownChannels(target))
       const { namesDefault } = consent.categories.code
       return {
         categories: state.categories.map((category) => shownOf(category, target, state, namesDefault)),
@@ -107,7 +114,8 @@ export function createPreferencePages(parts: PreferencePageParts): PreferencePag
     },
     async save(target, post) {
       if (post === 'none') return optOutOfAll(consent, target)
-      const state = await stateOf(target)
+      // Without the look-up of the person: a choice that was shown counts, and only what changed is stored.
+      const state = await stateOf(target, channelsOf(target))
       await store(target, state, changedCells(target, state, post))
     },
   }
