@@ -27,13 +27,13 @@ export interface Translation {
   readonly translate: Translate
   /** The keys that it was asked for. */
   readonly keys: Iterable<string>
-  /** Its cost so far, in tags that a text expands. */
+  /** What it cost so far, in tags that a text expands. */
   readonly cost: number
   /** @throws NotifierError `missing_translation`, which names the keys that no locale has */
   assertFound(): void
 }
 
-/** The catalogues read in a language, which the messages of a batch share. */
+/** What was read in a language, so that the texts of a batch, which share it, pay for the reading once. */
 const known = new WeakMap<Language, Map<string, CatalogueMessage | null>>()
 
 /**

@@ -8,6 +8,7 @@ import {
   numberOf,
   wrongValue,
 } from '../../domain/template/language.ts'
+import { createBoundedCache } from '../bounded-cache.ts'
 import { assertDateSkeleton, assertNumberSkeleton, numberOptions } from './skeletons.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
@@ -36,8 +37,14 @@ async function load(): Promise<Formatting> {
     import('@formatjs/intl-localematcher'),
   ])
   return {
-    compile: (source, locale) =>
-      kept(`${locale}\n${source}`, () => compile(Format, source, locale), messages),
+    compile(source, locale) {
+      const key = `${locale}\n${source}`
+      const known = messages.get(key)
+      if (known !== undefined) return known
+      const message = compile(Format, source, locale)
+      messages.set(key, message, sizeOf(source))
+      return message
+    },
     check(source, locale) {
       compile(Format, source, locale, assertFormats)
     },
@@ -250,16 +257,23 @@ function textOf(value: unknown): string | number | null {
 
 const CONVERTED = { text: textOf, number: numberOf, date: dateOf }
 
-/** Formatters are expensive to make, and so are messages, which functions take at each send. */
-const formatters = new Map<string, unknown>()
-const messages = new Map<string, unknown>()
-const MOST_KEPT = 2_000
+/** Messages are expensive to read, and functions take them at each send. */
+const messages = createBoundedCache<CatalogueMessage>(16 * 1024 * 1024)
 
-function kept<Made>(key: string, make: () => Made, among = formatters): Made {
-  const known = among.get(key)
+/** The bytes of a compiled message, about; measured. */
+function sizeOf(source: string): number {
+  return 1_000 + 2 * source.length + 600 * tokensIn(source)
+}
+
+/** Formatters are expensive to make. */
+const formatters = new Map<string, unknown>()
+const MOST_FORMATTERS = 2_000
+
+function kept<Made>(key: string, make: () => Made): Made {
+  const known = formatters.get(key)
   if (known !== undefined) return known as Made
-  if (among.size >= MOST_KEPT) among.clear()
+  if (formatters.size >= MOST_FORMATTERS) formatters.clear()
   const made = make()
-  among.set(key, made)
+  formatters.set(key, made)
   return made
 }

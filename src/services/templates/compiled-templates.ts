@@ -4,6 +4,7 @@ import type { PinnedTexts } from '../../domain/notification.ts'
 import { finish, type Steps } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileSteps } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
+import { createBoundedCache } from '../bounded-cache.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 import type { RecordReads } from '../records/record-stores.ts'
@@ -26,7 +27,7 @@ interface PinnedVersion extends TemplateVersion {
   readonly texts?: PinnedTexts | undefined
 }
 
-/** Size of the cache. The least recently used entry goes first. */
+/** Size of the cache. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 export function createCompiledTemplates(
@@ -37,8 +38,7 @@ export function createCompiledTemplates(
   texts: TextReader,
   bounds: Bounds,
 ): CompiledTemplates {
-  const entries = new Map<string, CompiledTemplate>()
-  let bytes = 0
+  const cache = createBoundedCache<CompiledTemplate>(MAX_BYTES)
 
   function* remember(template: Template): Steps<CompiledTemplate> {
     const compiled = yield* compileSteps(
@@ -48,28 +48,7 @@ export function createCompiledTemplates(
       template.made?.language,
       bounds,
     )
-    const key = keyOf(template)
-    forget(key)
-    entries.set(key, compiled)
-    bytes += compiled.size
-    for (const key of entries.keys()) {
-      if (bytes <= MAX_BYTES) break
-      forget(key)
-    }
-    return compiled
-  }
-
-  function forget(key: string): void {
-    bytes -= entries.get(key)?.size ?? 0
-    entries.delete(key)
-  }
-
-  /** Marks the entry as the most recently used. */
-  function recall(key: string): CompiledTemplate | undefined {
-    const compiled = entries.get(key)
-    if (compiled === undefined) return undefined
-    entries.delete(key)
-    entries.set(key, compiled)
+    cache.set(keyOf(template), compiled, compiled.size)
     return compiled
   }
 
@@ -77,10 +56,11 @@ export function createCompiledTemplates(
     return pinned === undefined ? version : library.load(version, pinned)
   }
 
-  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? finish(remember(template))
+  const of = (template: Template): CompiledTemplate =>
+    cache.get(keyOf(template)) ?? finish(remember(template))
 
   function* steps(template: Template): Steps<CompiledTemplate> {
-    return recall(keyOf(template)) ?? (yield* remember(template))
+    return cache.get(keyOf(template)) ?? (yield* remember(template))
   }
 
   const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
@@ -90,13 +70,13 @@ export function createCompiledTemplates(
     of,
     async prepare(template) {
       try {
-        return recall(keyOf(template)) ?? (await inShare(template))
+        return cache.get(keyOf(template)) ?? (await inShare(template))
       } catch {
         return null
       }
     },
     async load(reference) {
-      const known = recall(
+      const known = cache.get(
         reference.texts === undefined ? versionId(reference) : madeKey(reference, reference.texts),
       )
       if (known !== undefined) return known

@@ -123,6 +123,24 @@ describe('a skeleton with a word that is not supported is refused, and the word 
   })
 })
 
+describe('compiled messages', () => {
+  const compiled = (source: string) => formatting.compile(source, 'en')
+
+  it('are kept, those used last, up to a sum of their sizes', () => {
+    const [used, unused] = [compiled('Used {a}'), compiled('Unused {a}')]
+    for (let n = 0; n < 2_100; n += 1) compiled(`${n} {a}`)
+    expect(compiled('Used {a}')).toBe(used)
+    expect(compiled('Unused {a}')).toBe(unused)
+    const large = '{n, plural, =1{} other{}}'.repeat(60)
+    for (let n = 0; n < 200; n += 1) {
+      compiled(`${n} ${large}`)
+      compiled('Used {a}')
+    }
+    expect(compiled('Used {a}')).toBe(used)
+    expect(compiled('Unused {a}')).not.toBe(unused)
+  })
+})
+
 describe('a date', () => {
   const at = '2026-01-05T13:04:05Z'
 
