@@ -13,31 +13,41 @@ export function brandingOf(
 /** The name of the branding among the variables of a template. */
 const ORGANIZATION = 'organization'
 
-const NAMES: readonly string[] = [
-  ORGANIZATION,
-  ...(['name', 'logoUrl', 'color'] satisfies (keyof Branding)[]).map((field) => `${ORGANIZATION}.${field}`),
-]
+const FIELDS: readonly (keyof Branding)[] = ['name', 'logoUrl', 'color']
+
+/** The fields that a text needs, by the name that it uses. */
+const NEEDED: ReadonlyMap<string, readonly (keyof Branding)[]> = new Map([
+  [ORGANIZATION, FIELDS],
+  ...FIELDS.map((field) => [`${ORGANIZATION}.${field}`, [field]] as const),
+])
 
 /** Whether every send has a value for the name. */
 export function isOrganizationName(name: string): boolean {
-  return NAMES.includes(name)
+  return NEEDED.has(name)
 }
 
-/** Whether a text that uses the name needs the branding. */
-export function namesOrganization(name: string): boolean {
-  return name === ORGANIZATION || name.startsWith(`${ORGANIZATION}.`)
+/** The fields that a text with the name needs. */
+export function brandingFieldsOf(name: string): readonly (keyof Branding)[] {
+  return NEEDED.get(name) ?? []
 }
 
 /**
  * The variables with the branding, unless they have an `organization` of their own. A missing logo or colour is empty; a
  * missing name is absent, so that a send without it is refused.
+ *
+ * @param fields default: all
  */
 export function withOrganization(
   variables: Readonly<Record<string, unknown>>,
-  { name, logoUrl, color }: Branding,
+  branding: Branding,
+  fields: Iterable<keyof Branding> = FIELDS,
 ): Readonly<Record<string, unknown>> {
   if (Object.hasOwn(variables, ORGANIZATION)) return variables
-  const organization = { ...(name === null ? {} : { name }), logoUrl: logoUrl ?? '', color: color ?? '' }
+  const organization: Partial<Record<keyof Branding, string>> = {}
+  for (const field of fields) {
+    const value = branding[field]
+    if (value !== null || field !== 'name') organization[field] = value ?? ''
+  }
   return { ...variables, [ORGANIZATION]: organization }
 }
 

@@ -1,4 +1,5 @@
-import { namesOrganization } from '../branding.ts'
+import { brandingFieldsOf } from '../branding.ts'
+import type { Branding } from '../organization.ts'
 import { childrenOf, type Token } from './parse.ts'
 
 /** Placeholders that each message fills with links of its own; no value of a send can replace them. */
@@ -25,8 +26,8 @@ export function isLinkName(name: string): name is LinkName {
 /** Names in texts that need no value of a send. */
 export interface GivenNames {
   readonly links: ReadonlySet<LinkName>
-  /** True: one is of the organization. */
-  readonly organization: boolean
+  /** Those of the branding. */
+  readonly organization: ReadonlySet<keyof Branding>
 }
 
 /**
@@ -35,17 +36,18 @@ export interface GivenNames {
  * @param others names that the texts use otherwise
  */
 export function givenNamesIn(sources: readonly (readonly Token[])[], others: readonly string[]): GivenNames {
-  const links = new Set<LinkName>(others.filter(isLinkName))
-  let organization = others.some(namesOrganization)
+  const names = new Set(others)
   // Each text once: a partial may be in many places. Without recursion: sections may be deeply nested.
   const seen = new Set(sources)
   for (const tokens of seen) {
     for (const token of tokens) {
       const [type, name] = token
-      if (type !== 'text' && isLinkName(name)) links.add(name)
-      if (type !== 'text' && namesOrganization(name)) organization = true
+      if (type !== 'text') names.add(name)
       if (token.length > CHILDREN) seen.add(childrenOf(token))
     }
   }
-  return { links, organization }
+  return {
+    links: new Set([...names].filter(isLinkName)),
+    organization: new Set([...names].flatMap(brandingFieldsOf)),
+  }
 }

@@ -83,11 +83,12 @@ function ofStored(
     assertVariables(values, how, spent)
     return { ...how, template: referenceOf(template), variables: values }
   }
-  if (!given.organization) return pinned(variables)
+  const fields = given.organization
+  if (fields.size === 0) return pinned(variables)
   const branding = brandingOf(template.organizationId)
   return branding instanceof Promise
-    ? branding.then((found) => pinned(withOrganization(variables, found)))
-    : pinned(withOrganization(variables, branding))
+    ? branding.then((found) => pinned(withOrganization(variables, found, fields)))
+    : pinned(withOrganization(variables, branding, fields))
 }
 
 function literalOf(kind: ChannelKind, input: ParsedSend, parts: unknown): PinnedText {

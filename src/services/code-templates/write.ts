@@ -64,7 +64,7 @@ export function createWrite(parts: WritingParts) {
   ): RenderedText {
     const { given, assertVariables, render } = compiled.of(template)
     const own = jsonValues(template.name, values)
-    const fields = given.organization ? withOrganization(own, organization) : own
+    const fields = given.organization.size > 0 ? withOrganization(own, organization) : own
     const instead = { subject, timeZone }
     assertLinkable(given.links, fields, links)
     assertVariables(fields, instead, spent)
@@ -87,8 +87,14 @@ export function createWrite(parts: WritingParts) {
       : NOTHING
     const { urls } = standIns
     const language = definition.messages === true ? (made?.language ?? null) : null
-    const given = { variables: values, links: withOrganization({ ...urls }, organization) }
-    const translation = language && createTranslation(language, given, timeZone, parts.bounds)
+    const translation =
+      language &&
+      createTranslation(
+        language,
+        { variables: values, links: withOrganization({ ...urls }, organization) },
+        timeZone,
+        parts.bounds,
+      )
     const t = translation?.translate ?? withoutMessages(name)
     const context = { variables: values, locale, timeZone, organization, urls, t }
     const texts = await translated(translation, how, () => textsOf(definition, mustache, context, how, parts))

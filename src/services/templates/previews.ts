@@ -56,7 +56,8 @@ export function createPreviews(
   ): Promise<TemplatePreview> {
     const share = processor.share(organizationId)
     const { links, organization } = template.given
-    const variables = organization ? withOrganization(given, await brandingOf(organizationId)) : given
+    const variables =
+      organization.size > 0 ? withOrganization(given, await brandingOf(organizationId)) : given
     const placeholders = template.placeholders().slice(0, MOST_PLACEHOLDERS)
     try {
       await share(once(() => template.assertVariables(variables, { timeZone })))

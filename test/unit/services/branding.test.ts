@@ -150,6 +150,23 @@ describe('the branding of an organization', () => {
     await expect.poll(() => email.messages.map(({ body }) => body)).toEqual(['A&B', 'A&B', 'New'])
   })
 
+  it.each<[string, object]>([
+    ['{{organization.name}}', { name: 'A&B' }],
+    [
+      '{{#organization.logoUrl}}{{organization.name}}{{/organization.logoUrl}}',
+      { name: branding.name, logoUrl: branding.logoUrl },
+    ],
+    ['{{#organization}}{{color}}{{/organization}}', { ...branding, color: '#0b5fff' }],
+  ])('is stored with a message as far as its text names it: %s', async (text, stored) => {
+    const { world, notifier } = await open()
+    const acme = notifier.organization('org_acme')
+    await acme.partials.create({ name: 'from', text })
+    await acme.templates.create({ name: 'hello', channel: 'email', text: 'From {{> from}}' })
+    const { id } = await acme.send({ to: TO, template: 'hello' })
+    const found = await world.storage.notifications.get(id)
+    expect(found?.content).toHaveProperty('variables', { organization: stored })
+  })
+
   it('is shown by previews, and neither asked for nor missed by lints', async () => {
     const { notifier } = await open()
     const { templates } = notifier.organization('org_acme')
