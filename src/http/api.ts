@@ -137,8 +137,7 @@ export function createHttpApi(
       const error = await countFailure(exchange, match, client, caught)
       const shown = publicError(error)
       if (shown.status >= 500) report(logger, shown, error, request, exchange.requestId)
-      const allow = match.kind === 'method' ? match.allow : undefined
-      const response = errorResponse(envelopeOf(exchange, shown), shown, resolved.errorFormat, allow)
+      const response = errorResponse(envelopeOf(exchange, shown), shown, resolved.errorFormat)
       answered(operationOf(match), response.status)
       logOperator(exchange, match, response.status)
       return response

@@ -29,17 +29,12 @@ export function successResponse(envelope: Envelope, status: number, result: Hand
 }
 
 /** The answer to a failed request. `error` comes from `publicError`. */
-export function errorResponse(
-  envelope: Envelope,
-  error: NotifierError,
-  format: ErrorFormat,
-  allow: string | undefined,
-): HttpResponse {
+export function errorResponse(envelope: Envelope, error: NotifierError, format: ErrorFormat): HttpResponse {
   const { status, body, retryAfter } = errorAnswer(error, envelope.requestId, format)
   const headers: Record<string, string> = {}
   if (retryAfter !== null) headers['Retry-After'] = String(retryAfter)
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
-  if (error.code === 'method_not_allowed') headers.Allow = allow ?? String(error.details?.allow)
+  if (error.code === 'method_not_allowed') headers.Allow = String(error.details?.allow)
   return toResponse({ ...envelope, limit: refusingLimit(error) ?? envelope.limit }, status, body, headers)
 }
 

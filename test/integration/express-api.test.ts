@@ -219,6 +219,7 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
       'method_not_allowed',
       'GET, HEAD, POST',
     ])
+    expect(method.json).toMatchObject({ error: { details: { allow: 'GET, HEAD, POST' } } })
   })
 
   it('takes a URL with an origin in it', async () => {

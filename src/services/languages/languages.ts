@@ -43,13 +43,13 @@ export interface Languages {
   lookUps(organizationId: string, locale: string, reads: RecordReads): Promise<readonly CatalogueValue[]>
 }
 
-/** The settings of an organization that decide about its texts. */
-export type TextSettings = Pick<OrganizationPlan, 'locale' | 'timeZone' | 'branding'>
+/** The settings of an organization that decide about its languages. */
+export type LanguageSettings = Pick<OrganizationPlan, 'locale' | 'timeZone'>
 
 export function createLanguages(
   records: RecordReads,
   application: ApplicationLanguages,
-  settingsOf: (organizationId: string) => TextSettings | Promise<TextSettings>,
+  settingsOf: (organizationId: string) => LanguageSettings | Promise<LanguageSettings>,
 ): Languages {
   const cache = createVersionCache(records, catalogueVersionKind, sizeOf)
 

@@ -9,10 +9,10 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { createCodeTemplates } from '../code-templates/code-templates.ts'
 import { assertMessages, createCatalogues } from '../languages/catalogues.ts'
-import { createLanguages, type TextSettings } from '../languages/languages.ts'
+import { createLanguages, type LanguageSettings } from '../languages/languages.ts'
 import { loadFormatting } from '../languages/message-format.ts'
 import type { Lifecycle } from '../lifecycle.ts'
-import type { BrandingFinder } from '../limits/plan-of.ts'
+import type { BrandingFinder, OrganizationPlan } from '../limits/plan-of.ts'
 import type { Links } from '../links/links.ts'
 import type { Processor } from '../processor.ts'
 import { createLibrary } from '../shared-texts/library.ts'
@@ -23,6 +23,9 @@ import { createCompiledTemplates } from './compiled-templates.ts'
 import type { ResolvedAuthoring } from './options.ts'
 import type { AuthoringParts } from './parts.ts'
 import { createTemplates } from './templates.ts'
+
+/** The settings of an organization that decide about its texts. */
+type TextSettings = LanguageSettings & Pick<OrganizationPlan, 'branding'>
 
 /** What sends and deliveries need of the texts that organizations and the application write. */
 export interface Texts
