@@ -38,7 +38,7 @@ export interface Queue {
 
 export interface QueueWorker {
   handle(refs: readonly Pick<JobRef, 'jobId' | 'lane'>[]): Promise<void>
-  /** Receives background errors. The engine continues or restarts by itself. */
+  /** Receives background errors; at most one a minute is reported. The engine continues or restarts by itself. */
   onError(error: unknown): void
 }
 

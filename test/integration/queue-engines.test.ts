@@ -43,3 +43,23 @@ it('a stopped process leaves the refs that an engine still hands over, so that t
   await worker?.handle([{ jobId: 'late', lane: 'email' }])
   expect(worker).toBeDefined()
 }, 20_000)
+
+it('an engine that is away is reported once, however often it fails', async () => {
+  const queue: Queue = {
+    name: 'away',
+    async open() {},
+    async enqueue() {},
+    async work({ onError }) {
+      for (let count = 0; count < 5; count += 1) onError(new Error('refused'))
+      return async () => {}
+    },
+    async close() {},
+  }
+  const storage = referenceStorage({ now: () => Date.now() })
+  const notifier = createNotifier({ storage, channels: { email: recordingProvider() }, queue })
+  const errors: Error[] = []
+  notifier.on('error', (error) => errors.push(error))
+  await notifier.start()
+  await notifier.stop({ deadlineMs: 0 })
+  expect(errors.map(({ message }) => message)).toEqual(['The queue "away" has failed: refused'])
+})

@@ -1,7 +1,6 @@
 import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
 import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, COUNT, TEXT } from '../../../src/domain/errors/option-names.ts'
-import { throttled } from '../../../src/domain/throttled.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
 import { urlFault } from '../../peer/server-url.ts'
@@ -116,8 +115,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       })
-      const report = throttled(onError, () => performance.now())
-      worker.on('error', (error) => report(withoutCommand(error)))
+      worker.on('error', (error) => onError(withoutCommand(error)))
       return async () => {
         // A worker without a connection has nothing to wait for.
         await worker.close(connection.status !== 'ready')

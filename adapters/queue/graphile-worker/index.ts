@@ -2,7 +2,6 @@ import { EventEmitter } from 'node:events'
 import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN, COUNT, TEXT } from '../../../src/domain/errors/option-names.ts'
-import { throttled } from '../../../src/domain/throttled.ts'
 import type { JobRef, Queue, QueueWorker, TransactionalQueue } from '../../../src/ports/queue.ts'
 import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent, misconfigured } from '../../peer/postgres-refusal.ts'
@@ -198,7 +197,6 @@ function keepRunning(
   { onError }: QueueWorker,
   run: (events: EventEmitter) => Promise<GraphileRunner>,
 ): () => Promise<void> {
-  const report = throttled(onError, () => performance.now())
   let stopped = false
   let runner: GraphileRunner | undefined
   let timer: NodeJS.Timeout | undefined
@@ -207,7 +205,7 @@ function keepRunning(
   async function start(): Promise<void> {
     const events = new EventEmitter()
     for (const name of ['pool:listen:error', 'pool:fatalError', 'worker:getJob:error', 'worker:fatalError'])
-      events.on(name, ({ error }: { readonly error: unknown }) => report(error))
+      events.on(name, ({ error }: { readonly error: unknown }) => onError(error))
     try {
       runner = await run(events)
       runner.promise.then(again, again)
@@ -218,7 +216,7 @@ function keepRunning(
 
   function again(error?: unknown): void {
     if (stopped) return
-    report(error ?? new Error('graphile-worker has stopped and is being restarted.'))
+    onError(error ?? new Error('graphile-worker has stopped and is being restarted.'))
     timer = setTimeout(() => {
       starting = start()
     }, RESTART_MS)

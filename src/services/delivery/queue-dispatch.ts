@@ -1,4 +1,5 @@
 import { invalidOption } from '../../domain/errors/invalid-option.ts'
+import { throttled } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -56,7 +57,8 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
         wake()
         return taken
       },
-      onError: fault,
+      // An engine that is away fails at every try.
+      onError: throttled(fault, () => clock.monotonic()),
     })
   }
 
