@@ -34,8 +34,6 @@ it('a fault of a plug-in that nobody waits for is told with its name', async () 
     queue: queue({
       async work({ onError }) {
         onError(REFUSED)
-        onError(ALL_REFUSED)
-        onError('text')
         return async () => {}
       },
       close: refuses,
@@ -48,14 +46,33 @@ it('a fault of a plug-in that nobody waits for is told with its name', async () 
   await notifier.stop()
   expect(told.map(({ message }) => message).sort()).toEqual([
     'The provider "mail" has failed: connect ECONNREFUSED 127.0.0.1:1',
-    'The queue "ours" has failed: ECONNREFUSED',
     'The queue "ours" has failed: connect ECONNREFUSED 127.0.0.1:1',
     'The queue "ours" has failed: connect ECONNREFUSED 127.0.0.1:1',
-    'The queue "ours" has failed: see `cause`.',
     'The rate limiter has failed: connect ECONNREFUSED 127.0.0.1:1',
     'The telemetry plug-in "traces" has failed: connect ECONNREFUSED 127.0.0.1:1',
   ])
-  expect(told.every(({ cause }) => [REFUSED, ALL_REFUSED, 'text'].includes(cause as Error))).toBe(true)
+  expect(told.every(({ cause }) => cause === REFUSED)).toBe(true)
+})
+
+it.each([
+  [ALL_REFUSED, 'ECONNREFUSED'],
+  ['text', 'see `cause`.'],
+])('a fault without a message is told with its code, or points to its cause (%o)', async (fault, said) => {
+  const told: Error[] = []
+  const notifier = createNotifier({
+    channels: { email: recordingProvider() },
+    storage: enqueuing(),
+    queue: queue({
+      async work({ onError }) {
+        onError(fault)
+        return async () => {}
+      },
+    }),
+  })
+  notifier.on('error', (error) => told.push(error))
+  await notifier.start()
+  await notifier.stop()
+  expect(told).toMatchObject([{ message: `The queue "ours" has failed: ${said}`, cause: fault }])
 })
 
 it.each<[string, Queue['work']]>([
