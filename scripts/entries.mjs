@@ -1,11 +1,11 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../', import.meta.url)
 
 /**
  * Reads the published entry points from `exports` in package.json, their only list. `dist/adapters/**` is built from
- * `adapters/**`, everything else in `dist/` from `src/`. A `*` stands for each folder that has the source.
+ * `adapters/**`, everything else in `dist/` from `src/`.
  *
  * @returns {{ specifier: string, name: string, source: string }[]} import specifier, path in `dist` without extension,
  *   and source file
@@ -15,30 +15,18 @@ export function entries() {
   const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   return Object.entries(manifest.exports)
     .filter(([, target]) => typeof target === 'object')
-    .flatMap(([subpath, target]) => {
+    .map(([subpath, target]) => {
       const { types, default: file } = /** @type {{ types?: string, default?: string }} */ (target)
       const name = /^\.\/dist\/(.+)\.js$/.exec(file ?? '')?.[1]
       if (name === undefined || types !== `./dist/${name}.d.ts`) {
         throw new Error(`exports["${subpath}"] needs "types" and "default" that name one file in ./dist`)
       }
-      const source = `${name.startsWith('adapters/') ? '' : 'src/'}${name}.ts`
-      return partsOf(source).map((part) => ({
-        specifier: `${manifest.name}${subpath.slice(1)}`.replace('*', part),
-        name: name.replace('*', part),
-        source: source.replace('*', part),
-      }))
+      return {
+        specifier: `${manifest.name}${subpath.slice(1)}`,
+        name,
+        source: `${name.startsWith('adapters/') ? '' : 'src/'}${name}.ts`,
+      }
     })
-}
-
-/**
- * @param {string} path
- * @returns {string[]} what the `*` of a path stands for; one empty text where it has none
- */
-function partsOf(path) {
-  const [before = '', after] = path.split('*')
-  if (after === undefined) return ['']
-  const files = globSync(path, { cwd: fromRoot('.') })
-  return files.map((file) => file.slice(before.length, -after.length)).sort()
 }
 
 /** @param {string} path relative to the repository */

@@ -21,12 +21,11 @@ if (process.argv[2] === 'restore') {
  * The types of `exports` for `moduleResolution: node10`, which reads no `exports`. It is the default of TypeScript 5 with
  * `module: commonjs`.
  *
- * @param {{ types: string, exports: Record<string, string | { types: string }> }} manifest
+ * @param {{ exports: Record<string, string | { types: string }> }} manifest
  */
-function typesVersions({ types, exports }) {
+function typesVersions({ exports }) {
   const paths = Object.entries(exports).flatMap(([subpath, target]) =>
     typeof target === 'string' || subpath === '.' ? [] : [[subpath.slice(2), [target.types]]],
   )
-  // The pattern of the providers would apply to the root's types too.
-  return { '*': Object.fromEntries([...paths, [types.slice(2), [types]]]) }
+  return { '*': Object.fromEntries(paths) }
 }

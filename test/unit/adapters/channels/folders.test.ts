@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { fromRoot } from '../../../../scripts/entries.mjs'
+import { entries, fromRoot } from '../../../../scripts/entries.mjs'
 
 interface About {
   readonly use: string
@@ -12,19 +12,21 @@ const folders = globSync('adapters/channels/*/send.ts', { cwd: fromRoot('.') }).
 const contracts = globSync('test/contract/*-provider*.test.ts', { cwd: fromRoot('.') })
   .map((file) => readFileSync(fromRoot(file), 'utf8'))
   .join('\n')
+const published = new Map(entries().map(({ specifier, source }) => [specifier, source]))
 const options = readFileSync(fromRoot('docs/options.md'), 'utf8')
 
-it.each(folders)('%s has its errors, receipts, contract test and options in their places', async (folder) => {
+it.each(folders)('%s has its entry point, errors, receipts, contract and options', async (folder) => {
+  expect(published.get(`carillon/${basename(folder)}`)).toBe(`${folder}/send.ts`)
   const about: readonly About[] = JSON.parse(readFileSync(fromRoot(`${folder}/about.json`), 'utf8'))
   const exported: Readonly<Record<string, unknown>> = await import(fromRoot(`${folder}/send.ts`))
   const made = Object.keys(exported).filter((name) => typeof exported[name] === 'function')
   expect(about.map(({ use }) => use).sort()).toEqual(made.sort())
   expect(existsSync(fromRoot(`${folder}/errors.ts`))).toBe(true)
   expect(existsSync(fromRoot(`${folder}/receipts.ts`))).toBe(about.some(({ proof }) => proof !== undefined))
-  const published = readFileSync(fromRoot(`${folder}/send.ts`), 'utf8').matchAll(
+  const exports = readFileSync(fromRoot(`${folder}/send.ts`), 'utf8').matchAll(
     /^export (?:type )?(?:interface |\{).*/gm,
   )
-  const named = [...published].flatMap(([line]) => line.match(/\b\w+Options\b/g) ?? [])
+  const named = [...exports].flatMap(([line]) => line.match(/\b\w+Options\b/g) ?? [])
   const sources = globSync(`${folder}/*.ts`, { cwd: fromRoot('.') }).map((file) =>
     readFileSync(fromRoot(file), 'utf8'),
   )
