@@ -1,5 +1,5 @@
 import Mustache from 'mustache'
-import { parseSource } from '../src/domain/template/parse.ts'
+import { parseSource } from '../src/core/text/parse.ts'
 import { compare, describeMachine, median, record, report } from './lib/measure.ts'
 
 /**

@@ -2,12 +2,12 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import ts from 'typescript'
-import { BUILT_IN, builtInKinds } from '../src/channels/built-in.ts'
-import { ERRORS } from '../src/domain/errors/catalogue.ts'
-import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
-import { GAUGES, METRICS } from '../src/domain/metrics.ts'
-import { TEMPLATE_RULES } from '../src/domain/template/lint/rules.ts'
-import { ROUTES } from '../src/http/routes/table.ts'
+import { BUILT_IN, builtInKinds } from '../src/core/channels/built-in.ts'
+import { ERRORS } from '../src/core/errors/catalogue.ts'
+import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/core/notification/facts.ts'
+import { GAUGES, METRICS } from '../src/core/observe/metric-definitions.ts'
+import { TEMPLATE_RULES } from '../src/features/lint/rules.ts'
+import { ROUTES } from '../src/routes.ts'
 import {
   SIMULATED_CASES,
   SIMULATED_CODES,

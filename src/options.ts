@@ -1,7 +1,9 @@
-import { builtInKinds } from './channels/built-in.ts'
-import { memoryRateLimiter } from './defaults/rate-limiter/memory-rate-limiter.ts'
-import { silentLogger } from './defaults/silent-logger.ts'
-import { systemClock } from './defaults/system-clock.ts'
+import { builtInKinds } from './core/channels/built-in.ts'
+import { type ChannelOptions, type ChannelSources, resolveChannels } from './core/channels/channel-option.ts'
+import { createKinds, type Kinds } from './core/channels/kinds.ts'
+import { headerNameFault, needsPermission } from './core/channels/mail-headers.ts'
+import { LONGEST_LEASE_MS } from './core/delivery/lease.ts'
+import { isNotifierError } from './core/errors/notifier-error.ts'
 import {
   BOUND_NAMES,
   type Bounds,
@@ -9,51 +11,45 @@ import {
   counted,
   DEFAULT_BOUNDS,
   HIGHEST_BOUNDS,
-} from './domain/bounds.ts'
-import { isNotifierError } from './domain/errors/notifier-error.ts'
-import type { CategorySettings } from './domain/input/category.ts'
-import type { AnyTemplate, DeclaredTemplates } from './domain/input/declared-templates.ts'
-import { LONGEST_LEASE_MS } from './domain/lease.ts'
-import { headerNameFault, needsPermission } from './domain/mail-headers.ts'
-import type { PageTextsByLanguage } from './domain/page-texts.ts'
-import { type Plans, perMinutePlans } from './domain/plans.ts'
-import { guardedHttp } from './outgoing/guarded-http.ts'
-import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
-import type { Clock } from './ports/clock.ts'
-import type { Logger } from './ports/logger.ts'
-import type { OutgoingHttp, ProxyFor } from './ports/outgoing.ts'
-import type { Queue } from './ports/queue.ts'
-import type { RateLimiter } from './ports/rate-limiter.ts'
-import type { Storage } from './ports/storage/storage.ts'
-import type { Telemetry } from './ports/telemetry.ts'
-import {
-  type AttachmentOptions,
-  type ResolvedAttachments,
-  resolveAttachments,
-} from './services/attachments/options.ts'
-import { type CodeCategories, resolveCategories } from './services/categories/code-categories.ts'
-import {
-  type ChannelOptions,
-  type ChannelSources,
-  resolveChannels,
-} from './services/channels/channel-option.ts'
-import { createKinds, type Kinds } from './services/channels/kinds.ts'
-import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
-import { publicUrlOf } from './services/links/public-url.ts'
-import { redactingLogger } from './services/logging/redacting-logger.ts'
-import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
-import { type PageOptions, resolvePageTexts } from './services/page-texts.ts'
-import {
-  type RecipientOptions,
-  type ResolvedRecipients,
-  resolveRecipients,
-} from './services/recipients/options.ts'
+} from './core/input/bounds.ts'
+import { assertKeys, assertMethods, assertObject, duration, wrong } from './core/input/option-checks.ts'
+import { memoryRateLimiter } from './core/limits/memory-rate-limiter.ts'
+import { DEFAULT_OVERUSE, type OverusePolicy } from './core/limits/request-limits.ts'
+import { type PageOptions, resolvePageTexts } from './core/links/page-options.ts'
+import type { PageTextsByLanguage } from './core/links/page-texts.ts'
+import { publicUrlOf } from './core/links/public-url.ts'
+import { systemClock } from './core/loop/system-clock.ts'
+import { redactingLogger } from './core/observe/redacting-logger.ts'
+import { silentLogger } from './core/observe/silent-logger.ts'
+import type { Clock } from './core/ports/clock.ts'
+import type { Logger } from './core/ports/logger.ts'
+import type { OutgoingHttp, ProxyFor } from './core/ports/outgoing.ts'
+import type { Queue } from './core/ports/queue.ts'
+import type { RateLimiter } from './core/ports/rate-limiter.ts'
+import type { Storage } from './core/ports/storage/storage.ts'
+import type { Telemetry } from './core/ports/telemetry.ts'
+import { type Plans, perMinutePlans } from './core/tenancy/plans.ts'
 import {
   AUTHORING_OPTIONS,
   type AuthoringOptions,
   type ResolvedAuthoring,
   resolveAuthoring,
-} from './services/templates/options.ts'
+} from './core/text/options.ts'
+import {
+  type AttachmentOptions,
+  type ResolvedAttachments,
+  resolveAttachments,
+} from './features/attachments/options.ts'
+import type { CategorySettings } from './features/categories/input.ts'
+import { type CodeCategories, resolveCategories } from './features/categories/options.ts'
+import type { AnyTemplate, DeclaredTemplates } from './features/code-templates/declared-templates.ts'
+import {
+  type RecipientOptions,
+  type ResolvedRecipients,
+  resolveRecipients,
+} from './features/recipients/options.ts'
+import { guardedHttp } from './outgoing/guarded-http.ts'
+import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
 
 /** Options of `createNotifier` for a notifier in which every call names its organization. */
 export interface MultiTenantOptions<

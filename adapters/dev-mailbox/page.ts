@@ -1,5 +1,5 @@
+import type { HandlerResult } from '../../src/core/rest/route.ts'
 import { previewPage } from '../../src/dashboard/preview.ts'
-import type { HandlerResult } from '../../src/http/routes/route.ts'
 import type { Entry } from './store.ts'
 import { filesOf } from './view.ts'
 

@@ -1,5 +1,5 @@
-import type { ChannelKind } from '../../src/domain/channel-kind.ts'
-import type { Message, SendContext } from '../../src/ports/provider.ts'
+import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
+import type { Message, SendContext } from '../../src/core/ports/provider.ts'
 
 /** A message as a provider would have got it. */
 export interface CaughtMessage {

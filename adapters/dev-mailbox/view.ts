@@ -1,4 +1,4 @@
-import type { Message } from '../../src/ports/provider.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import { decodeAttribute } from '../channels/kit/mail/html-entities.ts'
 import { mailOf } from './mail.ts'
 import type { Entry } from './store.ts'

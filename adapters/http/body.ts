@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 
 /** Longest pause in a body. The option `bodyTimeoutMs` bounds the whole body. */
 export const IDLE_MS = 30_000

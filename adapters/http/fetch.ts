@@ -1,8 +1,8 @@
-import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
+import { invalidOption } from '../../src/core/errors/invalid-option.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import type { Served } from '../../src/core/lifecycle/engine.ts'
+import type { BodyLimits, HttpRequest } from '../../src/core/rest/message.ts'
 import { serve } from '../../src/http/serve.ts'
-import type { Served } from '../../src/services/engine.ts'
 import { type MountOptions, mountOf } from './target.ts'
 import { readWebBody } from './web-body.ts'
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import type { BodyLimits } from '../../src/core/rest/message.ts'
 import { tooLarge } from '../../src/http/body.ts'
-import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
 /** Reads an unread body; see `HttpRequest.readBody`. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpResponse } from '../../src/http/message.ts'
+import type { HttpResponse } from '../../src/core/rest/message.ts'
 
 /** A smaller rest of a body is read to its end: that costs both sides less than a new connection. */
 const DRAIN_BYTES = 64 * 1024

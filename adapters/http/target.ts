@@ -1,4 +1,4 @@
-import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
+import { invalidOption } from '../../src/core/errors/invalid-option.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 
 /** Options for adapters whose host does not remove the prefix itself. */

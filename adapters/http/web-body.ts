@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
+import type { BodyLimits } from '../../src/core/rest/message.ts'
 import { tooLarge } from '../../src/http/body.ts'
-import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 import { collect } from './node-body.ts'
 

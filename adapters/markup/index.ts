@@ -1,4 +1,4 @@
-import type { Markup } from '../../src/ports/markup.ts'
+import type { Markup } from '../../src/core/ports/markup.ts'
 import { peerFault } from '../peer/peer-fault.ts'
 import { invalidMjml } from './invalid-mjml.ts'
 

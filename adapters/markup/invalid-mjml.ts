@@ -1,5 +1,5 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { MOST_NAMES } from '../../src/domain/listed-names.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import { MOST_NAMES } from '../../src/core/input/listed-names.ts'
 
 /** A fault as MJML reports it. Its own sentence names a path of the machine. */
 interface MjmlFault {

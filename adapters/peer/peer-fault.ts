@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 
 /**
  * The error for a failed `import()` of an optional package: `missing_peer` with the command that installs it, otherwise

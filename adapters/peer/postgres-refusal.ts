@@ -1,4 +1,4 @@
-import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../src/core/errors/notifier-error.ts'
 
 /** SQLSTATE classes and states that a retry cannot fix: authentication, unknown database, privileges. */
 const PERMANENT = /^(?:28|3D|42501)/

@@ -1,4 +1,4 @@
-import type { JobRef } from '../../src/ports/queue.ts'
+import type { JobRef } from '../../src/core/ports/queue.ts'
 
 /** Refs in one job of an engine: ids by lane. A value of JSON. */
 export type RefSet = Readonly<Record<string, readonly string[]>>

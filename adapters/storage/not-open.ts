@@ -1,4 +1,4 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 
 /** The caller has started, so the error names the likely cause: the storage was closed by another of its users. */
 export function notOpen(database: string): NotifierError {

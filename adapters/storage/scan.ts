@@ -1,8 +1,8 @@
-import { decodeCursor } from '../../src/domain/cursor.ts'
-import type { LabelFilter } from '../../src/domain/labels.ts'
-import type { LogFilter } from '../../src/ports/storage/logs.ts'
-import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
-import type { PageRequest } from '../../src/ports/storage/page.ts'
+import type { LabelFilter } from '../../src/core/notification/labels.ts'
+import type { LogFilter } from '../../src/core/ports/storage/logs.ts'
+import type { NotificationFilter } from '../../src/core/ports/storage/notifications.ts'
+import type { PageRequest } from '../../src/core/ports/storage/page.ts'
+import { decodeCursor } from '../../src/core/records/cursor.ts'
 
 /**
  * Most rows that a page of a filtered list reads, beside skipped ones. The bound applies before the filter, so a page

@@ -1,6 +1,6 @@
-import { encodeCursor } from '../../src/domain/cursor.ts'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import type { Page, PageRequest } from '../../src/core/ports/storage/page.ts'
+import { encodeCursor } from '../../src/core/records/cursor.ts'
 
 /**
  * Builds a page of at most `limit` rows. One extra row shows that another page follows.

@@ -1,13 +1,13 @@
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames, BOOLEAN, objectWith } from '../../src/domain/errors/option-names.ts'
-import type { SpanStart } from '../../src/domain/telemetry.ts'
-import type { Span, Telemetry } from '../../src/ports/telemetry.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import { assertOptionNames, BOOLEAN, objectWith } from '../../src/core/errors/option-names.ts'
+import type { SpanStart } from '../../src/core/observe/telemetry.ts'
+import type { Span, Telemetry } from '../../src/core/ports/telemetry.ts'
 import { peerFault } from '../peer/peer-fault.ts'
 import { endOf, startOf } from './span-attributes.ts'
 import { headersOf, spanContextOf, traceOf } from './trace-context.ts'
 
-export type { Telemetry } from '../../src/ports/telemetry.ts'
+export type { Telemetry } from '../../src/core/ports/telemetry.ts'
 
 export interface OpenTelemetryOptions {
   /** Destination of spans: an object with `getTracer`, for example a `TracerProvider`. Default: the global one. */

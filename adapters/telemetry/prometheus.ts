@@ -1,5 +1,5 @@
-import { invalidOption } from '../../src/domain/errors/invalid-option.ts'
-import { assertOptionNames, objectWith } from '../../src/domain/errors/option-names.ts'
+import { invalidOption } from '../../src/core/errors/invalid-option.ts'
+import { assertOptionNames, objectWith } from '../../src/core/errors/option-names.ts'
 import {
   EVENTS_LANE,
   GAUGES,
@@ -8,12 +8,12 @@ import {
   METRICS,
   type MetricName,
   measureFact,
-} from '../../src/domain/metrics.ts'
-import type { Backlog } from '../../src/ports/storage/backlog.ts'
-import type { Telemetry, TelemetrySource } from '../../src/ports/telemetry.ts'
+} from '../../src/core/observe/metric-definitions.ts'
+import type { Backlog } from '../../src/core/ports/storage/backlog.ts'
+import type { Telemetry, TelemetrySource } from '../../src/core/ports/telemetry.ts'
 import { loadPromClient, type PromClient, type PromGauge, type PromRegister } from './prom-client.ts'
 
-export type { Telemetry } from '../../src/ports/telemetry.ts'
+export type { Telemetry } from '../../src/core/ports/telemetry.ts'
 export type { PromRegister } from './prom-client.ts'
 
 export interface PrometheusOptions {

@@ -1,4 +1,4 @@
-import type { SpanEnd, SpanStart } from '../../src/domain/telemetry.ts'
+import type { SpanEnd, SpanStart } from '../../src/core/observe/telemetry.ts'
 
 type Attributes = Record<string, string | number>
 

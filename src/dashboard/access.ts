@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../domain/api-key.ts'
-import { invalidOption } from '../domain/errors/invalid-option.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../core/access/api-key.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { HttpRequest } from '../core/rest/message.ts'
 import { type Authenticate, assertAllowedAddress, type Caller } from '../http/caller.ts'
-import type { HttpRequest } from '../http/message.ts'
-import type { Service } from '../services/service.ts'
+import type { Service } from '../service.ts'
 import { sessionTokens } from './cookie.ts'
 
 /** The rights of a person that the application has signed in. */

@@ -1,5 +1,5 @@
 import { brotliDecompressSync } from 'node:zlib'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import type { HttpRequest, HttpResponse } from '../core/rest/message.ts'
 import { ASSETS, ENTRIES } from './generated/assets.ts'
 
 /** Names of the files that the pages of an application begin with. */

@@ -1,6 +1,6 @@
+import type { HttpRequest } from '../core/rest/message.ts'
+import { SESSION_MS } from '../features/sessions/service.ts'
 import type { Client } from '../http/client.ts'
-import type { HttpRequest } from '../http/message.ts'
-import { SESSION_MS } from '../services/sessions/sessions.ts'
 
 /** Browsers accept the prefix over HTTPS alone, and Safari no `Secure` cookie on http://localhost. */
 const nameFor = ({ secure }: Pick<Client, 'secure'>): string =>

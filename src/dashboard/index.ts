@@ -1,20 +1,20 @@
-import { invalidOption } from '../domain/errors/invalid-option.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 import {
   assertOptionNames,
   BOOLEAN,
   FUNCTION,
   type OptionNames,
   ofType,
-} from '../domain/errors/option-names.ts'
-import { VERSION } from '../domain/version.ts'
+} from '../core/errors/option-names.ts'
+import type { Served } from '../core/lifecycle/engine.ts'
+import { VERSION } from '../core/lifecycle/version.ts'
+import type { HttpRequest, HttpResponse } from '../core/rest/message.ts'
 import { createHttpApi, type HttpApi } from '../http/api.ts'
 import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
 import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
 import type { ServingEngine } from '../http/serve.ts'
-import type { Served } from '../services/engine.ts'
-import { serviceOf } from '../services/service.ts'
+import { serviceOf } from '../service.ts'
 import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
 import { createRefusals } from './refusal.ts'
@@ -22,7 +22,7 @@ import { dashboardRoutes, isData } from './routes.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { createShell } from './shell.ts'
 
-export type { Served } from '../services/engine.ts'
+export type { Served } from '../core/lifecycle/engine.ts'
 export type { Access, Authorize } from './access.ts'
 
 export interface DashboardOptions<Request = never> {

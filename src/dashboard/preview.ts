@@ -1,4 +1,4 @@
-import type { HandlerResult } from '../http/routes/route.ts'
+import type { HandlerResult } from '../core/rest/route.ts'
 
 /**
  * The sandbox gives the page an origin of its own, apart from the session and the dashboard. The page runs and loads nothing,

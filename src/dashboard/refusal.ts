@@ -1,5 +1,5 @@
+import type { HttpResponse } from '../core/rest/message.ts'
 import { errorAnswer, publicError } from '../http/errors.ts'
-import type { HttpResponse } from '../http/message.ts'
 import { createRequestIds } from '../http/request-id.ts'
 
 /** Makes the answers for errors. The pages read nested ones. */

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/message.ts'
+import type { HttpRequest } from '../core/rest/message.ts'
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { VERSION } from '../domain/version.ts'
-import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { VERSION } from '../core/lifecycle/version.ts'
+import type { HttpRequest, HttpResponse } from '../core/rest/message.ts'
 import { type Entry, entries } from './assets.ts'
 
 export interface ShellSettings {

@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 
 const MAX_TOKEN = 256
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i

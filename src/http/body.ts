@@ -1,7 +1,7 @@
-import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import type { RunInSlices } from '../services/processor.ts'
+import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
+import type { RunInSlices } from '../core/loop/processor.ts'
+import type { BodyLimits, HttpRequest } from '../core/rest/message.ts'
 import { type JsonLimits, mayExceed, parseIncrementally } from './incremental-json.ts'
-import type { BodyLimits, HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i

@@ -1,11 +1,11 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
-import { isOperatorKey } from '../services/api-keys/key-format.ts'
-import type { ApiKeyRecord, OperatorKeyRecord } from '../services/api-keys/records.ts'
-import type { Counted, Service } from '../services/service.ts'
+import { isAllowedAddress } from '../core/access/ip-list.ts'
+import { isOperatorKey } from '../core/access/key-format.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { HttpRequest } from '../core/rest/message.ts'
+import type { ApiKeyRecord, OperatorKeyRecord } from '../features/api-keys/model.ts'
+import type { Counted, Service } from '../service.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
-import type { HttpRequest } from './message.ts'
 
 /** The caller of a request: an API key, an operator key, or a dashboard user. */
 export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants'> {

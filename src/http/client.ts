@@ -1,5 +1,5 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { HttpRequest } from './message.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { HttpRequest } from '../core/rest/message.ts'
 import { type AddressMatcher, canonicalAddress, isLoopback, UNIX_PEER } from './proxies.ts'
 
 /** The client of a request, as far as trusted sources describe it. */

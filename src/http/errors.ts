@@ -1,5 +1,5 @@
-import { ERRORS, isErrorCode } from '../domain/errors/catalogue.ts'
-import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { ERRORS, isErrorCode } from '../core/errors/catalogue.ts'
+import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 
 /** Formats of an error body: `nested` and `flat`. */
 export type ErrorFormat = 'nested' | 'flat'

@@ -1,4 +1,4 @@
-import { STEP_CHARACTERS, type Steps } from '../domain/steps.ts'
+import { STEP_CHARACTERS, type Steps } from '../core/loop/steps.ts'
 
 export interface JsonLimits {
   /** Most values and names of one list item, and of the document without its items. */

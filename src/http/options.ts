@@ -1,11 +1,11 @@
-import { invalidOption } from '../domain/errors/invalid-option.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
 import {
   assertOptionNames,
   BOOLEAN,
   type OptionNames,
   type OptionRule,
   oneOf,
-} from '../domain/errors/option-names.ts'
+} from '../core/errors/option-names.ts'
 import type { HttpsMode } from './client.ts'
 import type { ErrorFormat } from './errors.ts'
 import { type AddressMatcher, compileNetworks } from './proxies.ts'

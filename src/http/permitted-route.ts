@@ -1,5 +1,5 @@
-import { permits } from '../domain/api-key.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { permits } from '../core/access/api-key.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Caller } from './caller.ts'
 import type { Match, RouteMatch } from './router.ts'
 

@@ -1,5 +1,5 @@
-import type { Logger } from '../ports/logger.ts'
-import { redactText } from '../services/logging/redact.ts'
+import { redactText } from '../core/observe/redact.ts'
+import type { Logger } from '../core/ports/logger.ts'
 
 const MASKED = { showRecipients: false }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { networksOf } from '../addresses/networks.ts'
+import { networksOf } from '../core/access/networks.ts'
 
 /** Tests whether an address, or `unix`, belongs to a set of networks. */
 export type AddressMatcher = (address: string) => boolean

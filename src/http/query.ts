@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import { listedNames, MOST_NAMES, shortName } from '../domain/listed-names.ts'
-import { nearestName } from '../domain/nearest-name.ts'
-import type { LimitedResource } from '../services/limits/records.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import { listedNames, MOST_NAMES, shortName } from '../core/input/listed-names.ts'
+import { nearestName } from '../core/input/nearest-name.ts'
+import type { LimitedResource } from '../core/limits/model.ts'
 
 /** Decoded query parameters. */
 export type Query = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
-import type { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { RateLimitState } from '../services/limits/records.ts'
+import type { NotifierError } from '../core/errors/notifier-error.ts'
+import type { RateLimitState } from '../core/limits/model.ts'
 
 /** Adds the headers of the limit that is closest to a refusal. */
 export function addRateHeaders(headers: Record<string, string>, state: RateLimitState): void {

@@ -1,4 +1,4 @@
-import { createIdGenerator } from '../domain/ids.ts'
+import { createIdGenerator } from '../core/records/ids.ts'
 
 /** Creates a source of request ids (`req_…`). */
 export function createRequestIds(): () => string {

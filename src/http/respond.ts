@@ -1,9 +1,9 @@
-import type { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { RateLimitState } from '../services/limits/records.ts'
+import type { NotifierError } from '../core/errors/notifier-error.ts'
+import type { RateLimitState } from '../core/limits/model.ts'
+import type { HttpResponse } from '../core/rest/message.ts'
+import type { HandlerResult } from '../core/rest/route.ts'
 import { type ErrorFormat, errorAnswer } from './errors.ts'
-import type { HttpResponse } from './message.ts'
 import { addRateHeaders, refusingLimit } from './rate-headers.ts'
-import type { HandlerResult } from './routes/route.ts'
 
 /** The common part of every answer to a request. */
 export interface Envelope {

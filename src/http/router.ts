@@ -1,6 +1,6 @@
-import { PERMISSIONS } from '../domain/api-key.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { Route } from './routes/route.ts'
+import { PERMISSIONS } from '../core/access/api-key.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { Route } from '../core/rest/route.ts'
 
 /** A route and the parameters in its path. */
 export interface RouteMatch {

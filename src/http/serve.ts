@@ -1,4 +1,4 @@
-import type { Engine, Served } from '../services/engine.ts'
+import type { Engine, Served } from '../core/lifecycle/engine.ts'
 import { createHttpApi, type HttpApi } from './api.ts'
 import type { HttpApiOptions } from './options.ts'
 

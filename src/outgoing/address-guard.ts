@@ -1,5 +1,5 @@
-import { type Networks, networksOf, parseNetwork } from '../addresses/networks.ts'
-import { invalidOption } from '../domain/errors/invalid-option.ts'
+import { type Networks, networksOf, parseNetwork } from '../core/access/networks.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
 
 /** Checks addresses that users choose. */
 export interface AddressGuard {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ProxyFor } from '../ports/outgoing.ts'
+import type { ProxyFor } from '../core/ports/outgoing.ts'
 import { IdleSet } from './idle-set.ts'
 import { openSocket, type SocketOptions } from './open-socket.ts'
 import { type Place, placeOf } from './place.ts'

@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest, RequestOptions } from 'node:http'
-import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
-import type { PostSignal } from '../ports/outgoing.ts'
+import type { PostAnswer, PostFailure, PostResult } from '../core/channels/http-answer.ts'
+import type { PostSignal } from '../core/ports/outgoing.ts'
 import type { Connection, Connections } from './connections.ts'
 import { codingsOf, decodeBody } from './content-coding.ts'
 import { codeOf } from './error-code.ts'

@@ -1,4 +1,4 @@
-import type { OutgoingHttp } from '../ports/outgoing.ts'
+import type { OutgoingHttp } from '../core/ports/outgoing.ts'
 import { addressGuard } from './address-guard.ts'
 import { createConnections } from './connections.ts'
 import { dnsLookup } from './dns-lookup.ts'

@@ -1,6 +1,6 @@
-import { networksOf, rangeOf } from '../addresses/networks.ts'
-import { invalidOption } from '../domain/errors/invalid-option.ts'
-import type { ProxyFor } from '../ports/outgoing.ts'
+import { networksOf, rangeOf } from '../core/access/networks.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
+import type { ProxyFor } from '../core/ports/outgoing.ts'
 import { type Place, placeOf, withoutBrackets } from './place.ts'
 import { ConnectError } from './tunnel.ts'
 

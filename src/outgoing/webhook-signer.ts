@@ -1,5 +1,5 @@
 import { createHmac, type Hmac, randomBytes } from 'node:crypto'
-import type { WebhookSigner } from '../ports/signer.ts'
+import type { WebhookSigner } from '../core/ports/signer.ts'
 
 const PREFIX = 'whsec_'
 /** Standard Webhooks 1.0.0 requires 24 to 64. */

@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 
 /**
  * The error of a file.

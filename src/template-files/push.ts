@@ -1,5 +1,5 @@
-import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import { usesIn } from '../domain/template/uses.ts'
+import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
+import { usesIn } from '../core/text/uses.ts'
 import { readTemplates } from './read.ts'
 import { type StoredTexts, storedTexts, type TemplateTarget } from './target.ts'
 import {

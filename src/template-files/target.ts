@@ -1,5 +1,5 @@
-import type { TemplateRecord } from '../services/templates/records.ts'
-import type { Tenant } from '../services/tenant.ts'
+import type { TemplateRecord } from '../core/text/model.ts'
+import type { Tenant } from '../tenant.ts'
 import { type FileShared, type FileTemplate, type FileVariant, present, type TemplateFiles } from './texts.ts'
 
 /** A notifier, or `notifier.organization(id)`. */

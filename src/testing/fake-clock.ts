@@ -1,5 +1,5 @@
-import { invalidOption } from '../domain/errors/invalid-option.ts'
-import type { Clock } from '../ports/clock.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
+import type { Clock } from '../core/ports/clock.ts'
 
 /** A clock that moves only on demand. */
 export interface FakeClock extends Clock {

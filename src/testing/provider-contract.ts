@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isErrorCode } from '../domain/errors/catalogue.ts'
-import type { Outcome } from '../domain/outcome.ts'
+import { isErrorCode } from '../core/errors/catalogue.ts'
+import type { Outcome } from '../core/notification/outcome.ts'
 import { benchOf, type Check, endsBySignal, leave, TEXT } from './channel/bench.ts'
 import type { OutcomeRow, ProviderHarness, ProviderTraits } from './channel/harness.ts'
 import { readsHttp, waitsAsAsked } from './channel/http.ts'

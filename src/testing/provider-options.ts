@@ -1,5 +1,5 @@
-import { type OptionNames, type OptionRule, ofType, oneOf } from '../domain/errors/option-names.ts'
-import type { Provider } from '../ports/provider.ts'
+import { type OptionNames, type OptionRule, ofType, oneOf } from '../core/errors/option-names.ts'
+import type { Provider } from '../core/ports/provider.ts'
 
 export const TEXT: OptionRule = ofType('string', 'a text')
 const NUMBER = ofType('number', 'a number')

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../ports/logger.ts'
+import type { LogFields, Logger } from '../core/ports/logger.ts'
 
 /** A logger that records all arguments, errors with stacks and causes. */
 export function recordingLogger(): { readonly logger: Logger; lines(): readonly string[] } {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
-import type { Message, Provider, SendContext } from '../ports/provider.ts'
+import { assertOptionNames, FUNCTION } from '../core/errors/option-names.ts'
+import type { Message, Provider, SendContext } from '../core/ports/provider.ts'
 import { COMMON_RULES } from './provider-options.ts'
 
 /** The reaction to one message. Its result has no type, because plug-ins may return anything. */

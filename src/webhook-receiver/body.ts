@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 
 /** Bytes to read and discard beyond the limit, so that the sender can receive the answer. */
 const DRAIN_BYTES = 1024 * 1024

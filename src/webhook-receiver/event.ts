@@ -1,8 +1,8 @@
-import type { EndpointEvent } from '../domain/endpoint-health.ts'
-import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
-import type { OwnProviderEvent } from '../domain/provider-event.ts'
-import type { MessageReceivedEvent } from '../domain/received-message.ts'
-import type { WebhookMessageEvent } from '../domain/webhook-message.ts'
+import type { WebhookMessageEvent } from '../core/channels/webhook-message.ts'
+import type { EndpointEvent } from '../core/delivery/endpoint-health.ts'
+import type { NotificationEvent, NotificationEventData } from '../core/notification/event-payload.ts'
+import type { OwnProviderEvent } from '../core/notification/provider-event.ts'
+import type { MessageReceivedEvent } from '../core/notification/received-message.ts'
 
 /** The event of `notifier.webhooks.test(id)`: the usual form, about a made-up notification. */
 export interface WebhookTestEvent {

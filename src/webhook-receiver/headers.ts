@@ -1,4 +1,4 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { NotifierError } from '../core/errors/notifier-error.ts'
 
 /** Headers as `Headers`, as Node's `IncomingHttpHeaders`, or as a plain object with names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>

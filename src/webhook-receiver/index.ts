@@ -1,15 +1,15 @@
-export type { EndpointEvent } from '../domain/endpoint-health.ts'
-export type { ErrorCode } from '../domain/errors/catalogue.ts'
-export { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+export type { WebhookMessageEvent } from '../core/channels/webhook-message.ts'
+export type { EndpointEvent } from '../core/delivery/endpoint-health.ts'
+export type { ErrorCode } from '../core/errors/catalogue.ts'
+export { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 export type {
   NotificationEvent,
   NotificationEventData,
   NotificationFailedEvent,
   NotificationSkippedEvent,
-} from '../domain/event-payload.ts'
-export type { OwnProviderEvent } from '../domain/provider-event.ts'
-export type { MessageReceivedEvent } from '../domain/received-message.ts'
-export type { WebhookMessageEvent } from '../domain/webhook-message.ts'
+} from '../core/notification/event-payload.ts'
+export type { OwnProviderEvent } from '../core/notification/provider-event.ts'
+export type { MessageReceivedEvent } from '../core/notification/received-message.ts'
 export type { WebhookDelivery, WebhookEvent, WebhookTestEvent } from './event.ts'
 export type { ExpressReceiver } from './express.ts'
 export { expressReceiver } from './express.ts'

@@ -1,5 +1,5 @@
-import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
+import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
+import { assertOptionNames, FUNCTION } from '../core/errors/option-names.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import type { WebhookHeaders } from './headers.ts'
 import { createVerifier, VERIFY_OPTIONS, type Verified, type VerifyOptions } from './verify.ts'

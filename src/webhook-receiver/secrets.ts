@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { invalidOption } from '../domain/errors/invalid-option.ts'
+import { invalidOption } from '../core/errors/invalid-option.ts'
 
 const PREFIX = 'whsec_'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Provider } from '../../src/ports/provider.ts'
+import type { Provider } from '../../src/core/ports/provider.ts'
 import { httpProviderHarness, providerContract, providerServer } from '../../src/testing/index.ts'
 
 /* The harness for providers over HTTP: what a careless one does wrong is found. */

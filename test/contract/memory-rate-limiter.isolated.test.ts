@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { MAX_STRANGERS, memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
-import type { WindowCheck } from '../../src/ports/rate-limiter.ts'
+import { MAX_STRANGERS, memoryRateLimiter } from '../../src/core/limits/memory-rate-limiter.ts'
+import type { WindowCheck } from '../../src/core/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 
 rateLimiterContract(test, async () => {

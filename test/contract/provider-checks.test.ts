@@ -9,7 +9,7 @@ import { sns } from '../../adapters/channels/sns/send.ts'
 import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
 import { whatsapp } from '../../adapters/channels/whatsapp/send.ts'
-import type { Provider } from '../../src/ports/provider.ts'
+import type { Provider } from '../../src/core/ports/provider.ts'
 import { type ProviderReply, providerServer } from '../../src/testing/channel/provider-server.ts'
 
 const SECRET = 'correct-horse-battery-staple'

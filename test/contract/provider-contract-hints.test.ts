@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseRetryAfter } from '../../src/domain/http-answer.ts'
-import type { Provider } from '../../src/ports/provider.ts'
+import { parseRetryAfter } from '../../src/core/channels/http-answer.ts'
+import type { Provider } from '../../src/core/ports/provider.ts'
 import { type HttpAct, type ProviderHarness, providerContract } from '../../src/testing/provider-contract.ts'
 import { ABSENT } from '../../src/testing/test-api.ts'
 

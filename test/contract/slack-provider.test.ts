@@ -2,7 +2,7 @@ import { WebClient } from '@slack/web-api'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { SLACK_ERRORS } from '../../adapters/channels/slack/errors.ts'
 import { slack } from '../../adapters/channels/slack/send.ts'
-import type { Message } from '../../src/ports/provider.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ERRORS } from '../../src/domain/errors/catalogue.ts'
+import { ERRORS } from '../../src/core/errors/catalogue.ts'
 import { assertAccessible } from '../support/dashboard/browser.ts'
 import type { DashboardHostOptions } from '../support/dashboard/host.ts'
 import { signIn } from '../support/dashboard/sign-in.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PERMISSIONS, permits } from '../../src/domain/api-key.ts'
-import { ROUTES } from '../../src/http/routes/table.ts'
+import { PERMISSIONS, permits } from '../../src/core/access/api-key.ts'
+import { ROUTES } from '../../src/routes.ts'
 import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 
 const entries = ROUTES.filter(({ permission }) => permission !== 'public').flatMap((route) =>

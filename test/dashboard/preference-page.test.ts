@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createLinkSigner } from '../../src/services/links/link-signer.ts'
-import { addressHash } from '../../src/services/preferences/kind.ts'
+import { createLinkSigner } from '../../src/core/links/link-signer.ts'
+import { addressHash } from '../../src/features/preferences/records.ts'
 import {
   assertAccessible,
   CHROMIUM,

@@ -3,7 +3,7 @@ import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { apns } from '../../adapters/channels/apns/send.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
+import type { Outcome } from '../../src/core/notification/outcome.ts'
 import { sendContext } from '../support/channel-context.ts'
 import { certificate, http2Server } from '../support/http2-server.ts'
 

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { ApnsClient, Notification } from 'apns2'
 import { jwtVerify } from 'jose'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { PushKind } from '../../src/channels/push.ts'
-import type { Message } from '../../src/ports/provider.ts'
+import type { PushKind } from '../../src/core/channels/push.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
 import {
   APNS_KEY,

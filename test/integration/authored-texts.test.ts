@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { defineTemplates } from '../../src/services/code-templates/define.ts'
+import { defineTemplates } from '../../src/features/code-templates/define.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { uploadKind } from '../../src/domain/upload.ts'
+import { uploadKind } from '../../src/core/accept/upload.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { call } from '../support/http-client.ts'
 

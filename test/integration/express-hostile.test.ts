@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UNLIMITED } from '../../src/domain/plans.ts'
+import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Answer, call, exchange } from '../support/http-client.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { UNLIMITED } from '../../src/domain/plans.ts'
+import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
 import { type Answer, call, codeOf } from '../support/http-client.ts'

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Plan } from '../../src/domain/plans.ts'
+import type { Plan } from '../../src/core/tenancy/plans.ts'
 import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
 import { type Answer, call, codeOf } from '../support/http-client.ts'
 

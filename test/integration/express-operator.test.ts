@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { silentLogger } from '../../src/defaults/silent-logger.ts'
-import type { Grant } from '../../src/domain/api-key.ts'
-import { UNLIMITED } from '../../src/domain/plans.ts'
-import { newApiKey } from '../../src/services/api-keys/key-format.ts'
+import type { Grant } from '../../src/core/access/api-key.ts'
+import { newApiKey } from '../../src/core/access/key-format.ts'
+import { silentLogger } from '../../src/core/observe/silent-logger.ts'
+import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'
 

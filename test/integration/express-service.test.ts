@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { organizationKind } from '../../src/domain/organization.ts'
-import { ROUTES } from '../../src/http/routes/table.ts'
+import { organizationKind } from '../../src/core/tenancy/organization.ts'
+import { ROUTES } from '../../src/routes.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from '../support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import type { NotificationEvent, Storage } from '../../src/index.ts'
-import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
 import type { HostOptions } from '../support/express-host.ts'
 import { type Answer, call } from '../support/http-client.ts'

@@ -1,7 +1,7 @@
 import express from 'express'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import type { NotificationEvent } from '../../src/index.ts'
-import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
 import type { HostOptions } from '../support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from '../support/http-client.ts'

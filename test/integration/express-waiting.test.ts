@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/http/routes/table.ts'
+import { ROUTES } from '../../src/routes.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Call, call } from '../support/http-client.ts'

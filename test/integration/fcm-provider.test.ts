@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type FcmOptions, fcm } from '../../adapters/channels/fcm/send.ts'
-import type { Message, Provider } from '../../src/ports/provider.ts'
+import type { Message, Provider } from '../../src/core/ports/provider.ts'
 import {
   type ProviderReply,
   type ProviderServer,

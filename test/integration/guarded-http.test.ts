@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { PostRequest } from '../../src/ports/outgoing.ts'
+import type { PostRequest } from '../../src/core/ports/outgoing.ts'
 import { eventually } from '../support/eventually.ts'
 import { closedAfterTest, outgoing, request, resolver } from '../support/outgoing.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
   onPostgres,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { UNLIMITED } from '../../src/domain/plans.ts'
+import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import type { Provider } from '../../src/index.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { call } from '../support/http-client.ts'

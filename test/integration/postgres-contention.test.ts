@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
-import type { Fact } from '../../src/domain/facts.ts'
-import type { ClaimRequest } from '../../src/ports/storage/claim.ts'
-import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
-import type { Settlement } from '../../src/ports/storage/settle.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Fact } from '../../src/core/notification/facts.ts'
+import type { ClaimRequest } from '../../src/core/ports/storage/claim.ts'
+import type { ReceiptRecord } from '../../src/core/ports/storage/receipts.ts'
+import type { Settlement } from '../../src/core/ports/storage/settle.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   ended,

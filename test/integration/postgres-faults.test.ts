@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Fact } from '../../src/domain/facts.ts'
+import type { Fact } from '../../src/core/notification/facts.ts'
 import {
   accept,
   claim,

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { timeOf } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { serviceOf } from '../../src/services/service.ts'
+import { serviceOf } from '../../src/service.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, note } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'

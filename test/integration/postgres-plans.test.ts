@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   claim,

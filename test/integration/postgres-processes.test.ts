@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
+import type { AcceptAnswer } from '../../src/core/ports/storage/accept.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import {
   accept,

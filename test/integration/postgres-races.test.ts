@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   claim,

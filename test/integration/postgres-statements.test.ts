@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import type { Fact } from '../../src/domain/facts.ts'
-import type { AcceptRequest } from '../../src/ports/storage/accept.ts'
-import type { ClaimedJob, StartRef } from '../../src/ports/storage/claim.ts'
-import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
-import type { Settlement } from '../../src/ports/storage/settle.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Fact } from '../../src/core/notification/facts.ts'
+import type { AcceptRequest } from '../../src/core/ports/storage/accept.ts'
+import type { ClaimedJob, StartRef } from '../../src/core/ports/storage/claim.ts'
+import type { ReceiptRecord } from '../../src/core/ports/storage/receipts.ts'
+import type { Settlement } from '../../src/core/ports/storage/settle.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   claim,

@@ -1,6 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
+import { DEFAULT_ORGANIZATION } from '../../src/core/tenancy/organization.ts'
 import { insertion, itemKind, write } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
 import {

@@ -2,12 +2,12 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
-import type { AcceptRequest } from '../../src/ports/storage/accept.ts'
-import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
-import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
-import type { Settlement } from '../../src/ports/storage/settle.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { AcceptRequest } from '../../src/core/ports/storage/accept.ts'
+import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
+import type { ReceiptRecord } from '../../src/core/ports/storage/receipts.ts'
+import type { Settlement } from '../../src/core/ports/storage/settle.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../src/core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
-import { GAUGES, METRICS } from '../../src/domain/metrics.ts'
+import { GAUGES, METRICS } from '../../src/core/observe/metric-definitions.ts'
 import { createNotifier, type Notifier, type NotifierOptions } from '../../src/index.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
-import type { LimitCheck } from '../../src/ports/rate-limiter.ts'
+import type { LimitCheck } from '../../src/core/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeOwnRedis, newPrefix, steeredRateLimiter } from '../support/redis.ts'

@@ -1,7 +1,7 @@
 import { WebClient } from '@slack/web-api'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { slack, slackWebhook } from '../../adapters/channels/slack/send.ts'
-import type { SlackContent } from '../../src/channels/slack.ts'
+import type { SlackContent } from '../../src/core/channels/slack.ts'
 import { createNotifier } from '../../src/index.ts'
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { sendContext } from '../support/channel-context.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { slack } from '../../adapters/channels/slack/send.ts'
-import type { ReceiptRequest } from '../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../src/core/ports/receipts.ts'
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const refused = { kind: 'refused', why: 'signature' }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { apiKeyKind } from '../../src/services/api-keys/kind.ts'
+import { apiKeyKind } from '../../src/core/access/key-kind.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Answer, call } from '../support/http-client.ts'

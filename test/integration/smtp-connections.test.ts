@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import type { Message, Provider } from '../../src/ports/provider.ts'
+import type { Message, Provider } from '../../src/core/ports/provider.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { type ScriptedSmtp, scriptedSmtp } from '../support/scripted-smtp.ts'
 

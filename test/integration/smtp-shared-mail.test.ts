@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import type { Message, Provider } from '../../src/ports/provider.ts'
+import type { Message, Provider } from '../../src/core/ports/provider.ts'
 import { INVITATION, SHARED_MAIL } from '../support/api-mail.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { addresses, type MailServer, startMailServer } from '../support/mail-server.ts'

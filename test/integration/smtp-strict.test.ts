@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import type { Message } from '../../src/ports/provider.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { startMailServer } from '../support/mail-server.ts'
 

@@ -3,8 +3,8 @@ import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
-import type { Fact } from '../../src/domain/facts.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Fact } from '../../src/core/notification/facts.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   claim,

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type SqliteDriver, sqlite } from '../../adapters/storage/sqlite/index.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
   accept,
   claimOne,

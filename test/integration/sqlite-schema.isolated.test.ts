@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import {
   accept,
   claimOne,

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type SqliteTransaction, sqlite } from '../../adapters/storage/sqlite/index.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import { perMinutePlans, UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Notifier } from '../../src/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { TWILIO_ERRORS } from '../../adapters/channels/twilio/errors.ts'
 import { twilio, twilioWhatsApp } from '../../adapters/channels/twilio/send.ts'
 import { isSignedByTwilio } from '../../adapters/channels/twilio/signature.ts'
-import type { ReceiptRequest } from '../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../src/core/ports/receipts.ts'
 
 const TOKEN = 'correct-horse-battery-staple'
 const URL_ = 'https://app.example/receipts/sms/twilio?carillon_id=notif_17637264000000000000000000001'

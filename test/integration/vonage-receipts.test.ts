@@ -6,7 +6,7 @@ import { SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type VonageReceiptOptions, vonage } from '../../adapters/channels/vonage/send.ts'
 import { faultOf, SIGNATURE_METHODS, type SignatureMethod } from '../../adapters/channels/vonage/signature.ts'
-import type { ReceiptRequest } from '../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../src/core/ports/receipts.ts'
 
 const KEY = 'abcd1234'
 const SECRET = 'a-signature-secret-of-some-length'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WhatsAppReceiptOptions, whatsapp } from '../../adapters/channels/whatsapp/send.ts'
-import type { ReceiptRequest } from '../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../src/core/ports/receipts.ts'
 
 const SECRET = '0123456789abcdef0123456789abcdef'
 const VERIFY = 'a-text-of-our-own'

@@ -9,20 +9,18 @@ import { fromRoot } from '../../scripts/entries.mjs'
 
 /** The rules of CONTRIBUTING.md, written down a second time on purpose. */
 const mayImport: Record<string, string[]> = {
-  'src/domain': [],
-  'src/ports': ['src/domain'],
-  'src/outgoing': ['src/domain', 'src/ports'],
-  'src/services': ['src/domain', 'src/ports'],
-  'src/http': ['src/domain', 'src/ports', 'src/services'],
-  'src/defaults': ['src/domain', 'src/ports'],
-  'src/testing': ['src/domain', 'src/ports', 'src/defaults'],
-  'src/template-files': ['src/domain', 'src/services'],
-  'src/webhook-receiver': ['src/domain'],
-  'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
-  'adapters/storage': ['src/domain', 'src/ports'],
-  'adapters/rate-limit': ['src/domain', 'src/ports'],
-  'adapters/queue': ['src/domain', 'src/ports'],
-  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing'],
+  'src/core': [],
+  'src/features': ['src/core'],
+  'src/outgoing': ['src/core'],
+  'src/http': ['src/core'],
+  'src/testing': ['src/core'],
+  'src/template-files': ['src/core'],
+  'src/webhook-receiver': ['src/core'],
+  'adapters/http': ['src/core', 'src/http'],
+  'adapters/storage': ['src/core'],
+  'adapters/rate-limit': ['src/core'],
+  'adapters/queue': ['src/core'],
+  'adapters/channels': ['src/core', 'src/outgoing'],
 }
 const layers = Object.keys(mayImport)
 const inSrc = layers.filter((layer) => layer.startsWith('src/'))
@@ -47,12 +45,21 @@ test('a tree that keeps the rules passes', async () => {
     if (layer === 'src/webhook-receiver') continue
     for (const target of allowed) addImport(`${layer}/allowed.ts`, leaf(target))
   }
-  tree.set('src/domain/errors/error.ts', "export const name = ''\n")
-  addImport('src/webhook-receiver/allowed.ts', 'src/domain/errors/error.ts')
-  tree.set('src/webhook-receiver/type.ts', typeImport('../domain/leaf.ts'))
+  tree.set('src/core/errors/error.ts', "export const name = ''\n")
+  addImport('src/webhook-receiver/allowed.ts', 'src/core/errors/error.ts')
+  tree.set('src/webhook-receiver/type.ts', typeImport('../core/leaf.ts'))
   addPackage('src/webhook-receiver/packages.ts', 'node:crypto')
-  addPackage('src/domain/packages.ts', 'libphonenumber-js', 'validator', 'zod')
-  addPackage('src/services/packages.ts', 'p-queue', 'eventemitter3', 'zod', 'node:crypto')
+  addPackage(
+    'src/core/packages.ts',
+    'libphonenumber-js',
+    'validator',
+    'p-queue',
+    'eventemitter3',
+    'zod',
+    'node:crypto',
+  )
+  tree.set('src/features/one/index.ts', "export const name = ''\n")
+  addImport('src/features/two/allowed.ts', 'src/features/one/index.ts')
   addPackage('adapters/http/packages.ts', 'express', 'node:http')
   addPackage('adapters/channels/smtp/send.ts', 'nodemailer', 'node:tls')
   expect(await check()).toEqual({ passed: true, breaches: [] })
@@ -74,10 +81,10 @@ test('every import that no layer allows is reported under the name of its layer'
 })
 
 test('a type import counts like any other', async () => {
-  tree.set('src/domain/breach.ts', typeImport('../services/leaf.ts'))
+  tree.set('src/core/breach.ts', typeImport('../features/leaf.ts'))
   expect(await check()).toEqual({
     passed: false,
-    breaches: ['layer:src/domain: src/domain/breach.ts → src/services/leaf.ts'],
+    breaches: ['layer:src/core: src/core/breach.ts → src/features/leaf.ts'],
   })
 })
 
@@ -85,73 +92,83 @@ test('no file of src/ imports an adapter; the composition root imports the defau
   tree.set('adapters/storage/sqlite/index.ts', "export const name = ''\n")
   for (const root of roots) addImport(root, 'adapters/storage/sqlite/index.ts')
   addImport('src/create-notifier.ts', leaf('adapters/storage'))
-  addImport('src/services/breach.ts', 'adapters/storage/sqlite/index.ts')
+  addImport('src/features/breach.ts', 'adapters/storage/sqlite/index.ts')
   expect((await check()).breaches).toEqual([
     'layer:root: src/create-notifier.ts → adapters/storage/leaf.ts',
     'layer:root: src/index.ts → adapters/storage/sqlite/index.ts',
     'layer:root: src/options.ts → adapters/storage/sqlite/index.ts',
-    'layer:src/services: src/services/breach.ts → adapters/storage/sqlite/index.ts',
+    'layer:src/features: src/features/breach.ts → adapters/storage/sqlite/index.ts',
   ])
 })
 
 test('a cycle is reported, one of types too', async () => {
-  addImport('src/services/one.ts', 'src/services/two.ts')
-  addImport('src/services/two.ts', 'src/services/one.ts')
-  tree.set('src/domain/one.ts', "import type { Two } from './two.ts'\nexport type One = Two[]\n")
-  tree.set('src/domain/two.ts', "import type { One } from './one.ts'\nexport type Two = One | string\n")
+  addImport('src/features/one.ts', 'src/features/two.ts')
+  addImport('src/features/two.ts', 'src/features/one.ts')
+  tree.set('src/core/one.ts', "import type { Two } from './two.ts'\nexport type One = Two[]\n")
+  tree.set('src/core/two.ts', "import type { One } from './one.ts'\nexport type Two = One | string\n")
   expect((await check()).breaches).toEqual([
-    'no-circular: src/domain/one.ts → src/domain/two.ts',
-    'no-circular: src/services/one.ts → src/services/two.ts',
+    'no-circular: src/core/one.ts → src/core/two.ts',
+    'no-circular: src/features/one.ts → src/features/two.ts',
   ])
 })
 
 test('a file that nothing imports and that imports nothing is reported', async () => {
-  tree.set('src/services/forgotten.ts', "export const name = ''\n")
+  tree.set('src/features/forgotten.ts', "export const name = ''\n")
   expect((await check()).breaches).toEqual([
-    'no-orphans: src/services/forgotten.ts → src/services/forgotten.ts',
+    'no-orphans: src/features/forgotten.ts → src/features/forgotten.ts',
   ])
 })
 
-test('the domain takes no core module and only its three packages', async () => {
-  addPackage('src/domain/core.ts', 'node:crypto')
-  addPackage('src/domain/core-without-prefix.ts', 'fs')
-  addPackage('src/domain/package.ts', 'p-queue')
+test('a feature sees others through their index alone', async () => {
+  tree.set('src/features/one/model.ts', "export const name = ''\n")
+  addImport('src/features/one/own.ts', 'src/features/one/model.ts')
+  addImport('src/features/two/breach.ts', 'src/features/one/model.ts')
   expect((await check()).breaches).toEqual([
-    'domain-packages: src/domain/package.ts → node_modules/p-queue/index.js',
-    'domain-without-core-modules: src/domain/core-without-prefix.ts → fs',
-    'domain-without-core-modules: src/domain/core.ts → crypto',
+    'feature-through-its-index: src/features/two/breach.ts → src/features/one/model.ts',
   ])
+})
+
+test('an exception allows its import, and fails when nothing needs it', async () => {
+  addImport('src/core/breach.ts', 'src/features/leaf.ts')
+  tree.set(
+    'scripts/import-exceptions.txt',
+    '# Shrinks.\nsrc/core/breach.ts → src/features/leaf.ts\nsrc/core/mended.ts → src/features/leaf.ts\n',
+  )
+  expect(await check()).toEqual({
+    passed: false,
+    breaches: ['exception-without-breach: src/core/mended.ts → src/features/leaf.ts'],
+  })
 })
 
 test('ports take neither core modules nor packages', async () => {
-  addPackage('src/ports/core.ts', 'node:http')
-  addPackage('src/ports/package.ts', 'zod')
+  addPackage('src/core/ports/core.ts', 'node:http')
+  addPackage('src/core/ports/package.ts', 'zod')
   expect((await check()).breaches).toEqual([
-    'ports-import-only-the-domain: src/ports/core.ts → http',
-    'ports-import-only-the-domain: src/ports/package.ts → node_modules/zod/index.js',
+    'ports-without-packages: src/core/ports/core.ts → http',
+    'ports-without-packages: src/core/ports/package.ts → node_modules/zod/index.js',
   ])
 })
 
 test('src/ never loads a peer or a development package, not even for its types', async () => {
-  addPackage('src/services/peer.ts', 'nodemailer')
+  addPackage('src/features/peer.ts', 'nodemailer')
   addPackage('src/testing/development.ts', 'vitest')
   tree.set('src/http/type.ts', "import type { Request } from 'express'\nexport type R = Request\n")
   tree.set('src/http/later.ts', "export const later = () => import('nodemailer')\n")
   expect((await check()).breaches).toEqual([
+    'src-packages: src/features/peer.ts → node_modules/nodemailer/index.js',
     'src-packages: src/http/later.ts → node_modules/nodemailer/index.js',
     'src-packages: src/http/type.ts → node_modules/express/index.js',
-    'src-packages: src/services/peer.ts → node_modules/nodemailer/index.js',
     'src-packages: src/testing/development.ts → node_modules/vitest/index.js',
   ])
 })
 
 test('what receives webhooks loads the errors and node:crypto, and nothing else', async () => {
-  addImport('src/webhook-receiver/domain.ts', 'src/domain/leaf.ts')
+  addImport('src/webhook-receiver/core-leaf.ts', 'src/core/leaf.ts')
   addPackage('src/webhook-receiver/core.ts', 'node:http')
   addPackage('src/webhook-receiver/package.ts', 'zod')
   expect((await check()).breaches).toEqual([
+    'webhook-receiver-stays-small: src/webhook-receiver/core-leaf.ts → src/core/leaf.ts',
     'webhook-receiver-stays-small: src/webhook-receiver/core.ts → http',
-    'webhook-receiver-stays-small: src/webhook-receiver/domain.ts → src/domain/leaf.ts',
     'webhook-receiver-stays-small: src/webhook-receiver/package.ts → node_modules/zod/index.js',
   ])
 })
@@ -164,24 +181,24 @@ test('adapters load peers, but nothing of the development', async () => {
 })
 
 test('a folder that no rule knows is reported from both sides', async () => {
-  addImport('src/helpers/user.ts', 'src/domain/leaf.ts')
-  addImport('src/services/breach.ts', 'src/helpers/user.ts')
-  addImport('adapters/shared.ts', 'src/domain/leaf.ts')
+  addImport('src/helpers/user.ts', 'src/core/leaf.ts')
+  addImport('src/features/breach.ts', 'src/helpers/user.ts')
+  addImport('adapters/shared.ts', 'src/core/leaf.ts')
   expect((await check()).breaches).toEqual([
-    'layer:src/services: src/services/breach.ts → src/helpers/user.ts',
-    'no-import-of-unknown-layer: src/services/breach.ts → src/helpers/user.ts',
-    'no-unknown-layer: adapters/shared.ts → src/domain/leaf.ts',
-    'no-unknown-layer: src/helpers/user.ts → src/domain/leaf.ts',
+    'layer:src/features: src/features/breach.ts → src/helpers/user.ts',
+    'no-import-of-unknown-layer: src/features/breach.ts → src/helpers/user.ts',
+    'no-unknown-layer: adapters/shared.ts → src/core/leaf.ts',
+    'no-unknown-layer: src/helpers/user.ts → src/core/leaf.ts',
   ])
 })
 
 test('nothing is imported from outside src/ and adapters/, and nothing that is not there', async () => {
   tree.set('test/fake.ts', "export const name = ''\n")
   addImport('src/testing/breach.ts', 'test/fake.ts')
-  addImport('src/services/breach.ts', 'src/services/missing.ts')
+  addImport('src/features/breach.ts', 'src/features/missing.ts')
   const { breaches } = await check()
   expect(breaches).toContain('no-import-from-outside: src/testing/breach.ts → test/fake.ts')
-  expect(breaches).toContain('no-unresolvable: src/services/breach.ts → ./missing.ts')
+  expect(breaches).toContain('no-unresolvable: src/features/breach.ts → ./missing.ts')
 })
 
 test('a run that reads no module fails', async () => {

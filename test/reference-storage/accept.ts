@@ -1,15 +1,15 @@
-import { admittedOf, countedOf } from '../../src/domain/admit.ts'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import type { NewNotification } from '../../src/domain/notification.ts'
-import { initialFold } from '../../src/domain/status.ts'
-import { storedContent } from '../../src/domain/stored-content.ts'
-import { uploadGone } from '../../src/domain/upload.ts'
+import { admittedOf, countedOf } from '../../src/core/accept/admit.ts'
+import { uploadGone } from '../../src/core/accept/upload.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import type { NewNotification } from '../../src/core/notification/notification.ts'
+import { initialFold } from '../../src/core/notification/status.ts'
+import { storedContent } from '../../src/core/notification/stored-content.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
   IdempotencyKey,
   IdempotencyRecord,
-} from '../../src/ports/storage/accept.ts'
+} from '../../src/core/ports/storage/accept.ts'
 import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
 import { hasUpload, isOpen } from './records.ts'

@@ -1,5 +1,5 @@
-import type { Backlog, LaneBacklog } from '../../src/ports/storage/backlog.ts'
-import type { JobState, Waiting } from '../../src/ports/storage/notifications.ts'
+import type { Backlog, LaneBacklog } from '../../src/core/ports/storage/backlog.ts'
+import type { JobState, Waiting } from '../../src/core/ports/storage/notifications.ts'
 import type { Job, MemoryState } from './state.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }

@@ -1,9 +1,9 @@
-import { beginningLanes } from '../../src/domain/beginning-lanes.ts'
-import { LONGEST_LEASE_MS } from '../../src/domain/lease.ts'
-import { lostAttempt, lostPost } from '../../src/domain/lost-attempt.ts'
-import { shareSlots } from '../../src/domain/share-slots.ts'
-import { createSlotDivider } from '../../src/domain/slot-divider.ts'
-import { wholeContent } from '../../src/domain/stored-content.ts'
+import { beginningLanes } from '../../src/core/delivery/beginning-lanes.ts'
+import { LONGEST_LEASE_MS } from '../../src/core/delivery/lease.ts'
+import { shareSlots } from '../../src/core/delivery/share-slots.ts'
+import { createSlotDivider } from '../../src/core/delivery/slot-divider.ts'
+import { lostAttempt, lostPost } from '../../src/core/notification/lost-attempt.ts'
+import { wholeContent } from '../../src/core/notification/stored-content.ts'
 import type {
   ClaimAnswer,
   ClaimedJob,
@@ -11,7 +11,7 @@ import type {
   LaneDemand,
   LeaseRef,
   StartRef,
-} from '../../src/ports/storage/claim.ts'
+} from '../../src/core/ports/storage/claim.ts'
 import { addFacts, labelsOf } from './facts.ts'
 import {
   extend,

@@ -1,5 +1,5 @@
-import { COUNTED_AS } from '../../src/domain/facts.ts'
-import type { LogCounts, LogSpan } from '../../src/ports/storage/logs.ts'
+import { COUNTED_AS } from '../../src/core/notification/facts.ts'
+import type { LogCounts, LogSpan } from '../../src/core/ports/storage/logs.ts'
 import type { MemoryState } from './state.ts'
 
 /** Scans all entries: a storage in memory holds few. */

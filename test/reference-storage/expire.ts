@@ -1,11 +1,11 @@
-import { decodeCursor, encodeCursor } from '../../src/domain/cursor.ts'
 import type {
   ExpireAnswer,
   ExpiredReceipt,
   ExpireRequest,
   ExpiringNotifications,
   ExpiringRest,
-} from '../../src/ports/storage/expire.ts'
+} from '../../src/core/ports/storage/expire.ts'
+import { decodeCursor, encodeCursor } from '../../src/core/records/cursor.ts'
 import { removeDelivery } from './facts.ts'
 import { dedupeKey } from './receipts.ts'
 import { keyOf, type MemoryState, removeFrom, type StoredNotification } from './state.ts'

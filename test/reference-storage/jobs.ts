@@ -1,4 +1,4 @@
-import type { SlotDivider } from '../../src/domain/slot-divider.ts'
+import type { SlotDivider } from '../../src/core/delivery/slot-divider.ts'
 import { createHeap } from './heap.ts'
 import { addReady, createRoundRobin, type RoundRobin, takeReady } from './round-robin.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'

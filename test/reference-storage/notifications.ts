@@ -1,15 +1,15 @@
-import { matchesLabels } from '../../src/domain/labels.ts'
-import type { Notification, NotificationContent } from '../../src/domain/notification.ts'
-import { rescheduled } from '../../src/domain/reschedule.ts'
-import { wholeContent } from '../../src/domain/stored-content.ts'
-import type { LogEntry, LogFilter, LogRepository } from '../../src/ports/storage/logs.ts'
+import { matchesLabels } from '../../src/core/notification/labels.ts'
+import type { Notification, NotificationContent } from '../../src/core/notification/notification.ts'
+import { rescheduled } from '../../src/core/notification/reschedule.ts'
+import { wholeContent } from '../../src/core/notification/stored-content.ts'
+import type { LogEntry, LogFilter, LogRepository } from '../../src/core/ports/storage/logs.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
   RescheduleAnswer,
   TimelineEntry,
-} from '../../src/ports/storage/notifications.ts'
+} from '../../src/core/ports/storage/notifications.ts'
 import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
 import { addFacts, labelsOf } from './facts.ts'

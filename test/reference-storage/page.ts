@@ -1,5 +1,5 @@
-import { decodeCursor, encodeCursor } from '../../src/domain/cursor.ts'
-import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
+import type { Page, PageRequest } from '../../src/core/ports/storage/page.ts'
+import { decodeCursor, encodeCursor } from '../../src/core/records/cursor.ts'
 
 /**
  * A page of rows with ascending numbers, newest first.

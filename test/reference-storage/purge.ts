@@ -1,5 +1,9 @@
-import { organizationKind } from '../../src/domain/organization.ts'
-import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../src/ports/storage/deletions.ts'
+import type {
+  BeginDeletion,
+  DeletionRepository,
+  PurgeAnswer,
+} from '../../src/core/ports/storage/deletions.ts'
+import { organizationKind } from '../../src/core/tenancy/organization.ts'
 import { isOver, keepOthers, removeNotification } from './expire.ts'
 import { removeDelivery } from './facts.ts'
 import { removeJob } from './jobs.ts'

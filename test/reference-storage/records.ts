@@ -1,16 +1,5 @@
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import {
-  beginDeletion,
-  DEFAULT_NAME,
-  DEFAULT_ORGANIZATION,
-  OPEN,
-  type OrganizationValue,
-  organizationKind,
-  unknownOrganization,
-} from '../../src/domain/organization.ts'
-import type { RecordKind } from '../../src/domain/record-kind.ts'
-import { NO_TRACKING } from '../../src/domain/track-html.ts'
-import { uploadKind } from '../../src/domain/upload.ts'
+import { uploadKind } from '../../src/core/accept/upload.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import type {
   FollowingWrite,
   RecordBudget,
@@ -22,7 +11,18 @@ import type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../../src/ports/storage/records.ts'
+} from '../../src/core/ports/storage/records.ts'
+import type { RecordKind } from '../../src/core/records/record-kind.ts'
+import {
+  beginDeletion,
+  DEFAULT_NAME,
+  DEFAULT_ORGANIZATION,
+  OPEN,
+  type OrganizationValue,
+  organizationKind,
+  unknownOrganization,
+} from '../../src/core/tenancy/organization.ts'
+import { NO_TRACKING } from '../../src/features/tracking/track-html.ts'
 import { pageOf } from './page.ts'
 import { type MemoryState, nextNumber, type RecordTable, type StoredRow } from './state.ts'
 

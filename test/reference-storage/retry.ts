@@ -1,7 +1,11 @@
-import { decodeCursor, encodeCursor } from '../../src/domain/cursor.ts'
-import { createRetryPlan } from '../../src/domain/retry-plan.ts'
-import { REMOVED } from '../../src/domain/sensitive.ts'
-import type { NotificationFilter, RetryAnswer, RetryRequest } from '../../src/ports/storage/notifications.ts'
+import { createRetryPlan } from '../../src/core/notification/retry-plan.ts'
+import { REMOVED } from '../../src/core/notification/sensitive.ts'
+import type {
+  NotificationFilter,
+  RetryAnswer,
+  RetryRequest,
+} from '../../src/core/ports/storage/notifications.ts'
+import { decodeCursor, encodeCursor } from '../../src/core/records/cursor.ts'
 import { addFacts } from './facts.ts'
 import { createJob } from './jobs.ts'
 import type { MemoryState, StoredNotification } from './state.ts'

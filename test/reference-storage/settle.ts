@@ -3,10 +3,10 @@ import {
   endpointEvent,
   endpointEventId,
   judgeEndpoint,
-} from '../../src/domain/endpoint-health.ts'
-import type { NotificationEvent } from '../../src/domain/event-payload.ts'
-import { providerEventId } from '../../src/domain/provider-event.ts'
-import type { SettleAnswer, Settlement } from '../../src/ports/storage/settle.ts'
+} from '../../src/core/delivery/endpoint-health.ts'
+import type { NotificationEvent } from '../../src/core/notification/event-payload.ts'
+import { providerEventId } from '../../src/core/notification/provider-event.ts'
+import type { SettleAnswer, Settlement } from '../../src/core/ports/storage/settle.ts'
 import { addFacts, publishOther } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'

@@ -1,17 +1,17 @@
-import type { EndpointHealth, WebhookEventType } from '../../src/domain/endpoint-health.ts'
-import type { Labels } from '../../src/domain/labels.ts'
-import type { NewNotification, NotificationContent } from '../../src/domain/notification.ts'
-import type { FactState } from '../../src/domain/record-facts.ts'
-import { storedContent } from '../../src/domain/stored-content.ts'
-import type { IdempotencyRecord } from '../../src/ports/storage/accept.ts'
-import type { TimelineEntry } from '../../src/ports/storage/notifications.ts'
-import type { MessageReport } from '../../src/ports/storage/receipts.ts'
-import type { Follow } from '../../src/ports/storage/storage.ts'
+import type { EndpointHealth, WebhookEventType } from '../../src/core/delivery/endpoint-health.ts'
+import type { Labels } from '../../src/core/notification/labels.ts'
+import type { NewNotification, NotificationContent } from '../../src/core/notification/notification.ts'
+import type { FactState } from '../../src/core/notification/record-facts.ts'
+import { storedContent } from '../../src/core/notification/stored-content.ts'
+import type { IdempotencyRecord } from '../../src/core/ports/storage/accept.ts'
+import type { TimelineEntry } from '../../src/core/ports/storage/notifications.ts'
+import type { MessageReport } from '../../src/core/ports/storage/receipts.ts'
+import type { Follow } from '../../src/core/ports/storage/storage.ts'
 import type {
   LoggedAttempt,
   WebhookDelivery,
   WebhookEndpoint,
-} from '../../src/ports/storage/webhook-endpoints.ts'
+} from '../../src/core/ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
 import type { RoundRobin } from './round-robin.ts'
 

@@ -1,5 +1,5 @@
-import type { JobRef } from '../../src/ports/queue.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { JobRef } from '../../src/core/ports/queue.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'

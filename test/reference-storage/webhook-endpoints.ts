@@ -1,12 +1,12 @@
-import { healed, NEW_HEALTH } from '../../src/domain/endpoint-health.ts'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { healed, NEW_HEALTH } from '../../src/core/delivery/endpoint-health.ts'
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import type {
   SecretRotation,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRepository,
-} from '../../src/ports/storage/webhook-endpoints.ts'
+} from '../../src/core/ports/storage/webhook-endpoints.ts'
 import { createEventJob, removeDelivery } from './facts.ts'
 import { makeDue, removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'

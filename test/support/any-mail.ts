@@ -3,7 +3,7 @@ import type { MailContent } from '../../adapters/channels/kit/mail/mail-content.
 import { composeMail } from '../../adapters/channels/smtp/mime.ts'
 import { mimeStream } from '../../adapters/channels/smtp/mime-stream.ts'
 import { type Encoders, loadEncoders } from '../../adapters/channels/smtp/nodemailer.ts'
-import { finish } from '../../src/domain/steps.ts'
+import { finish } from '../../src/core/loop/steps.ts'
 
 /** Of the newest and the oldest nodemailer that package.json allows. */
 export const ENCODERS: readonly (readonly [version: string, encoders: Encoders])[] = [

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/ports/provider.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import type { TakenMail } from '../../src/testing/provider-contract.ts'
 
 /** A mail with everything that a mail may carry, in characters of all kinds. */

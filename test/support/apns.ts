@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { ServerHttp2Stream } from 'node:http2'
 import { onTestFinished } from 'vitest'
 import { type ApnsOptions, apns } from '../../adapters/channels/apns/send.ts'
-import type { Message, Provider, SendContext } from '../../src/ports/provider.ts'
+import type { Message, Provider, SendContext } from '../../src/core/ports/provider.ts'
 import { sendContext } from './channel-context.ts'
 import { certificate, type Http2Server, http2Server } from './http2-server.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import type { Clock } from '../../src/ports/clock.ts'
+import type { Clock } from '../../src/core/ports/clock.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { describeEachWith } from './left-out.ts'
 import { stopSharedPostgres, whyNoPostgres } from './postgres.ts'

@@ -1,5 +1,5 @@
-import { finish } from '../../src/domain/steps.ts'
-import type { Message, SendContext } from '../../src/ports/provider.ts'
+import { finish } from '../../src/core/loop/steps.ts'
+import type { Message, SendContext } from '../../src/core/ports/provider.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
 
 /** What the engine would pass to `send`. */

@@ -1,16 +1,13 @@
-import { DEFAULT_BOUNDS } from '../../src/domain/bounds.ts'
-import { UNBRANDED } from '../../src/domain/organization.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
-import { resolveApplicationLanguages } from '../../src/services/languages/application.ts'
-import { createLanguages } from '../../src/services/languages/languages.ts'
-import type { Processor } from '../../src/services/processor.ts'
-import { resolveApplicationTexts } from '../../src/services/shared-texts/application.ts'
-import { createLibrary } from '../../src/services/shared-texts/library.ts'
-import {
-  type CompiledTemplates,
-  createCompiledTemplates,
-} from '../../src/services/templates/compiled-templates.ts'
-import { createTextReader } from '../../src/services/texts/text-store.ts'
+import { DEFAULT_BOUNDS } from '../../src/core/input/bounds.ts'
+import type { Processor } from '../../src/core/loop/processor.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import { UNBRANDED } from '../../src/core/tenancy/organization.ts'
+import { type CompiledTemplates, createCompiledTemplates } from '../../src/core/text/compiled-templates.ts'
+import { createTextReader } from '../../src/core/text/text-store.ts'
+import { createLanguages } from '../../src/features/languages/languages.ts'
+import { resolveApplicationLanguages } from '../../src/features/languages/options.ts'
+import { createLibrary } from '../../src/features/layouts/library.ts'
+import { resolveApplicationTexts } from '../../src/features/layouts/options.ts'
 import { KINDS } from './kinds.ts'
 
 /** Compiled templates of the built-in channels, without layouts and partials of an application. */

@@ -1,8 +1,8 @@
-import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../src/ports/storage/claim.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
-import { createDispatcher } from '../../src/services/delivery/dispatcher.ts'
-import type { Lane } from '../../src/services/delivery/lane.ts'
-import type { Offers } from '../../src/services/delivery/offers.ts'
+import { createDispatcher } from '../../src/core/delivery/dispatcher.ts'
+import type { Lane } from '../../src/core/delivery/lane.ts'
+import type { Offers } from '../../src/core/delivery/offers.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { fakeClock, settled } from '../../src/testing/fake-clock.ts'
 
 export const NOTHING: ClaimAnswer = { jobs: [], lanes: [], recoveredLanes: [], nextDueInMs: null }

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../../src/ports/logger.ts'
+import type { LogFields, Logger } from '../../src/core/ports/logger.ts'
 
 /** Keeps the fields of errors, and of nothing else. */
 export function faultLogger(faults: unknown[]): Logger {

@@ -1,9 +1,9 @@
-import { builtInKinds } from '../../src/channels/built-in.ts'
-import type { ChannelKind } from '../../src/domain/channel-kind.ts'
-import { previewInputsOf } from '../../src/domain/input/preview.ts'
-import { sendInputOf } from '../../src/domain/input/send.ts'
+import { sendInputOf } from '../../src/core/accept/input.ts'
+import { builtInKinds } from '../../src/core/channels/built-in.ts'
+import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
+import { createKinds, type Kinds } from '../../src/core/channels/kinds.ts'
+import { previewInputsOf } from '../../src/core/text/preview-input.ts'
 import type { DocumentedService } from '../../src/http/openapi/schemas.ts'
-import { createKinds, type Kinds } from '../../src/services/channels/kinds.ts'
 
 /** The kinds of this package, with the options left out. */
 export const KINDS: Kinds = createKinds(builtInKinds())

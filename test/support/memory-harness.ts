@@ -1,5 +1,5 @@
-import { organizationKind } from '../../src/domain/organization.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import { organizationKind } from '../../src/core/tenancy/organization.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { createState, type MemoryState } from '../reference-storage/state.ts'
 import { storageOf } from '../reference-storage/storage-of.ts'

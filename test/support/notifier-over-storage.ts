@@ -1,6 +1,6 @@
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import type { Telemetry } from '../../src/core/ports/telemetry.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
-import type { Telemetry } from '../../src/ports/telemetry.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { inMemory } from './in-memory.ts'

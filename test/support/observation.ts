@@ -1,6 +1,6 @@
-import type { ProcessEvent, ProcessListeners } from '../../src/domain/process-event.ts'
-import type { TelemetryFact } from '../../src/domain/telemetry.ts'
-import { createObserver, type Observer } from '../../src/services/telemetry/observer.ts'
+import type { ProcessEvent, ProcessListeners } from '../../src/core/notification/process-event.ts'
+import { createObserver, type Observer } from '../../src/core/observe/observer.ts'
+import type { TelemetryFact } from '../../src/core/observe/telemetry.ts'
 
 /** Keeps what is recorded and told. */
 export function observation(): {

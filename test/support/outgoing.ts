@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
+import type { OutgoingHttp, PostRequest } from '../../src/core/ports/outgoing.ts'
 import { type GuardedHttpOptions, guardedHttp } from '../../src/outgoing/guarded-http.ts'
-import type { OutgoingHttp, PostRequest } from '../../src/ports/outgoing.ts'
 
 export function outgoing(options: GuardedHttpOptions = {}): OutgoingHttp {
   const http = guardedHttp({ allow: ['127.0.0.0/8'], allowHttp: true, ...options })

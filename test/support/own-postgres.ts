@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { describeWith } from './left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from './postgres.ts'
 

@@ -3,9 +3,9 @@ import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import type { PostgresTransaction } from '../../adapters/storage/postgres/transaction-handles.ts'
 import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Clock } from '../../src/core/ports/clock.ts'
+import type { AcceptRequest, JoinedAccept } from '../../src/core/ports/storage/accept.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import type {
   OpenTransaction,
   SecondDoor,

@@ -1,4 +1,4 @@
-import type { RecordKind } from '../../src/domain/record-kind.ts'
+import type { RecordKind } from '../../src/core/records/record-kind.ts'
 
 /** Records that all processes change. */
 export const RECORDS = 3

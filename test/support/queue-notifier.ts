@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
+import type { Notifier } from '../../src/notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { sharedPostgres, uniqueSchema } from './postgres.ts'
 

@@ -1,8 +1,8 @@
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
+import type { Queue } from '../../src/core/ports/queue.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import type { Queue } from '../../src/ports/queue.ts'
 import type { QueueHarness } from '../../src/testing/queue/harness.ts'
 
 /** Where the processes of a test find the engine. */

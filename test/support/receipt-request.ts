@@ -1,4 +1,4 @@
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../src/ports/receipts.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../src/core/ports/receipts.ts'
 
 /** When the requests of the tests arrive. */
 export const NOW: number = Date.UTC(2026, 10, 21, 12)

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import type { RecordKind } from '../../src/domain/record-kind.ts'
-import type { RecordRef, StoredRecord } from '../../src/ports/storage/records.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { RecordRef, StoredRecord } from '../../src/core/ports/storage/records.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
+import type { RecordKind } from '../../src/core/records/record-kind.ts'
 
 type Answer<Value extends object> = (StoredRecord<Value> | null)[]
 

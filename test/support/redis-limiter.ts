@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
-import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import type { RateLimiter } from '../../src/core/ports/rate-limiter.ts'
 import { newPrefix } from './redis.ts'
 
 /** A limiter that closes with its test. */

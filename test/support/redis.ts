@@ -5,7 +5,7 @@ import { createLimiter } from '../../adapters/rate-limit/redis/limiter.ts'
 import { RUN } from '../../adapters/rate-limit/redis/run-script.ts'
 import { createFallback } from '../../adapters/rate-limit/redis/unavailable.ts'
 import { redisProgram, startRedis } from '../../examples/servers/redis.ts'
-import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import type { RateLimiter } from '../../src/core/ports/rate-limiter.ts'
 import type { RateLimiterHarness } from '../../src/testing/rate-limiter/harness.ts'
 import { describeWith } from './left-out.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import type { Outcome } from '../../src/domain/outcome.ts'
-import type { Provider } from '../../src/ports/provider.ts'
+import type { Outcome } from '../../src/core/notification/outcome.ts'
+import type { Provider } from '../../src/core/ports/provider.ts'
 import { mailMessage, sendContext } from './channel-context.ts'
 import { type ScriptedSmtp, type SmtpScript, scriptedSmtp } from './scripted-smtp.ts'
 

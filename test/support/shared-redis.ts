@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
-import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import type { RateLimiter } from '../../src/core/ports/rate-limiter.ts'
 import { openRedisServer, steeredRateLimiter } from './redis.ts'
 
 /** The Redis of one suite. */

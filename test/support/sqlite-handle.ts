@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
 import { type SqliteOptions, sqlite } from '../../adapters/storage/sqlite/index.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 
 export interface OpenedStorage {
   readonly storage: Storage

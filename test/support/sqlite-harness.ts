@@ -9,9 +9,9 @@ import {
   type SqliteTransaction,
   sqlite,
 } from '../../adapters/storage/sqlite/index.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
-import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Clock } from '../../src/core/ports/clock.ts'
+import type { AcceptRequest, JoinedAccept } from '../../src/core/ports/storage/accept.ts'
+import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import type {
   SecondDoor,
   StorageHarness,

@@ -1,4 +1,4 @@
-import type { WindowCheck } from '../../src/ports/rate-limiter.ts'
+import type { WindowCheck } from '../../src/core/ports/rate-limiter.ts'
 
 /** A limit of units in a minute, without a burst. Default: 10. */
 export function windowCheck(change: Partial<WindowCheck> = {}): WindowCheck {

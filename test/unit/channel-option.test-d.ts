@@ -1,6 +1,6 @@
-import { email } from '../../src/channels/built-in.ts'
+import { email } from '../../src/core/channels/built-in.ts'
+import { perOrganization } from '../../src/core/channels/channel-option.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 const [one, two] = [recordingProvider({ name: 'one' }), recordingProvider({ name: 'two' })]

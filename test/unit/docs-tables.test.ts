@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { fromRoot } from '../../scripts/entries.mjs'
-import { KIND_MEMBERS } from '../../src/domain/channel-kind.ts'
-import { perMinutePlans } from '../../src/domain/plans.ts'
+import { KIND_MEMBERS } from '../../src/core/channels/channel-kind.ts'
+import { perMinutePlans } from '../../src/core/tenancy/plans.ts'
 
 /** The cells of the table after a heading of its columns. */
 async function table(file: string, heading: string): Promise<readonly string[][]> {

@@ -6,7 +6,7 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
-import { memoryRateLimiter } from '../../src/defaults/rate-limiter/memory-rate-limiter.ts'
+import { memoryRateLimiter } from '../../src/core/limits/memory-rate-limiter.ts'
 import { recordingProvider, simulatorProvider } from '../../src/testing/index.ts'
 import { expressReceiver, verifyWebhook } from '../../src/webhook-receiver/index.ts'
 

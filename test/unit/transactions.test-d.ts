@@ -7,9 +7,9 @@ import type pg from 'pg'
 import { expectTypeOf, it } from 'vitest'
 import { type PostgresTransaction, postgres } from '../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
-import type { EmailInput } from '../../src/channels/email-content.ts'
+import type { EmailInput } from '../../src/core/channels/email-content.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Notifier } from '../../src/notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 const channels = { email: recordingProvider() }

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
+import type { FaultScope, Outcome } from '../../../src/core/notification/outcome.ts'
 
 /** The meaning of an APNs answer, for the message, the connection and the token. */
 export interface ApnsVerdict {

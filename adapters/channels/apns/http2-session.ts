@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { ProxyFor } from '../../../src/core/ports/outgoing.ts'
 import { openSocket } from '../../../src/outgoing/open-socket.ts'
 import { placeOf } from '../../../src/outgoing/place.ts'
-import type { ProxyFor } from '../../../src/ports/outgoing.ts'
 
 /** Target and timing of a session. */
 export interface Http2SessionOptions {

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
-import type { PushKind } from '../../../src/channels/push.ts'
-import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import type { Message } from '../../../src/ports/provider.ts'
+import type { PushKind } from '../../../src/core/channels/push.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import type { Message } from '../../../src/core/ports/provider.ts'
 import { maxPerSecond } from '../kit/http/provider-options.ts'
 import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
 

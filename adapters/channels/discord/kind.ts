@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { bytesOf } from '../../../src/domain/bounds.ts'
-import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { jsonObject, text } from '../../../src/domain/input/fields.ts'
-import type { JsonFields } from '../../../src/domain/json-fields.ts'
+import type { ChannelKind } from '../../../src/core/channels/channel-kind.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { bytesOf } from '../../../src/core/input/bounds.ts'
+import { jsonObject, text } from '../../../src/core/input/fields.ts'
+import type { JsonFields } from '../../../src/core/input/json-fields.ts'
 import { member } from '../kit/http/provider-answer.ts'
 
 /** Parts of a Discord message beside its text. */

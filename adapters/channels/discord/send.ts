@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Message, Provider } from '../../../src/ports/provider.ts'
+import type { Message, Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'

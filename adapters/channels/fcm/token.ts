@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import { type PostResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import { jsonOf, member, textMember } from '../kit/http/provider-answer.ts'
 import type { ProviderHttp } from '../kit/http/provider-http.ts'
 import { redactor } from '../kit/redact.ts'

@@ -1,5 +1,5 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 
 /**
  * Ends a provider's `check` with the outcome of a harmless request, for example for account data.

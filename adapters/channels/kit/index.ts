@@ -3,10 +3,10 @@ export {
   type PostFailure as HttpFailure,
   type PostResult as HttpResult,
   parseRetryAfter,
-} from '../../../src/domain/http-answer.ts'
-export { envelopeAddress } from '../../../src/domain/mail-parts.ts'
-export { type Mailbox, parseMailbox } from '../../../src/domain/mailbox.ts'
-export type { Steps } from '../../../src/domain/steps.ts'
+} from '../../../src/core/channels/http-answer.ts'
+export { envelopeAddress } from '../../../src/core/channels/mail-parts.ts'
+export { type Mailbox, parseMailbox } from '../../../src/core/channels/mailbox.ts'
+export type { Steps } from '../../../src/core/loop/steps.ts'
 export { assertWorks } from './check.ts'
 export {
   type Judge,

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { invalidOption } from '../../../src/domain/errors/invalid-option.ts'
-import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { expectedValue } from '../../../src/domain/input/expected-value.ts'
-import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import { invalidOption } from '../../../src/core/errors/invalid-option.ts'
+import type { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { expectedValue } from '../../../src/core/input/expected-value.ts'
 
 /**
  * Validates the options of a plug-in when it is created.

@@ -1,4 +1,4 @@
-import type { FailureDetail, Outcome } from '../../../src/domain/outcome.ts'
+import type { FailureDetail, Outcome } from '../../../src/core/notification/outcome.ts'
 
 /** Shorter secrets could match unrelated text. */
 const SHORTEST = 4

@@ -1,5 +1,5 @@
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 
 /** System calls before a connection, and errors of TLS and of `fetch` without one. */
 const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([

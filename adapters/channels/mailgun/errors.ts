@@ -1,5 +1,5 @@
-import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import { parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
   type ProviderAnswer,

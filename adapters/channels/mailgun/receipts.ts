@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import * as z from 'zod'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import {

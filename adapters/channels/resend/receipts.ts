@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import {
   dedupeKey,

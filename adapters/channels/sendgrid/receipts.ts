@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import * as z from 'zod'
-import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import {
   dedupeKey,

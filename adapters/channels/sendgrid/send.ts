@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { email } from '../../../src/channels/built-in.ts'
-import type { EmailKind } from '../../../src/channels/email.ts'
-import type { Mailbox } from '../../../src/domain/mailbox.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
+import { email } from '../../../src/core/channels/built-in.ts'
+import type { EmailKind } from '../../../src/core/channels/email.ts'
+import type { Mailbox } from '../../../src/core/channels/mailbox.ts'
+import type { Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Receipt } from '../../../src/ports/receipts.ts'
+import type { Receipt } from '../../../src/core/ports/receipts.ts'
 import { jsonOf, member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'

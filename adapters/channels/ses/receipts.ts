@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ParsedReceipts, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ParsedReceipts, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { isFresh, jsonBody, malformed, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { receiptsOf } from './events.ts'

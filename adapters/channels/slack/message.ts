@@ -1,6 +1,6 @@
-import type { SlackContent, SlackKind } from '../../../src/channels/slack.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
-import type { Message } from '../../../src/ports/provider.ts'
+import type { SlackContent, SlackKind } from '../../../src/core/channels/slack.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
+import type { Message } from '../../../src/core/ports/provider.ts'
 
 /** Slack silently truncates longer texts (docs of `chat.postMessage`). */
 const MAX_TEXT = 40_000

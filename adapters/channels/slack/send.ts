@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { type SlackKind, slack as slackKind } from '../../../src/channels/slack.ts'
-import type { PartsRefusal, Provider } from '../../../src/ports/provider.ts'
+import { type SlackKind, slack as slackKind } from '../../../src/core/channels/slack.ts'
+import type { PartsRefusal, Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { type SlackKind, slack } from '../../../src/channels/slack.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
+import { type SlackKind, slack } from '../../../src/core/channels/slack.ts'
+import type { Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import { answerTo, isAboutLogin, refusalOf } from '../kit/smtp/refusal.ts'
 import { addressesIn, parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 

@@ -1,6 +1,6 @@
-import type { Attachment } from '../../../src/channels/email-content.ts'
-import { isContentId } from '../../../src/domain/mail-parts.ts'
-import type { Mailbox } from '../../../src/domain/mailbox.ts'
+import type { Attachment } from '../../../src/core/channels/email-content.ts'
+import { isContentId } from '../../../src/core/channels/mail-parts.ts'
+import type { Mailbox } from '../../../src/core/channels/mailbox.ts'
 import { asciiText, quoted } from '../kit/mail/header-text.ts'
 import type { Encoders } from './nodemailer.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { once } from '../../../src/domain/steps.ts'
-import type { SendContext } from '../../../src/ports/provider.ts'
+import { once } from '../../../src/core/loop/steps.ts'
+import type { SendContext } from '../../../src/core/ports/provider.ts'
 import type { MimePieces } from './mime.ts'
 
 /** A line of base64 has 76 characters for 57 bytes. */

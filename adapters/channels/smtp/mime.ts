@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Attachment } from '../../../src/channels/email-content.ts'
+import type { Attachment } from '../../../src/core/channels/email-content.ts'
 import {
   createStepCounter,
   ITEM_CHARACTERS,
   piecesOf,
   STEP_CHARACTERS,
   type Steps,
-} from '../../../src/domain/steps.ts'
+} from '../../../src/core/loop/steps.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
 import {
   customHeader,

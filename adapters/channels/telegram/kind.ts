@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { text } from '../../../src/domain/input/fields.ts'
+import type { ChannelKind } from '../../../src/core/channels/channel-kind.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { text } from '../../../src/core/input/fields.ts'
 
 /** A button under a message that opens a URL. */
 export interface TelegramButton {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'

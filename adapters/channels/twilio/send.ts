@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { sms } from '../../../src/channels/built-in.ts'
-import type { SmsKind } from '../../../src/channels/sms.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
+import { sms } from '../../../src/core/channels/built-in.ts'
+import type { SmsKind } from '../../../src/core/channels/sms.ts'
+import type { Provider } from '../../../src/core/ports/provider.ts'
 import { type TwilioAccountOptions, type TwilioChannel, twilioProvider } from './messaging.ts'
 import type { TwilioReceiptOptions } from './receipts.ts'
 

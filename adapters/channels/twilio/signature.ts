@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { formBody, sameText } from '../kit/http/receipt-request.ts'
 
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https://': ':443', 'http://': ':80' }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Provider } from '../../../src/ports/provider.ts'
+import type { Provider } from '../../../src/core/ports/provider.ts'
 import { lacksTemplate, type WhatsAppKind, whatsappChannel } from '../whatsapp/kind.ts'
 import { type TwilioAccountOptions, type TwilioChannel, twilioProvider } from './messaging.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Fact, FactType } from '../../../src/domain/facts.ts'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { Fact, FactType } from '../../../src/core/notification/facts.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'

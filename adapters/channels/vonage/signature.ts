@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { jsonOf, textMember } from '../kit/http/provider-answer.ts'
 import { isFreshSeconds, sameText } from '../kit/http/receipt-request.ts'
 

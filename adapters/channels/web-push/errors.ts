@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
-import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
+import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
+import type { FaultScope, Outcome } from '../../../src/core/notification/outcome.ts'
 import type { Place } from './services.ts'
 
 // FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";

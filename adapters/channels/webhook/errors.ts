@@ -1,5 +1,5 @@
-import type { PostVerdict } from '../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { PostVerdict } from '../../../src/core/channels/http-answer.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 
 /** What a receiver's answer means. Every fault is the receiver's own, and so the recipient's. */
 export function webhookOutcome(verdict: PostVerdict): Outcome {

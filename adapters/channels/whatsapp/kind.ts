@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { phoneRecipient } from '../../../src/channels/phone-recipient.ts'
-import { bytesOf } from '../../../src/domain/bounds.ts'
-import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { fewFields, jsonObject, text } from '../../../src/domain/input/fields.ts'
-import type { JsonFields } from '../../../src/domain/json-fields.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { ChannelKind } from '../../../src/core/channels/channel-kind.ts'
+import { phoneRecipient } from '../../../src/core/channels/phone-recipient.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { bytesOf } from '../../../src/core/input/bounds.ts'
+import { fewFields, jsonObject, text } from '../../../src/core/input/fields.ts'
+import type { JsonFields } from '../../../src/core/input/json-fields.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import { type WhatsAppMedia, whatsappMedia } from './media.ts'
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { text } from '../../../src/domain/input/fields.ts'
-import { httpsUrl } from '../../../src/domain/input/https-url.ts'
+import { text } from '../../../src/core/input/fields.ts'
+import { httpsUrl } from '../../../src/core/input/https-url.ts'
 
 /** A file in a WhatsApp message. The message's `body` is its caption. */
 export interface WhatsAppMedia {

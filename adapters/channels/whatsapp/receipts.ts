@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import * as z from 'zod'
-import type { Fact } from '../../../src/domain/facts.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
 import type {
   ConfirmedReceipts,
   ParsedReceipts,
   Receipt,
   ReceiptRequest,
-} from '../../../src/ports/receipts.ts'
+} from '../../../src/core/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Outcome } from '../../../src/domain/outcome.ts'
-import type { Message, Provider } from '../../../src/ports/provider.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
+import type { Message, Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'

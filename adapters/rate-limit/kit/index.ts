@@ -9,6 +9,6 @@ export {
   refund,
   release,
   renew,
-} from '../../../src/limits/decide.ts'
-export type { SlotsRecord } from '../../../src/limits/slots.ts'
-export type { WindowRecord } from '../../../src/limits/window.ts'
+} from '../../../src/core/limits/decide.ts'
+export type { SlotsRecord } from '../../../src/core/limits/slots.ts'
+export type { WindowRecord } from '../../../src/core/limits/window.ts'

@@ -1,5 +1,5 @@
-import { type Coalesced, coalesce } from '../../../src/coalesce/coalesce.ts'
-import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
+import { type Coalesced, coalesce } from '../../../src/core/loop/coalesce.ts'
+import type { LimitCheck } from '../../../src/core/ports/rate-limiter.ts'
 import type { Connection } from './connection.ts'
 import { redisKey, tagOf } from './keys.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { RedisClient } from './client.ts'
 
 /** Runs a script within a time limit, or fails at once if the server is down. */

@@ -1,4 +1,4 @@
-import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
+import type { LimitCheck } from '../../../src/core/ports/rate-limiter.ts'
 
 /**
  * The part of a key that selects its cluster node: all keys of one organization share a node. Escaped, because Redis

@@ -1,11 +1,11 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   LimitCheck,
   LimitDecision,
   LimitState,
   RateLimiter,
   SlotCheck,
-} from '../../../src/ports/rate-limiter.ts'
+} from '../../../src/core/ports/rate-limiter.ts'
 import { createCalls, type Reply, type Result } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { tagOf } from './keys.ts'

@@ -1,6 +1,6 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { throttled } from '../../../src/domain/throttled.ts'
-import type { LimitCheck, LimitDecision, LimitState } from '../../../src/ports/rate-limiter.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { throttled } from '../../../src/core/loop/throttled.ts'
+import type { LimitCheck, LimitDecision, LimitState } from '../../../src/core/ports/rate-limiter.ts'
 
 /** The identity of a check. */
 export type CheckName = Pick<LimitCheck, 'kind' | 'key'>

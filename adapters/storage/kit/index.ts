@@ -1,6 +1,6 @@
-export { admittedOf, countedOf } from '../../../src/domain/admit.ts'
-export { beginningLanes } from '../../../src/domain/beginning-lanes.ts'
-export { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+export { admittedOf, countedOf } from '../../../src/core/accept/admit.ts'
+export { type UploadValue, uploadGone, uploadKind } from '../../../src/core/accept/upload.ts'
+export { beginningLanes } from '../../../src/core/delivery/beginning-lanes.ts'
 export {
   type EndpointAttempt,
   type EndpointEvent,
@@ -13,9 +13,16 @@ export {
   judgeEndpoint,
   NEW_HEALTH,
   type WebhookEventType,
-} from '../../../src/domain/endpoint-health.ts'
-export type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
-export { NotifierError, type NotifierErrorOptions } from '../../../src/domain/errors/notifier-error.ts'
+} from '../../../src/core/delivery/endpoint-health.ts'
+export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
+export { type SlotShare, shareSlots } from '../../../src/core/delivery/share-slots.ts'
+export {
+  createSlotDivider,
+  type Division,
+  type SlotDivider,
+} from '../../../src/core/delivery/slot-divider.ts'
+export type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
+export { NotifierError, type NotifierErrorOptions } from '../../../src/core/errors/notifier-error.ts'
 export {
   eventId,
   eventPayload,
@@ -23,11 +30,15 @@ export {
   type NotificationEventData,
   type NotificationFailedEvent,
   type NotificationSkippedEvent,
-} from '../../../src/domain/event-payload.ts'
-export { COUNTED_AS, type EventType, type Fact, type FactType } from '../../../src/domain/facts.ts'
-export { type GivenLabels, type LabelFilter, type Labels, matchesLabels } from '../../../src/domain/labels.ts'
-export { LONGEST_LEASE_MS } from '../../../src/domain/lease.ts'
-export { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
+} from '../../../src/core/notification/event-payload.ts'
+export { COUNTED_AS, type EventType, type Fact, type FactType } from '../../../src/core/notification/facts.ts'
+export {
+  type GivenLabels,
+  type LabelFilter,
+  type Labels,
+  matchesLabels,
+} from '../../../src/core/notification/labels.ts'
+export { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
 export type {
   NewNotification,
   Notification,
@@ -36,33 +47,26 @@ export type {
   NotificationStatus,
   Priority,
   TemplateReference,
-} from '../../../src/domain/notification.ts'
-export {
-  beginDeletion,
-  OPEN,
-  type OrganizationValue,
-  organizationKind,
-  unknownOrganization,
-} from '../../../src/domain/organization.ts'
-export { type OwnProviderEvent, providerEventId } from '../../../src/domain/provider-event.ts'
+} from '../../../src/core/notification/notification.ts'
+export { type OwnProviderEvent, providerEventId } from '../../../src/core/notification/provider-event.ts'
 export {
   type MessageReceivedEvent,
   type ReceivedMessage,
   receivedEvent,
   receivedEventId,
-} from '../../../src/domain/received-message.ts'
-export { type FactState, type RecordedEvent, recordFacts } from '../../../src/domain/record-facts.ts'
-export type { RecordKind } from '../../../src/domain/record-kind.ts'
-export { type Rescheduled, rescheduled } from '../../../src/domain/reschedule.ts'
-export { createRetryPlan, type RetryPlan } from '../../../src/domain/retry-plan.ts'
-export { REMOVED } from '../../../src/domain/sensitive.ts'
-export { type SlotShare, shareSlots } from '../../../src/domain/share-slots.ts'
-export { createSlotDivider, type Division, type SlotDivider } from '../../../src/domain/slot-divider.ts'
-export type { Fold, Handover } from '../../../src/domain/status.ts'
-export { type StoredContent, storedContent } from '../../../src/domain/stored-content.ts'
-export { type UploadValue, uploadGone, uploadKind } from '../../../src/domain/upload.ts'
-export type { Clock } from '../../../src/ports/clock.ts'
-export type { JobRef, TransactionalQueue } from '../../../src/ports/queue.ts'
+} from '../../../src/core/notification/received-message.ts'
+export {
+  type FactState,
+  type RecordedEvent,
+  recordFacts,
+} from '../../../src/core/notification/record-facts.ts'
+export { type Rescheduled, rescheduled } from '../../../src/core/notification/reschedule.ts'
+export { createRetryPlan, type RetryPlan } from '../../../src/core/notification/retry-plan.ts'
+export { REMOVED } from '../../../src/core/notification/sensitive.ts'
+export type { Fold, Handover } from '../../../src/core/notification/status.ts'
+export { type StoredContent, storedContent } from '../../../src/core/notification/stored-content.ts'
+export type { Clock } from '../../../src/core/ports/clock.ts'
+export type { JobRef, TransactionalQueue } from '../../../src/core/ports/queue.ts'
 export type {
   AcceptAnswer,
   AcceptReads,
@@ -72,8 +76,8 @@ export type {
   IdempotencyRecord,
   JoinedAccept,
   JoinedTransaction,
-} from '../../../src/ports/storage/accept.ts'
-export type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
+} from '../../../src/core/ports/storage/accept.ts'
+export type { Backlog, LaneBacklog } from '../../../src/core/ports/storage/backlog.ts'
 export type {
   ClaimAnswer,
   ClaimedDelivery,
@@ -84,8 +88,12 @@ export type {
   LeaseRef,
   SharedSlots,
   StartRef,
-} from '../../../src/ports/storage/claim.ts'
-export type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'
+} from '../../../src/core/ports/storage/claim.ts'
+export type {
+  BeginDeletion,
+  DeletionRepository,
+  PurgeAnswer,
+} from '../../../src/core/ports/storage/deletions.ts'
 export type {
   ExpireAnswer,
   ExpiredKind,
@@ -93,14 +101,14 @@ export type {
   ExpireRequest,
   ExpiringNotifications,
   ExpiringRest,
-} from '../../../src/ports/storage/expire.ts'
+} from '../../../src/core/ports/storage/expire.ts'
 export type {
   LogCounts,
   LogEntry,
   LogFilter,
   LogRepository,
   LogSpan,
-} from '../../../src/ports/storage/logs.ts'
+} from '../../../src/core/ports/storage/logs.ts'
 export type {
   CancelAnswer,
   Failure,
@@ -114,14 +122,14 @@ export type {
   RetryRequest,
   TimelineEntry,
   Waiting,
-} from '../../../src/ports/storage/notifications.ts'
-export type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+} from '../../../src/core/ports/storage/notifications.ts'
+export type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 export type {
   ConsentReport,
   MessageReport,
   ReceiptAnswer,
   ReceiptRecord,
-} from '../../../src/ports/storage/receipts.ts'
+} from '../../../src/core/ports/storage/receipts.ts'
 export type {
   FollowingWrite,
   KeepingInsert,
@@ -134,9 +142,9 @@ export type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../../../src/ports/storage/records.ts'
-export type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
-export type { Follow, JobSink, Storage, StorageStart } from '../../../src/ports/storage/storage.ts'
+} from '../../../src/core/ports/storage/records.ts'
+export type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
+export type { Follow, JobSink, Storage, StorageStart } from '../../../src/core/ports/storage/storage.ts'
 export type {
   DeliveryAttempt,
   DeliveryFilter,
@@ -150,7 +158,16 @@ export type {
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRepository,
-} from '../../../src/ports/storage/webhook-endpoints.ts'
+} from '../../../src/core/ports/storage/webhook-endpoints.ts'
+export { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+export type { RecordKind } from '../../../src/core/records/record-kind.ts'
+export {
+  beginDeletion,
+  OPEN,
+  type OrganizationValue,
+  organizationKind,
+  unknownOrganization,
+} from '../../../src/core/tenancy/organization.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export {
   type BacklogRow,

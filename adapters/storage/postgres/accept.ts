@@ -1,6 +1,10 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { unknownOrganization } from '../../../src/domain/organization.ts'
-import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  IdempotencyRecord,
+} from '../../../src/core/ports/storage/accept.ts'
+import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import type { MadeDue } from './due-jobs.ts'
 import { dataError, isHeld, isUncertain } from './errors.ts'

@@ -1,4 +1,4 @@
-import type { Backlog } from '../../../src/ports/storage/backlog.ts'
+import type { Backlog } from '../../../src/core/ports/storage/backlog.ts'
 import { type BacklogRow, toBacklog } from '../rows/counts.ts'
 import { type Connection, NOW } from './connection.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Connection } from './connection.ts'
 
 /** A standby is read-only whatever its settings are. */

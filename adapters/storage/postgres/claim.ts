@@ -1,6 +1,11 @@
-import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
-import type { ClaimAnswer, ClaimedJob, ClaimRequest, SharedSlots } from '../../../src/ports/storage/claim.ts'
-import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { APART, wholeContent } from '../../../src/core/notification/stored-content.ts'
+import type {
+  ClaimAnswer,
+  ClaimedJob,
+  ClaimRequest,
+  SharedSlots,
+} from '../../../src/core/ports/storage/claim.ts'
+import type { WebhookEndpoint } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { toLabels } from '../rows/labels.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,13 @@
-import { beginDeletion, type OrganizationValue, organizationKind } from '../../../src/domain/organization.ts'
-import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'
+import type {
+  BeginDeletion,
+  DeletionRepository,
+  PurgeAnswer,
+} from '../../../src/core/ports/storage/deletions.ts'
+import {
+  beginDeletion,
+  type OrganizationValue,
+  organizationKind,
+} from '../../../src/core/tenancy/organization.ts'
 import { type RecordRow, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { removeOver } from './expire.ts'

@@ -2,11 +2,14 @@ import {
   type EndpointEvent,
   endpointEventId,
   type WebhookEventType,
-} from '../../../src/domain/endpoint-health.ts'
-import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
-import { type OwnProviderEvent, providerEventId } from '../../../src/domain/provider-event.ts'
-import { type MessageReceivedEvent, receivedEventId } from '../../../src/domain/received-message.ts'
-import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
+} from '../../../src/core/delivery/endpoint-health.ts'
+import { eventId, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
+import { type OwnProviderEvent, providerEventId } from '../../../src/core/notification/provider-event.ts'
+import {
+  type MessageReceivedEvent,
+  receivedEventId,
+} from '../../../src/core/notification/received-message.ts'
+import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { Runner, Transaction } from './connection.ts'
 import { makingDue } from './due-jobs.ts'
 

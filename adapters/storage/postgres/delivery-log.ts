@@ -1,12 +1,12 @@
-import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
-import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type { WebhookEventType } from '../../../src/core/delivery/endpoint-health.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import type {
   DeliveryAttempt,
   DeliveryFilter,
   EndpointDelivery,
   LoggedAttempt,
   WebhookDelivery,
-} from '../../../src/ports/storage/webhook-endpoints.ts'
+} from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { MAX_SCANNED } from '../scan.ts'
 import type { Connection, Runner } from './connection.ts'
 import { inOrder, pageBySeq, seqBefore } from './page.ts'

@@ -1,5 +1,5 @@
-import type { JobRef } from '../../../src/ports/queue.ts'
-import type { JobSink } from '../../../src/ports/storage/storage.ts'
+import type { JobRef } from '../../../src/core/ports/queue.ts'
+import type { JobSink } from '../../../src/core/ports/storage/storage.ts'
 import type { Value } from './values.ts'
 
 /** The jobs that one commit makes due. */

@@ -3,8 +3,8 @@ import {
   type EndpointHealth,
   endpointEvent,
   judgeEndpoint,
-} from '../../../src/domain/endpoint-health.ts'
-import type { Settlement } from '../../../src/ports/storage/settle.ts'
+} from '../../../src/core/delivery/endpoint-health.ts'
+import type { Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { Transaction } from './connection.ts'
 import { type PublishedEvent, publish, publishedByEndpoint } from './deliveries.ts'
 

@@ -1,4 +1,4 @@
-import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
+import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
 import type { Connection } from './connection.ts'
 import { addRefs, type JobRow } from './due-jobs.ts'
 

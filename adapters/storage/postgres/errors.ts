@@ -1,5 +1,5 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { uploadGone } from '../../../src/domain/upload.ts'
+import { uploadGone } from '../../../src/core/accept/upload.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { isPermanent, misconfigured, stateOf } from '../../peer/postgres-refusal.ts'
 
 /** SQLSTATE classes that concern the data of one statement: exceptions, constraints, size limits. */

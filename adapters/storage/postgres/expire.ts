@@ -1,13 +1,13 @@
-import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
-import { OTHER_EVENT_IDS } from '../../../src/domain/event-payload.ts'
-import type { Fact } from '../../../src/domain/facts.ts'
+import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
 import type {
   ExpireAnswer,
   ExpiredReceipt,
   ExpireRequest,
   ExpiringNotifications,
   ExpiringRest,
-} from '../../../src/ports/storage/expire.ts'
+} from '../../../src/core/ports/storage/expire.ts'
+import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
 import {

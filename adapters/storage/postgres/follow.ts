@@ -1,5 +1,5 @@
-import { organizationKind } from '../../../src/domain/organization.ts'
-import type { FollowingWrite, KeepingInsert } from '../../../src/ports/storage/records.ts'
+import type { FollowingWrite, KeepingInsert } from '../../../src/core/ports/storage/records.ts'
+import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { recordColumns } from '../rows/record.ts'
 import type { Transaction } from './connection.ts'
 import { tableOf } from './record-tables.ts'

@@ -2,7 +2,7 @@ import type {
   IdempotencyContent,
   IdempotencyKey,
   IdempotencyRecord,
-} from '../../../src/ports/storage/accept.ts'
+} from '../../../src/core/ports/storage/accept.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { hashOf } from './hash.ts'
 

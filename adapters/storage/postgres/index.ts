@@ -1,4 +1,4 @@
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { type PostgresOptions, resolveOptions } from './options.ts'
 import { createStorage } from './storage.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { monthlyUnits } from '../../../src/domain/admit.ts'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { unknownOrganization } from '../../../src/domain/organization.ts'
+import { monthlyUnits } from '../../../src/core/accept/admit.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
   IdempotencyRecord,
   JoinedAccept,
   JoinedTransaction,
-} from '../../../src/ports/storage/accept.ts'
+} from '../../../src/core/ports/storage/accept.ts'
+import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { dataError, unusable } from './errors.ts'

@@ -1,4 +1,4 @@
-import type { LabelFilter } from '../../../src/domain/labels.ts'
+import type { LabelFilter } from '../../../src/core/notification/labels.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import { type LabelWalk, type Pair, pairsOf } from '../scan.ts'
 import { fromStored } from './text.ts'

@@ -1,4 +1,4 @@
-import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
+import type { LeaseRef, StartRef } from '../../../src/core/ports/storage/claim.ts'
 import { type Connection, NOW, type Runner } from './connection.ts'
 import { addDue, type JobRow } from './due-jobs.ts'
 import { once, type Value } from './values.ts'

@@ -1,5 +1,5 @@
-import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
-import { rescheduled } from '../../../src/domain/reschedule.ts'
+import type { Notification, NotificationContent } from '../../../src/core/notification/notification.ts'
+import { rescheduled } from '../../../src/core/notification/reschedule.ts'
 import type {
   CancelAnswer,
   Failure,
@@ -7,8 +7,8 @@ import type {
   NotificationFilter,
   NotificationRepository,
   RescheduleAnswer,
-} from '../../../src/ports/storage/notifications.ts'
-import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+} from '../../../src/core/ports/storage/notifications.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {

@@ -1,5 +1,5 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { assertOptionNames, BOOLEAN } from '../../../src/core/errors/option-names.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import type { PgPool } from './peer.ts'
 

@@ -1,5 +1,5 @@
-import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
+import { decodeCursor } from '../../../src/core/records/cursor.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection, Transaction } from './connection.ts'
 

@@ -1,5 +1,5 @@
-import { admittedOf, countedOf } from '../../../src/domain/admit.ts'
-import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
+import { admittedOf, countedOf } from '../../../src/core/accept/admit.ts'
+import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { Value } from './values.ts'
 

@@ -1,4 +1,4 @@
-import type { AcceptReads } from '../../../src/ports/storage/accept.ts'
+import type { AcceptReads } from '../../../src/core/ports/storage/accept.ts'
 import type { Connection } from './connection.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { withValues } from './literals.ts'

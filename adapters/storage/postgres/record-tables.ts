@@ -1,4 +1,4 @@
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { assertKind } from '../rows/record.ts'
 import type { Connection, Runner } from './connection.ts'
 import { existing, lockSchema } from './partitions.ts'

@@ -1,5 +1,5 @@
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
-import type { RecordRef, Records, StoredRecord } from '../../../src/ports/storage/records.ts'
+import type { RecordRef, Records, StoredRecord } from '../../../src/core/ports/storage/records.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { defaultOrganization, type RecordRow, toRecord } from '../rows/record.ts'
 import { type Connection, NOW } from './connection.ts'
 import { pageBySeq } from './page.ts'

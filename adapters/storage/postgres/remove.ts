@@ -1,4 +1,4 @@
-import type { Fact } from '../../../src/domain/facts.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
 import type { Transaction } from './connection.ts'
 
 /** Range of ids of a notification's events: `evt_<digits>_…`. A backtick is the first character after an underscore. */

@@ -1,5 +1,5 @@
-import type { NotificationContent } from '../../../src/domain/notification.ts'
-import { storedContent } from '../../../src/domain/stored-content.ts'
+import type { NotificationContent } from '../../../src/core/notification/notification.ts'
+import { storedContent } from '../../../src/core/notification/stored-content.ts'
 import type { Runner } from './connection.ts'
 
 const UPDATE = `

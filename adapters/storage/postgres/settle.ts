@@ -1,5 +1,5 @@
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
+import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import type { Connection, Transaction } from './connection.ts'
 import {

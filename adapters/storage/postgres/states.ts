@@ -1,5 +1,5 @@
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
-import type { FactState } from '../../../src/domain/record-facts.ts'
+import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
+import type { FactState } from '../../../src/core/notification/record-facts.ts'
 import { toFactState } from '../rows/facts.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import type { Runner } from './connection.ts'

@@ -1,7 +1,11 @@
-import { organizationKind } from '../../../src/domain/organization.ts'
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
-import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type {
+  AcceptRequest,
+  JoinedAccept,
+  JoinedTransaction,
+} from '../../../src/core/ports/storage/accept.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
+import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'

@@ -1,4 +1,4 @@
-import type { RecordBudget, RecordWrite } from '../../../src/ports/storage/records.ts'
+import type { RecordBudget, RecordWrite } from '../../../src/core/ports/storage/records.ts'
 import type { Runner, Transaction } from './connection.ts'
 
 const SELECT_STORED = `

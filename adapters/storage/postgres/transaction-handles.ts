@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 
 /**
  * A client of `pg` with an open transaction, or any object whose `query` runs one statement inside a transaction and

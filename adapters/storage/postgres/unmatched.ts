@@ -1,5 +1,5 @@
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { MessageReport } from '../../../src/ports/storage/receipts.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
+import type { MessageReport } from '../../../src/core/ports/storage/receipts.ts'
 import type { Transaction } from './connection.ts'
 import { hashOf } from './hash.ts'
 

@@ -1,11 +1,11 @@
-import { unknownOrganization } from '../../../src/domain/organization.ts'
 import type {
   NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRepository,
-} from '../../../src/ports/storage/webhook-endpoints.ts'
+} from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'

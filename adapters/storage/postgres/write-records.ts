@@ -1,5 +1,3 @@
-import { organizationKind } from '../../../src/domain/organization.ts'
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type {
   KeepingInsert,
   RecordInsert,
@@ -8,7 +6,9 @@ import type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../../../src/ports/storage/records.ts'
+} from '../../../src/core/ports/storage/records.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
+import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import {
   bytesOf,
   hasFields,

@@ -1,5 +1,5 @@
-import { wholeContent } from '../../../src/domain/stored-content.ts'
-import type { ClaimedNotification } from '../../../src/ports/storage/claim.ts'
+import { wholeContent } from '../../../src/core/notification/stored-content.ts'
+import type { ClaimedNotification } from '../../../src/core/ports/storage/claim.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** The columns of a notification that its delivery needs. Times are epoch milliseconds. */

@@ -1,7 +1,7 @@
-import { COUNTED_AS } from '../../../src/domain/facts.ts'
-import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
-import type { LogCounts } from '../../../src/ports/storage/logs.ts'
-import type { JobState, Waiting } from '../../../src/ports/storage/notifications.ts'
+import { COUNTED_AS } from '../../../src/core/notification/facts.ts'
+import type { Backlog, LaneBacklog } from '../../../src/core/ports/storage/backlog.ts'
+import type { LogCounts } from '../../../src/core/ports/storage/logs.ts'
+import type { JobState, Waiting } from '../../../src/core/ports/storage/notifications.ts'
 
 /** SQL for what a fact's type counts as. */
 export function countedAs(type: string): string {

@@ -1,6 +1,6 @@
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
-import type { FactState } from '../../../src/domain/record-facts.ts'
-import { initialFold } from '../../../src/domain/status.ts'
+import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
+import type { FactState } from '../../../src/core/notification/record-facts.ts'
+import { initialFold } from '../../../src/core/notification/status.ts'
 import { type AcceptRow, acceptedStatus } from './notification.ts'
 
 /** The columns of a notification that facts change. */

@@ -1,5 +1,5 @@
-import type { NotificationFailure } from '../../../src/domain/notification.ts'
-import type { Failure } from '../../../src/ports/storage/notifications.ts'
+import type { NotificationFailure } from '../../../src/core/notification/notification.ts'
+import type { Failure } from '../../../src/core/ports/storage/notifications.ts'
 
 /** A failed notification without its content. */
 export interface FailureRow {

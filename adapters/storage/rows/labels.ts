@@ -1,4 +1,4 @@
-import { type GivenLabels, hasLabels, type Labels } from '../../../src/domain/labels.ts'
+import { type GivenLabels, hasLabels, type Labels } from '../../../src/core/notification/labels.ts'
 
 /** The columns of a notification's labels. Null: none. */
 export interface LabelColumns {

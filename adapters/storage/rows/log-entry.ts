@@ -1,6 +1,6 @@
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
-import type { LogEntry } from '../../../src/ports/storage/logs.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
+import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
+import type { LogEntry } from '../../../src/core/ports/storage/logs.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** An event, or an accept, with the columns of its notification that the delivery log shows. */

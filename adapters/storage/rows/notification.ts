@@ -1,7 +1,7 @@
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
-import { wholeContent } from '../../../src/domain/stored-content.ts'
-import type { NotificationState, TimelineEntry } from '../../../src/ports/storage/notifications.ts'
+import type { Fact } from '../../../src/core/notification/facts.ts'
+import type { Notification, NotificationStatus } from '../../../src/core/notification/notification.ts'
+import { wholeContent } from '../../../src/core/notification/stored-content.ts'
+import type { NotificationState, TimelineEntry } from '../../../src/core/ports/storage/notifications.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */

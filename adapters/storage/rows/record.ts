@@ -1,12 +1,12 @@
+import type { KeepingInsert, StoredRecord } from '../../../src/core/ports/storage/records.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import {
   DEFAULT_NAME,
   DEFAULT_ORGANIZATION,
   type OrganizationValue,
   organizationKind,
-} from '../../../src/domain/organization.ts'
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
-import { NO_TRACKING } from '../../../src/domain/track-html.ts'
-import type { KeepingInsert, StoredRecord } from '../../../src/ports/storage/records.ts'
+} from '../../../src/core/tenancy/organization.ts'
+import { NO_TRACKING } from '../../../src/features/tracking/track-html.ts'
 
 /** A record as tables have it. `created_at` is epoch milliseconds. */
 export interface RecordRow {

@@ -1,5 +1,5 @@
-import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
-import type { SecretRotation, WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { WebhookEventType } from '../../../src/core/delivery/endpoint-health.ts'
+import type { SecretRotation, WebhookEndpoint } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 
 /** A webhook endpoint. Times are epoch milliseconds; `events`, `secrets` and `secret_ends` are JSON. */
 export interface EndpointRow {

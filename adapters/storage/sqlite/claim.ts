@@ -1,5 +1,5 @@
-import { beginningLanes } from '../../../src/domain/beginning-lanes.ts'
-import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import { beginningLanes } from '../../../src/core/delivery/beginning-lanes.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/core/ports/storage/claim.ts'
 import { createClaimedReader } from './claimed.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'

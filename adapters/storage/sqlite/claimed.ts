@@ -1,5 +1,9 @@
-import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
-import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type {
+  ClaimedDelivery,
+  ClaimedJob,
+  ClaimedNotification,
+} from '../../../src/core/ports/storage/claim.ts'
+import type { WebhookEndpoint } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'

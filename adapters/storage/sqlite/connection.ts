@@ -1,5 +1,5 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Follow } from '../../../src/ports/storage/storage.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { Follow } from '../../../src/core/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
 import type { SqliteDatabase } from './driver.ts'

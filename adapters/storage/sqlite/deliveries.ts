@@ -1,8 +1,8 @@
-import type { EndpointEvent, WebhookEventType } from '../../../src/domain/endpoint-health.ts'
-import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
-import type { OwnProviderEvent } from '../../../src/domain/provider-event.ts'
-import type { MessageReceivedEvent } from '../../../src/domain/received-message.ts'
-import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { EndpointEvent, WebhookEventType } from '../../../src/core/delivery/endpoint-health.ts'
+import { eventId, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
+import type { OwnProviderEvent } from '../../../src/core/notification/provider-event.ts'
+import type { MessageReceivedEvent } from '../../../src/core/notification/received-message.ts'
+import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
 

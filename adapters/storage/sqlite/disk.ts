@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { type FileIdentity, isInPlace, placeOf } from './file-identity.ts'
 
 /** Flushes commits to disk outside of the event loop. */

@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '../../../src/ports/storage/claim.ts'
+import type { ClaimAnswer } from '../../../src/core/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
 
 /** SQLite's primary result codes that make a difference here, by the numbers of `node:sqlite`. */
 const CODES = {

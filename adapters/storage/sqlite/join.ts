@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
   JoinedAccept,
   JoinedTransaction,
-} from '../../../src/ports/storage/accept.ts'
+} from '../../../src/core/ports/storage/accept.ts'
 import type { Accept } from './accept.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteDatabase } from './driver.ts'

@@ -1,4 +1,4 @@
-import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
+import type { LeaseRef, StartRef } from '../../../src/core/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 

@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Connection } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 

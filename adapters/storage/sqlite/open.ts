@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { DatabaseFiles } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { unavailable } from './errors.ts'

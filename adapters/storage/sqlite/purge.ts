@@ -1,5 +1,9 @@
-import { beginDeletion, organizationKind } from '../../../src/domain/organization.ts'
-import type { BeginDeletion, DeletionRepository, PurgeAnswer } from '../../../src/ports/storage/deletions.ts'
+import type {
+  BeginDeletion,
+  DeletionRepository,
+  PurgeAnswer,
+} from '../../../src/core/ports/storage/deletions.ts'
+import { beginDeletion, organizationKind } from '../../../src/core/tenancy/organization.ts'
 import type { Connection } from './connection.ts'
 import { tableOf } from './record-tables.ts'
 import type { SqliteRecords } from './records.ts'

@@ -1,4 +1,4 @@
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { assertKind, type RecordRow, ROW_BYTES } from '../rows/record.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'

@@ -1,6 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { organizationKind, unknownOrganization } from '../../../src/domain/organization.ts'
-import type { RecordKind } from '../../../src/domain/record-kind.ts'
 import type {
   FollowingWrite,
   RecordBudget,
@@ -12,7 +10,9 @@ import type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../../../src/ports/storage/records.ts'
+} from '../../../src/core/ports/storage/records.ts'
+import type { RecordKind } from '../../../src/core/records/record-kind.ts'
+import { organizationKind, unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import type { PendingCalls } from '../pending-calls.ts'
 import {
   bytesOf,

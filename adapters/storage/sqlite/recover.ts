@@ -1,5 +1,5 @@
-import { LONGEST_LEASE_MS } from '../../../src/domain/lease.ts'
-import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
+import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
+import { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'

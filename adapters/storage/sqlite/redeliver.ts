@@ -1,4 +1,4 @@
-import type { Redelivery } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { Redelivery } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob } from './jobs.ts'
 

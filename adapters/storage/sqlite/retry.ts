@@ -1,13 +1,13 @@
-import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
-import { matchesLabels } from '../../../src/domain/labels.ts'
-import type { NotificationFailure } from '../../../src/domain/notification.ts'
-import { createRetryPlan } from '../../../src/domain/retry-plan.ts'
-import { REMOVED } from '../../../src/domain/sensitive.ts'
+import { matchesLabels } from '../../../src/core/notification/labels.ts'
+import type { NotificationFailure } from '../../../src/core/notification/notification.ts'
+import { createRetryPlan } from '../../../src/core/notification/retry-plan.ts'
+import { REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type {
   NotificationFilter,
   RetryAnswer,
   RetryRequest,
-} from '../../../src/ports/storage/notifications.ts'
+} from '../../../src/core/ports/storage/notifications.ts'
+import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import { toLabels } from '../rows/labels.ts'
 import { labelWalk } from '../scan.ts'
 import type { Connection } from './connection.ts'

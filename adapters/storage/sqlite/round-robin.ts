@@ -1,6 +1,6 @@
-import { shareSlots } from '../../../src/domain/share-slots.ts'
-import { createSlotDivider, type SlotDivider } from '../../../src/domain/slot-divider.ts'
-import type { LaneDemand } from '../../../src/ports/storage/claim.ts'
+import { shareSlots } from '../../../src/core/delivery/share-slots.ts'
+import { createSlotDivider, type SlotDivider } from '../../../src/core/delivery/slot-divider.ts'
+import type { LaneDemand } from '../../../src/core/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
 
 /** The columns of a job that a lease needs. */

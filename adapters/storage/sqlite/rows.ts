@@ -1,4 +1,4 @@
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
+import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 
 /** A stored notification without its content. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 
 /**
  * Loads the runtime's own SQLite on demand: an import would load it for users of other storages and fail on runtimes

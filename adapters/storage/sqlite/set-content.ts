@@ -1,5 +1,5 @@
-import type { NotificationContent } from '../../../src/domain/notification.ts'
-import { storedContent } from '../../../src/domain/stored-content.ts'
+import type { NotificationContent } from '../../../src/core/notification/notification.ts'
+import { storedContent } from '../../../src/core/notification/stored-content.ts'
 import type { Connection } from './connection.ts'
 
 /** Replaces the content of a notification, by its `seq`, inside an open transaction. The new one names no uploads. */

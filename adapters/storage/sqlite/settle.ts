@@ -3,9 +3,9 @@ import {
   endpointEvent,
   endpointEventId,
   judgeEndpoint,
-} from '../../../src/domain/endpoint-health.ts'
-import { providerEventId } from '../../../src/domain/provider-event.ts'
-import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+} from '../../../src/core/delivery/endpoint-health.ts'
+import { providerEventId } from '../../../src/core/notification/provider-event.ts'
+import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { resolve } from 'node:path'
 import querystring from 'node:querystring'
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { codeOf, unavailable } from './errors.ts'
 
 /** Transient reasons that do not concern the file. */

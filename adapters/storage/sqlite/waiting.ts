@@ -1,4 +1,4 @@
-import type { Waiting } from '../../../src/ports/storage/notifications.ts'
+import type { Waiting } from '../../../src/core/ports/storage/notifications.ts'
 import { toWaiting, type WaitingRow } from '../rows/counts.ts'
 import type { Connection } from './connection.ts'
 

@@ -1,5 +1,5 @@
-import type { LabelFilter } from '../../../src/domain/labels.ts'
-import type { NotificationFilter } from '../../../src/ports/storage/notifications.ts'
+import type { LabelFilter } from '../../../src/core/notification/labels.ts'
+import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { type LabelWalk, type Pair, pairsOf, type Walk, walkFor } from '../scan.ts'
 import type { SqliteValue } from './driver.ts'
 

@@ -4,7 +4,7 @@ import type {
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRepository,
-} from '../../../src/ports/storage/webhook-endpoints.ts'
+} from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'

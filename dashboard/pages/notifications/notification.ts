@@ -1,6 +1,6 @@
-import { ERRORS, isErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import type { FactType } from '../../../src/domain/facts.ts'
-import type { WaitingRecord } from '../../../src/services/notifications/records.ts'
+import { ERRORS, isErrorCode } from '../../../src/core/errors/catalogue.ts'
+import type { FactType } from '../../../src/core/notification/facts.ts'
+import type { WaitingRecord } from '../../../src/core/notification/model.ts'
 import type { Status } from '../../ui/notification-status.tsx'
 
 /** A notification in a list, as the REST API shows it. */

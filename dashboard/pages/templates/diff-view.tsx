@@ -1,5 +1,5 @@
-import { type DiffLine, diffBudget, diffSteps } from '../../../src/domain/diff-lines.ts'
-import { finish } from '../../../src/domain/steps.ts'
+import { finish } from '../../../src/core/loop/steps.ts'
+import { type DiffLine, diffBudget, diffSteps } from '../../../src/core/text/diff-lines.ts'
 import { texts } from '../../texts/index.ts'
 import { type Draft, SIDES, type Sides } from './template.ts'
 

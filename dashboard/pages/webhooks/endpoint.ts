@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/endpoint-health.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../src/core/delivery/endpoint-health.ts'
 
 /** A webhook endpoint, as the REST API shows it. */
 export interface Endpoint {

@@ -1,6 +1,6 @@
-import { VERSION } from '../../domain/version.ts'
+import { VERSION } from '../../core/lifecycle/version.ts'
+import { type Route, TAGS } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
-import { type Route, TAGS } from '../routes/route.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { operationOf, PARAMETERS } from './operation.ts'

@@ -1,6 +1,6 @@
-import { ERRORS, type ErrorCode } from '../../domain/errors/catalogue.ts'
+import { ERRORS, type ErrorCode } from '../../core/errors/catalogue.ts'
+import type { Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
-import type { Route } from '../routes/route.ts'
 import { answerHeaders } from './headers.ts'
 import type { JsonObject } from './types.ts'
 

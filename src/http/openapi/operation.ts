@@ -1,5 +1,5 @@
+import type { RequestHeader, Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
-import type { RequestHeader, Route } from '../routes/route.ts'
 import { errorResponses, sharedResponses } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
 import { answerHeaders } from './headers.ts'

@@ -1,39 +1,9 @@
 import * as z from 'zod'
-import { apiKeyInput, keyRotation } from '../../domain/input/api-key.ts'
-import { cataloguePut } from '../../domain/input/catalogue.ts'
-import { categoryChange, categoryInput } from '../../domain/input/category.ts'
-import { draftChange, publishOptions } from '../../domain/input/draft.ts'
-import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
-import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
-import { preferencesInput } from '../../domain/input/preferences.ts'
-import { lintInput, previewInput, templateDraft } from '../../domain/input/preview.ts'
-import { rescheduleInput } from '../../domain/input/reschedule.ts'
-import { retryInput } from '../../domain/input/retry.ts'
-import { sendInput } from '../../domain/input/send.ts'
-import { layoutChange, layoutInput, partialChange, partialInput } from '../../domain/input/shared-text.ts'
-import { suppressionInput } from '../../domain/input/suppression.ts'
-import { templateChange, templateInput } from '../../domain/input/template.ts'
-import {
-  redeliverInput,
-  secretRotation,
-  webhookEndpointChange,
-  webhookEndpointInput,
-} from '../../domain/input/webhook-endpoint.ts'
-import type { Service } from '../../services/service.ts'
-import { accountLimits, identity, limitUsage } from '../schemas/account.ts'
-import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
-import { uploadRecord } from '../schemas/attachment.ts'
-import {
-  catalogueList,
-  catalogueRecord,
-  catalogueSummary,
-  missingTranslationList,
-  missingTranslations,
-} from '../schemas/catalogue.ts'
-import { categoryList, categoryRecord } from '../schemas/category.ts'
-import { deleted, failure, notificationStatus } from '../schemas/common.ts'
-import { failureGroups, retryResult } from '../schemas/dead-letter.ts'
-import { logEntry, logList } from '../schemas/log.ts'
+import { sendInput } from '../../core/accept/input.ts'
+import { channel, instant, jsonObject } from '../../core/input/fields.ts'
+import { accountLimits, identity, limitUsage } from '../../core/limits/schemas.ts'
+import { logEntry, logList } from '../../core/notification/log-schemas.ts'
+import { rescheduleInput } from '../../core/notification/reschedule-input.ts'
 import {
   batchInput,
   batchInputOf,
@@ -43,18 +13,11 @@ import {
   notificationSummary,
   sentNotification,
   validatedSend,
-} from '../schemas/notification.ts'
-import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
-import { preferencesRecord } from '../schemas/preferences.ts'
-import { healthStatus } from '../schemas/service.ts'
-import {
-  sharedTextList,
-  sharedTextRecord,
-  sharedTextVersionList,
-  sharedTextVersionRecord,
-} from '../schemas/shared-text.ts'
-import { operations, statistics } from '../schemas/statistics.ts'
-import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
+} from '../../core/notification/schemas.ts'
+import { deleted, failure, notificationStatus } from '../../core/rest/schemas.ts'
+import { draftChange, publishOptions } from '../../core/text/draft-input.ts'
+import { templateChange, templateInput } from '../../core/text/input.ts'
+import { lintInput, previewInput, templateDraft } from '../../core/text/preview-input.ts'
 import {
   templateComparison,
   templateDraftRecord,
@@ -64,7 +27,46 @@ import {
   templateRecord,
   templateVersionList,
   templateVersionRecord,
-} from '../schemas/template.ts'
+} from '../../core/text/schemas.ts'
+import { apiKeyInput, keyRotation } from '../../features/api-keys/input.ts'
+import { apiKeyList, apiKeyRecord, createdApiKey } from '../../features/api-keys/schemas.ts'
+import { uploadRecord } from '../../features/attachments/schemas.ts'
+import { categoryChange, categoryInput } from '../../features/categories/input.ts'
+import { categoryList, categoryRecord } from '../../features/categories/schemas.ts'
+import { retryInput } from '../../features/failures/input.ts'
+import { failureGroups, retryResult } from '../../features/failures/schemas.ts'
+import { operations, statistics } from '../../features/failures/statistics-schemas.ts'
+import { cataloguePut } from '../../features/languages/input.ts'
+import {
+  catalogueList,
+  catalogueRecord,
+  catalogueSummary,
+  missingTranslationList,
+  missingTranslations,
+} from '../../features/languages/schemas.ts'
+import { layoutChange, layoutInput, partialChange, partialInput } from '../../features/layouts/input.ts'
+import {
+  sharedTextList,
+  sharedTextRecord,
+  sharedTextVersionList,
+  sharedTextVersionRecord,
+} from '../../features/layouts/schemas.ts'
+import { organizationChange, organizationInput } from '../../features/organizations/input.ts'
+import {
+  organizationDeletion,
+  organizationList,
+  organizationRecord,
+} from '../../features/organizations/schemas.ts'
+import { preferencesInput } from '../../features/preferences/input.ts'
+import { preferencesRecord } from '../../features/preferences/schemas.ts'
+import { suppressionInput } from '../../features/suppressions/input.ts'
+import { suppressionList, suppressionRecord } from '../../features/suppressions/schemas.ts'
+import {
+  redeliverInput,
+  secretRotation,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from '../../features/webhook-events/input.ts'
 import {
   createdWebhookEndpoint,
   notificationDeliveries,
@@ -74,7 +76,9 @@ import {
   webhookEndpointList,
   webhookEndpointRecord,
   webhookPostRecord,
-} from '../schemas/webhook.ts'
+} from '../../features/webhook-events/schemas.ts'
+import type { Service } from '../../service.ts'
+import { healthStatus } from '../service-schemas.ts'
 import type { JsonObject } from './types.ts'
 
 /** Schemas of requests. Generated code uses their names, so they never change. */

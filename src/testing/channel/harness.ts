@@ -1,5 +1,5 @@
-import type { Outcome } from '../../domain/outcome.ts'
-import type { Message, Provider } from '../../ports/provider.ts'
+import type { Outcome } from '../../core/notification/outcome.ts'
+import type { Message, Provider } from '../../core/ports/provider.ts'
 
 /** A provider under test with a simulated service. */
 export interface ProviderHarness {

@@ -1,4 +1,4 @@
-import type { Message, Provider } from '../../ports/provider.ts'
+import type { Message, Provider } from '../../core/ports/provider.ts'
 import type { ProviderHarness, TakenMessage } from './harness.ts'
 import { type ProviderServerOptions, providerServer } from './provider-server.ts'
 import type { ReceivedRequest } from './receiver.ts'

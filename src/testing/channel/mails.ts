@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { EmailParts } from '../../channels/email-content.ts'
-import type { Message } from '../../ports/provider.ts'
+import type { EmailParts } from '../../core/channels/email-content.ts'
+import type { Message } from '../../core/ports/provider.ts'
 import { Absent } from '../test-api.ts'
 import { type Bench, type Check, TEXT } from './bench.ts'
 import type { ProviderHarness, TakenMail } from './harness.ts'

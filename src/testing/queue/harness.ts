@@ -1,5 +1,5 @@
-import type { Provider } from '../../ports/provider.ts'
-import type { Queue } from '../../ports/queue.ts'
+import type { Provider } from '../../core/ports/provider.ts'
+import type { Queue } from '../../core/ports/queue.ts'
 
 /** A queue engine under test with an empty storage that its processes share. */
 export interface QueueHarness {

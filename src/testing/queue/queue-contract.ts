@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { SendContext } from '../../ports/provider.ts'
-import type { Queue } from '../../ports/queue.ts'
+import type { SendContext } from '../../core/ports/provider.ts'
+import type { Queue } from '../../core/ports/queue.ts'
 import {
   type RecordingProvider,
   type RecordingProviderOptions,

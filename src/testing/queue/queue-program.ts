@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Provider } from '../../ports/provider.ts'
+import type { Provider } from '../../core/ports/provider.ts'
 import type { QueueHarness } from './harness.ts'
 import { sleep } from './wait.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JobRef, Queue, QueueWorker } from '../../ports/queue.ts'
+import type { JobRef, Queue, QueueWorker } from '../../core/ports/queue.ts'
 import { inTime } from '../in-time.ts'
 import type { QueueHarness } from './harness.ts'
 import { sleep, until } from './wait.ts'

@@ -1,4 +1,4 @@
-import type { LimitCheck, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, RateLimiter, SlotCheck, WindowCheck } from '../../core/ports/rate-limiter.ts'
 import { skippable, type TestApi } from '../test-api.ts'
 import { witnessed } from '../witness.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LimitCheck, LimitState, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitState, WindowCheck } from '../../core/ports/rate-limiter.ts'
 import type { TestApi } from '../test-api.ts'
 import { checkWith, MINUTE, PAUSE, type RateLimiterHarness, requests, slots } from './harness.ts'
 import { referenceWindow } from './reference-window.ts'

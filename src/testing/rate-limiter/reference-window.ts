@@ -1,4 +1,4 @@
-import type { WindowCheck } from '../../ports/rate-limiter.ts'
+import type { WindowCheck } from '../../core/ports/rate-limiter.ts'
 
 /** The simplest form of the burst rule: a list of everything counted. */
 export interface ReferenceWindow {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LimitCheck, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, RateLimiter } from '../../core/ports/rate-limiter.ts'
 import { Absent } from '../test-api.ts'
 import { type Check, MINUTE, PAUSE, requests, slots } from './harness.ts'
 

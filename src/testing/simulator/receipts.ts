@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isErrorCode } from '../../domain/errors/catalogue.ts'
-import { EVENT_TYPE_OF, type FactType } from '../../domain/facts.ts'
-import { SUPPRESSION_REASONS, type SuppressionReason } from '../../domain/suppression.ts'
-import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../ports/receipts.ts'
+import { isErrorCode } from '../../core/errors/catalogue.ts'
+import { EVENT_TYPE_OF, type FactType } from '../../core/notification/facts.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../../core/notification/suppression.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../core/ports/receipts.ts'
 import type { LaterReport } from './recipients.ts'
 
 const SIGNATURE = 'simulator-signature'

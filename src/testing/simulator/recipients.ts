@@ -1,7 +1,7 @@
-import { type ErrorCode, isErrorCode } from '../../domain/errors/catalogue.ts'
-import type { FactType } from '../../domain/facts.ts'
-import type { FaultScope } from '../../domain/outcome.ts'
-import type { SuppressionReason } from '../../domain/suppression.ts'
+import { type ErrorCode, isErrorCode } from '../../core/errors/catalogue.ts'
+import type { FactType } from '../../core/notification/facts.ts'
+import type { FaultScope } from '../../core/notification/outcome.ts'
+import type { SuppressionReason } from '../../core/notification/suppression.ts'
 
 /** A later report about an accepted message. */
 export interface LaterReport {

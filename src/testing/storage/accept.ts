@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { AcceptRequest } from '../../ports/storage/accept.ts'
+import type { AcceptRequest } from '../../core/ports/storage/accept.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { accept, claim, countOf, ended, idOf, NO_LABELS, note, notes, organization, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { LaneBacklog } from '../../ports/storage/backlog.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { LaneBacklog } from '../../core/ports/storage/backlog.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

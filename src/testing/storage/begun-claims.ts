@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { ClaimedJob } from '../../core/ports/storage/claim.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import { accept, claim, claimOne, deliver, endpoint, LEASE_MS, note, start } from './fixtures.ts'
 import type { Check } from './harness.ts'
 

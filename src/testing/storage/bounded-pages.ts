@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { Page, PageRequest } from '../../ports/storage/page.ts'
+import type { Page, PageRequest } from '../../core/ports/storage/page.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { accept, claim, ended, endpoint, idOf, note, page, readAll, start } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { RecordBudget } from '../../ports/storage/records.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { RecordBudget } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { accept, claimOne, ended, note, organization, sent, start, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isNotifierError } from '../../domain/errors/notifier-error.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { Absent } from '../test-api.ts'
 import { accept, claimOne, deliver, ended, LEASE_MS, note, notes, sent, start, timeOf } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'

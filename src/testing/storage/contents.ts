@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import { REMOVED, removedContent } from '../../domain/sensitive.ts'
+import { REMOVED, removedContent } from '../../core/notification/sensitive.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { accept, claimOne, ended, idOf, LANE, note, retried, sent, start } from './fixtures.ts'
 import type { Check } from './harness.ts'
 

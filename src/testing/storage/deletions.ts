@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION, OPEN, organizationKind } from '../../domain/organization.ts'
-import type { KeepingInsert } from '../../ports/storage/records.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { KeepingInsert } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION, OPEN, organizationKind } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Settlement } from '../../ports/storage/settle.ts'
-import type { DeliveryAttempt } from '../../ports/storage/webhook-endpoints.ts'
+import type { Settlement } from '../../core/ports/storage/settle.ts'
+import type { DeliveryAttempt } from '../../core/ports/storage/webhook-endpoints.ts'
 import {
   accept,
   claim,

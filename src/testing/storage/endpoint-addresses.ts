@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { ClaimedJob } from '../../core/ports/storage/claim.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import { attempt, type Change, publishEvents, settlement, stateOf } from './endpoint-health.ts'
 import { claim, claimOne, endpoint, page, start } from './fixtures.ts'
 import type { Check } from './harness.ts'

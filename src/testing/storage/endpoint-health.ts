@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { DISABLED_AFTER_MS, type EndpointEvent } from '../../domain/endpoint-health.ts'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
-import type { Settlement } from '../../ports/storage/settle.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import { DISABLED_AFTER_MS, type EndpointEvent } from '../../core/delivery/endpoint-health.ts'
+import type { ClaimedJob } from '../../core/ports/storage/claim.ts'
+import type { Settlement } from '../../core/ports/storage/settle.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import {
   accept,
   claim,

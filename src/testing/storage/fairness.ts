@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ClaimedJob, LaneDemand, SharedSlots } from '../../ports/storage/claim.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { ClaimedJob, LaneDemand, SharedSlots } from '../../core/ports/storage/claim.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
 import {
   accept,
   claim,

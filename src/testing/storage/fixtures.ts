@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
-import type { Fact } from '../../domain/facts.ts'
-import type { Labels } from '../../domain/labels.ts'
-import type { NewNotification } from '../../domain/notification.ts'
-import { DEFAULT_ORGANIZATION, type OrganizationValue, organizationKind } from '../../domain/organization.ts'
-import { NO_TRACKING } from '../../domain/track-html.ts'
-import type { ClaimedJob, LeaseRef } from '../../ports/storage/claim.ts'
-import type { PageRequest } from '../../ports/storage/page.ts'
-import type { Settlement } from '../../ports/storage/settle.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { NewWebhookEndpoint, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { Fact } from '../../core/notification/facts.ts'
+import type { Labels } from '../../core/notification/labels.ts'
+import type { NewNotification } from '../../core/notification/notification.ts'
+import type { ClaimedJob, LeaseRef } from '../../core/ports/storage/claim.ts'
+import type { PageRequest } from '../../core/ports/storage/page.ts'
+import type { Settlement } from '../../core/ports/storage/settle.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { NewWebhookEndpoint, WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
+import {
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+} from '../../core/tenancy/organization.ts'
+import { NO_TRACKING } from '../../features/tracking/track-html.ts'
 
 export const LANE = 'email/smtp'
 export const LEASE_MS = 60_000

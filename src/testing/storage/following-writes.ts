@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Fact, FactType } from '../../domain/facts.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { ReceiptRecord } from '../../ports/storage/receipts.ts'
-import type { FollowingWrite } from '../../ports/storage/records.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { Fact, FactType } from '../../core/notification/facts.ts'
+import type { ReceiptRecord } from '../../core/ports/storage/receipts.ts'
+import type { FollowingWrite } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { AcceptRequest, IdempotencyContent, IdempotencyKey } from '../../ports/storage/accept.ts'
+import type { AcceptRequest, IdempotencyContent, IdempotencyKey } from '../../core/ports/storage/accept.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { countOf, note, notes, organization, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { GivenLabels, Labels } from '../../domain/labels.ts'
-import type { NewNotification } from '../../domain/notification.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { LogFilter } from '../../ports/storage/logs.ts'
-import type { NotificationFilter } from '../../ports/storage/notifications.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { GivenLabels, Labels } from '../../core/notification/labels.ts'
+import type { NewNotification } from '../../core/notification/notification.ts'
+import type { LogFilter } from '../../core/ports/storage/logs.ts'
+import type { NotificationFilter } from '../../core/ports/storage/notifications.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

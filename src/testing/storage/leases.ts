@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
 import {
   accept,
   claim,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { note, page } from './fixtures.ts'
 import type { Check } from './harness.ts'
 import { CONTRACT_START, insertion, itemKind } from './record-fixtures.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { encodeCursor } from '../../domain/cursor.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { LogEntry, LogFilter } from '../../ports/storage/logs.ts'
-import type { PageRequest } from '../../ports/storage/page.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { LogEntry, LogFilter } from '../../core/ports/storage/logs.ts'
+import type { PageRequest } from '../../core/ports/storage/page.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { encodeCursor } from '../../core/records/cursor.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { NotificationFilter } from '../../ports/storage/notifications.ts'
-import type { PageRequest } from '../../ports/storage/page.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { NotificationFilter } from '../../core/ports/storage/notifications.ts'
+import type { PageRequest } from '../../core/ports/storage/page.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

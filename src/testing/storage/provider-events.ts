@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { OwnProviderEvent } from '../../domain/provider-event.ts'
+import type { OwnProviderEvent } from '../../core/notification/provider-event.ts'
 import {
   accept,
   claimOne,

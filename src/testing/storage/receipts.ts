@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { Fact, FactType } from '../../domain/facts.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import { MAX_MESSAGE_ID } from '../../domain/outcome.ts'
-import type { ReceiptRecord } from '../../ports/storage/receipts.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { Fact, FactType } from '../../core/notification/facts.ts'
+import { MAX_MESSAGE_ID } from '../../core/notification/outcome.ts'
+import type { ReceiptRecord } from '../../core/ports/storage/receipts.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

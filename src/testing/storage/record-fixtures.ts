@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION, type OrganizationValue, organizationKind } from '../../domain/organization.ts'
-import type { RecordKind } from '../../domain/record-kind.ts'
-import { uploadKind } from '../../domain/upload.ts'
+import { uploadKind } from '../../core/accept/upload.ts'
 import type {
   FollowingWrite,
   KeepingInsert,
@@ -11,8 +9,14 @@ import type {
   RecordWrite,
   StoredRecord,
   WriteAnswer,
-} from '../../ports/storage/records.ts'
-import type { Follow, Storage, StorageStart } from '../../ports/storage/storage.ts'
+} from '../../core/ports/storage/records.ts'
+import type { Follow, Storage, StorageStart } from '../../core/ports/storage/storage.ts'
+import type { RecordKind } from '../../core/records/record-kind.ts'
+import {
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+} from '../../core/tenancy/organization.ts'
 import { unique } from './fixtures.ts'
 
 /** Any fields. Without a name it has no key, without a group no list. */

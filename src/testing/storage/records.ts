@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { RecordInsert, RecordRef } from '../../ports/storage/records.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { RecordInsert, RecordRef } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { countOf, organization, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { RescheduleAnswer } from '../../ports/storage/notifications.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { RescheduleAnswer } from '../../core/ports/storage/notifications.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
 import {
   accept,
   claim,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { ExpireAnswer, ExpiringRest } from '../../ports/storage/expire.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { ExpireAnswer, ExpiringRest } from '../../core/ports/storage/expire.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

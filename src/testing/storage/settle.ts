@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Fact } from '../../domain/facts.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { Fact } from '../../core/notification/facts.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Fact } from '../../domain/facts.ts'
-import type { NewNotification } from '../../domain/notification.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { AcceptRequest } from '../../ports/storage/accept.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { Fact } from '../../core/notification/facts.ts'
+import type { NewNotification } from '../../core/notification/notification.ts'
+import type { AcceptRequest } from '../../core/ports/storage/accept.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Fact } from '../../domain/facts.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { Fact } from '../../core/notification/facts.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,

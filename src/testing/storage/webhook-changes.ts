@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import {
   accept,
   claim,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { endpoint, newEndpoint, organization, page, readAll, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 

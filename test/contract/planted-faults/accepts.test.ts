@@ -1,5 +1,5 @@
-import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { eachIsFound, type Fault, type Faults } from './storage-faults.ts'
 
 /* A storage whose pages examine ten rows, with the cursor of the row at which the next page begins, or of another. */

@@ -1,5 +1,10 @@
-import type { ClaimAnswer, ClaimRequest, LeaseRef, SharedSlots } from '../../../src/ports/storage/claim.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  LeaseRef,
+  SharedSlots,
+} from '../../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { makeDue } from '../../reference-storage/jobs.ts'
 import type { Job, MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'

@@ -1,5 +1,5 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { eachIsFound, type Fault, type Faults } from './storage-faults.ts'
 
 /* Nothing of a storage in memory can go wrong at its commit. Here every verb that writes has one that can. */

@@ -1,5 +1,5 @@
-import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
+import { DEFAULT_ORGANIZATION } from '../../../src/core/tenancy/organization.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, ownLock, pause } from './storage-faults.ts'
 

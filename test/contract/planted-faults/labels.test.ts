@@ -1,6 +1,6 @@
-import type { NewNotification } from '../../../src/domain/notification.ts'
-import type { ClaimedJob } from '../../../src/ports/storage/claim.ts'
-import type { NotificationFilter } from '../../../src/ports/storage/notifications.ts'
+import type { NewNotification } from '../../../src/core/notification/notification.ts'
+import type { ClaimedJob } from '../../../src/core/ports/storage/claim.ts'
+import type { NotificationFilter } from '../../../src/core/ports/storage/notifications.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 const accepting =

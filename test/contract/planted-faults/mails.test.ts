@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { providerHttp } from '../../../adapters/channels/kit/http/provider-http.ts'
-import type { Message, Provider } from '../../../src/ports/provider.ts'
+import type { Message, Provider } from '../../../src/core/ports/provider.ts'
 import { httpProviderHarness } from '../../../src/testing/channel/http-harness.ts'
 import { providerContract } from '../../../src/testing/provider-contract.ts'
 import { takenFiles, takenMail } from '../../support/api-mail.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Outcome } from '../../../src/domain/outcome.ts'
-import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
+import type { Outcome } from '../../../src/core/notification/outcome.ts'
+import type { Message, Provider, SendContext } from '../../../src/core/ports/provider.ts'
 import {
   type ProviderAct,
   type ProviderHarness,

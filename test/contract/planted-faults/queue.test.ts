@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { JobRef, Queue, QueueWorker } from '../../../src/core/ports/queue.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { JobRef, Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import { queueContract } from '../../../src/testing/queue/queue-contract.ts'
 import { refChecks } from '../../../src/testing/queue/refs.ts'
 import { referenceStorage } from '../../reference-storage/index.ts'

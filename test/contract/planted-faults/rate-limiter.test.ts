@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
-import { memoryRateLimiter } from '../../../src/defaults/rate-limiter/memory-rate-limiter.ts'
-import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import { memoryRateLimiter } from '../../../src/core/limits/memory-rate-limiter.ts'
+import type {
+  LimitCheck,
+  LimitDecision,
+  LimitState,
+  RateLimiter,
+} from '../../../src/core/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../../src/testing/rate-limiter/rate-limiter-contract.ts'
 
 /* The contract itself: ways to break it that were once not found. */

@@ -1,8 +1,8 @@
-import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
-import type { ExpireAnswer, ExpireRequest } from '../../../src/ports/storage/expire.ts'
-import type { NotificationRepository } from '../../../src/ports/storage/notifications.ts'
-import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { DeletionRepository } from '../../../src/core/ports/storage/deletions.ts'
+import type { ExpireAnswer, ExpireRequest } from '../../../src/core/ports/storage/expire.ts'
+import type { NotificationRepository } from '../../../src/core/ports/storage/notifications.ts'
+import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 

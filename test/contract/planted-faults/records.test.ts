@@ -1,5 +1,10 @@
-import { OPEN, organizationKind } from '../../../src/domain/organization.ts'
-import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../../src/ports/storage/records.ts'
+import type {
+  Records,
+  RecordWrite,
+  StoredRecord,
+  WriteAnswer,
+} from '../../../src/core/ports/storage/records.ts'
+import { OPEN, organizationKind } from '../../../src/core/tenancy/organization.ts'
 import type { MemoryState, StoredRow } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 

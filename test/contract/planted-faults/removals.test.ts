@@ -1,5 +1,5 @@
-import type { NotificationRepository, RetryRequest } from '../../../src/ports/storage/notifications.ts'
-import type { Records } from '../../../src/ports/storage/records.ts'
+import type { NotificationRepository, RetryRequest } from '../../../src/core/ports/storage/notifications.ts'
+import type { Records } from '../../../src/core/ports/storage/records.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 

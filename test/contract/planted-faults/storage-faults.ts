@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { StorageHarness } from '../../../src/testing/storage/harness.ts'
 import { storageContract } from '../../../src/testing/storage-contract.ts'
 import type { MemoryState } from '../../reference-storage/state.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { serviceOf } from '../../../src/services/service.ts'
+import { serviceOf } from '../../../src/service.ts'
 import type { Point } from '../../support/faults/points.ts'
 import type { Place } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'

@@ -1,5 +1,5 @@
 /** Changes records as a process of one release does, until it is killed. Each line says what has been stored. */
-import { createRecordStores } from '../../../src/services/records/record-stores.ts'
+import { createRecordStores } from '../../../src/core/records/record-stores.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 import { kindOf, type Profile, RECORDS } from '../../support/profile-kind.ts'
 

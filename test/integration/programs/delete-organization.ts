@@ -1,7 +1,8 @@
 // A process that deletes an organization, and dies by its own hand after so many steps.
 // Usage: node delete-organization.ts <options as JSON>
+
+import type { DeletionRepository } from '../../../src/core/ports/storage/deletions.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { DeletionRepository } from '../../../src/ports/storage/deletions.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 

@@ -3,8 +3,8 @@
 // Usage: node deliver.ts <options as JSON>
 import { appendFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import type { Provider } from '../../../src/core/ports/provider.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 
 export interface DeliverOptions {

@@ -2,9 +2,9 @@
 // its calls, then "done".
 // Usage: node race.ts <options as JSON>
 import { existsSync } from 'node:fs'
+import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
+import { perMinutePlans, UNLIMITED } from '../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { perMinutePlans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 

@@ -6,9 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
 
 export interface ServeOptions {
   readonly database: string

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { serviceOf } from '../../../src/services/service.ts'
+import { serviceOf } from '../../../src/service.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 
 export interface SoakOptions {

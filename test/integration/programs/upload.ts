@@ -1,7 +1,8 @@
 // A process that uploads a file, and dies by its own hand before a write of records.
 // Usage: node upload.ts <options as JSON>
+
+import type { Records } from '../../../src/core/ports/storage/records.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { Records } from '../../../src/ports/storage/records.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 

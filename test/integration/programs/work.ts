@@ -3,11 +3,11 @@
 // "error <message>".
 // Usage: node work.ts <options as JSON>
 import { flushCompileCache } from 'node:module'
+import { systemClock } from '../../../src/core/loop/system-clock.ts'
+import type { Receipt } from '../../../src/core/ports/receipts.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { systemClock } from '../../../src/defaults/system-clock.ts'
-import type { Receipt } from '../../../src/ports/receipts.ts'
-import type { Person } from '../../../src/services/recipients/options.ts'
-import { serviceOf } from '../../../src/services/service.ts'
+import type { Person } from '../../../src/features/recipients/options.ts'
+import { serviceOf } from '../../../src/service.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { endingAt, type Point } from '../../support/faults/points.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
-import type { Provider, SendContext } from '../../../src/ports/provider.ts'
-import type { Receipt } from '../../../src/ports/receipts.ts'
+import type { Provider, SendContext } from '../../../src/core/ports/provider.ts'
+import type { Receipt } from '../../../src/core/ports/receipts.ts'
 
 /** How the provider is asked. */
 export interface HttpProviderOptions

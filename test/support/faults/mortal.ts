@@ -1,5 +1,5 @@
-import type { Clock } from '../../../src/ports/clock.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Clock } from '../../../src/core/ports/clock.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 
 /** One life of a process: what it does after its death has no effect. */
 export interface Life {

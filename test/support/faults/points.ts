@@ -1,5 +1,5 @@
-import type { ClaimAnswer } from '../../../src/ports/storage/claim.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { ClaimAnswer } from '../../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 
 /** What a process is doing when it ends: one commit of the storage. Those of webhook events are apart. */
 export type Verb =

@@ -1,6 +1,6 @@
 import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
-import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 
 /** Where the processes of one test meet. */
 export type Place =

@@ -1,4 +1,4 @@
-import { ROUTES } from '../../../src/http/routes/table.ts'
+import { ROUTES } from '../../../src/routes.ts'
 import { at, type Case, mail, notify } from './case.ts'
 
 export const access: Case[] = [

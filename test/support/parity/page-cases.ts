@@ -1,5 +1,5 @@
-import { createLinkSigner } from '../../../src/services/links/link-signer.ts'
-import { addressHash } from '../../../src/services/preferences/kind.ts'
+import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
+import { addressHash } from '../../../src/features/preferences/records.ts'
 import type { Call } from '../http-client.ts'
 import { KINDS } from '../kinds.ts'
 import { at, type Case, mail, notify, post } from './case.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../../../src/domain/errors/catalogue.ts'
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { ERRORS, type ErrorCode } from '../../../src/core/errors/catalogue.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { errorAnswer, publicError } from '../../../src/http/errors.ts'
 
 const codes = Object.keys(ERRORS) as ErrorCode[]

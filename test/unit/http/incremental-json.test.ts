@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { finish, STEP_CHARACTERS } from '../../../src/domain/steps.ts'
+import { finish, STEP_CHARACTERS } from '../../../src/core/loop/steps.ts'
 import { type JsonLimits, mayExceed, parseIncrementally } from '../../../src/http/incremental-json.ts'
 
 const refuse = (limit: keyof JsonLimits): never => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOneClick } from '../../../src/http/one-click.ts'
+import { isOneClick } from '../../../src/features/preferences/one-click.ts'
 
 const judge = (text: string): boolean => isOneClick(Buffer.from(text))
 

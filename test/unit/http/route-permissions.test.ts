@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ROUTES } from '../../../src/http/routes/table.ts'
+import { ROUTES } from '../../../src/routes.ts'
 
 it('every operation needs the level that the route table requires', () => {
   const levels = ROUTES.map(({ operation, permission }) => [operation, permission])

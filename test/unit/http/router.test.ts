@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { Permission } from '../../../src/domain/api-key.ts'
+import type { Permission } from '../../../src/core/access/api-key.ts'
+import type { Route } from '../../../src/core/rest/route.ts'
 import { compileRoutes } from '../../../src/http/router.ts'
-import type { Route } from '../../../src/http/routes/route.ts'
-import { ROUTES } from '../../../src/http/routes/table.ts'
+import { ROUTES } from '../../../src/routes.ts'
 
 function route(change: Partial<Route> = {}): Route {
   return {

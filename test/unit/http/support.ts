@@ -1,11 +1,11 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { VERSION } from '../../../src/domain/version.ts'
-import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
-import type { Logger } from '../../../src/ports/logger.ts'
-import type { ApiKeyRecord } from '../../../src/services/api-keys/records.ts'
-import type { Served } from '../../../src/services/engine.ts'
-import type { RateLimitState } from '../../../src/services/limits/records.ts'
-import type { Service } from '../../../src/services/service.ts'
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
+import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import { VERSION } from '../../../src/core/lifecycle/version.ts'
+import type { RateLimitState } from '../../../src/core/limits/model.ts'
+import type { Logger } from '../../../src/core/ports/logger.ts'
+import type { HttpRequest, HttpResponse } from '../../../src/core/rest/message.ts'
+import type { ApiKeyRecord } from '../../../src/features/api-keys/model.ts'
+import type { Service } from '../../../src/service.ts'
 
 export interface TestRequest {
   method?: string

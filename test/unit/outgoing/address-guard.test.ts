@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { addressGuard } from '../../../src/outgoing/address-guard.ts'
 
 const guard = addressGuard()

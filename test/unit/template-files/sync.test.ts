@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isWellFormed } from '../../../src/domain/input/json.ts'
+import { isWellFormed } from '../../../src/core/input/json.ts'
 import {
   pullTemplates,
   pushTemplates,

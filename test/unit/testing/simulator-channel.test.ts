@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../../src/domain/errors/catalogue.ts'
-import { assertRecipient } from '../../../src/domain/recipient.ts'
-import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
-import { finish } from '../../../src/domain/steps.ts'
+import { assertRecipient } from '../../../src/core/channels/recipient.ts'
+import { ERRORS } from '../../../src/core/errors/catalogue.ts'
+import { finish } from '../../../src/core/loop/steps.ts'
+import { foldFact, initialFold, statusOf } from '../../../src/core/notification/status.ts'
+import type { Message, SendContext } from '../../../src/core/ports/provider.ts'
 import { createNotifier } from '../../../src/index.ts'
-import type { Message, SendContext } from '../../../src/ports/provider.ts'
 import { fakeClock, recordingLogger, simulatorProvider } from '../../../src/testing/index.ts'
 import {
   readSimulated,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { verifyWebhook } from '../../../src/webhook-receiver/index.ts'
 
 // Whatever arrives, the two packages and `verifyWebhook` must accept and refuse alike. The differences that are meant

@@ -1,4 +1,4 @@
-import type { PostResult } from '../../../../src/domain/http-answer.ts'
+import type { PostResult } from '../../../../src/core/channels/http-answer.ts'
 import type { ProviderHttp, ProviderRequest } from './provider-http.ts'
 
 /**

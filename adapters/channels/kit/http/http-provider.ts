@@ -1,6 +1,6 @@
-import type { ChannelKind } from '../../../../src/domain/channel-kind.ts'
-import type { Outcome } from '../../../../src/domain/outcome.ts'
-import type { Message, Provider, SendContext } from '../../../../src/ports/provider.ts'
+import type { ChannelKind } from '../../../../src/core/channels/channel-kind.ts'
+import type { Outcome } from '../../../../src/core/notification/outcome.ts'
+import type { Message, Provider, SendContext } from '../../../../src/core/ports/provider.ts'
 import { assertWorks } from '../check.ts'
 import { type ProviderHttp, providerHttp } from './provider-http.ts'
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
-import { type PostResult, parseRetryAfter } from '../../../../src/domain/http-answer.ts'
-import type { FaultScope, Outcome } from '../../../../src/domain/outcome.ts'
+import { type PostResult, parseRetryAfter } from '../../../../src/core/channels/http-answer.ts'
+import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
+import type { FaultScope, Outcome } from '../../../../src/core/notification/outcome.ts'
 
 /** A provider's answer. Its body may be incomplete. */
 export interface ProviderAnswer {

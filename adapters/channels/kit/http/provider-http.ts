@@ -1,9 +1,9 @@
-import type { PostFailure, PostResult } from '../../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../../src/domain/outcome.ts'
+import type { PostFailure, PostResult } from '../../../../src/core/channels/http-answer.ts'
+import type { Outcome } from '../../../../src/core/notification/outcome.ts'
+import type { ProxyFor } from '../../../../src/core/ports/outgoing.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
 import { lateEnvironmentProxy } from '../../../../src/outgoing/proxy.ts'
-import type { ProxyFor } from '../../../../src/ports/outgoing.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { ParsedReceipts, ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import type { ParsedReceipts, ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { jsonOf } from './provider-answer.ts'
 
 type Refused = Extract<ParsedReceipts, { kind: 'refused' }>

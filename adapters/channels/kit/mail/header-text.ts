@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../../../src/domain/mailbox.ts'
+import type { Mailbox } from '../../../../src/core/channels/mailbox.ts'
 
 /**
  * An encoded word has at most 75 characters (RFC 2047 2). 39 bytes become 64 characters with base64 and framing, which

@@ -1,4 +1,4 @@
-import { attributeOf, attributeSpan, type HtmlToken, UNREAD } from '../../../../src/domain/html-tokens.ts'
+import { attributeOf, attributeSpan, type HtmlToken, UNREAD } from '../../../../src/core/text/html-tokens.ts'
 import { isBlock } from './html-blocks.ts'
 import { decodeAttribute } from './html-entities.ts'
 

@@ -1,5 +1,5 @@
-import { attributeOf, type HtmlToken, htmlTokens } from '../../../../src/domain/html-tokens.ts'
-import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../../../src/domain/steps.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../../../src/core/loop/steps.ts'
+import { attributeOf, type HtmlToken, htmlTokens } from '../../../../src/core/text/html-tokens.ts'
 import { createHiddenElements } from './hidden-elements.ts'
 import { LINES, PARAGRAPHS } from './html-blocks.ts'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'

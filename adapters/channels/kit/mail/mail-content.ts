@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { EmailKind } from '../../../../src/channels/email.ts'
+import type { EmailKind } from '../../../../src/core/channels/email.ts'
 import type {
   Attachment,
   CalendarContent,
   EmailParts,
   MailAddress,
-} from '../../../../src/channels/email-content.ts'
-import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
-import type { Mailbox } from '../../../../src/domain/mailbox.ts'
-import type { Rejected } from '../../../../src/domain/outcome.ts'
-import { isListedSender } from '../../../../src/domain/senders.ts'
-import type { Steps } from '../../../../src/domain/steps.ts'
-import type { EarlierMessage, Message } from '../../../../src/ports/provider.ts'
+} from '../../../../src/core/channels/email-content.ts'
+import { envelopeAddress } from '../../../../src/core/channels/mail-parts.ts'
+import type { Mailbox } from '../../../../src/core/channels/mailbox.ts'
+import { isListedSender } from '../../../../src/core/channels/senders.ts'
+import type { Steps } from '../../../../src/core/loop/steps.ts'
+import type { Rejected } from '../../../../src/core/notification/outcome.ts'
+import type { EarlierMessage, Message } from '../../../../src/core/ports/provider.ts'
 import type { MailFrame } from './mail-frame.ts'
 import { partsFault, unsubscribeHeaders } from './parts-fault.ts'
 

@@ -1,10 +1,15 @@
 import * as z from 'zod'
-import type { EmailKind } from '../../../../src/channels/email.ts'
-import { canonicalEmail } from '../../../../src/channels/email-address.ts'
-import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-headers.ts'
-import { type Mailbox, parseMailbox } from '../../../../src/domain/mailbox.ts'
-import { canonicalSender, isListedSender, MAX_SENDERS, SENDER } from '../../../../src/domain/senders.ts'
-import type { PartsRefusal, Provider } from '../../../../src/ports/provider.ts'
+import type { EmailKind } from '../../../../src/core/channels/email.ts'
+import { canonicalEmail } from '../../../../src/core/channels/email-address.ts'
+import { headerNameFault, isHeaderValue } from '../../../../src/core/channels/mail-headers.ts'
+import { type Mailbox, parseMailbox } from '../../../../src/core/channels/mailbox.ts'
+import {
+  canonicalSender,
+  isListedSender,
+  MAX_SENDERS,
+  SENDER,
+} from '../../../../src/core/channels/senders.ts'
+import type { PartsRefusal, Provider } from '../../../../src/core/ports/provider.ts'
 import { checkOptions, wrongOption } from '../options.ts'
 
 /** Options that all mail providers share. */

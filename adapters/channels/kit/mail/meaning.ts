@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
-import type { Fact } from '../../../../src/domain/facts.ts'
-import { splitMailbox } from '../../../../src/domain/mailbox.ts'
-import type { Receipt } from '../../../../src/domain/receipt.ts'
-import type { SuppressionReason } from '../../../../src/domain/suppression.ts'
+import { splitMailbox } from '../../../../src/core/channels/mailbox.ts'
+import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
+import type { Fact } from '../../../../src/core/notification/facts.ts'
+import type { Receipt } from '../../../../src/core/notification/receipt.ts'
+import type { SuppressionReason } from '../../../../src/core/notification/suppression.ts'
 
 /** The meaning of one kind of report of a mail provider: a row of its table. */
 export type Meaning = Pick<Fact, 'type' | 'code' | 'machine'> & {

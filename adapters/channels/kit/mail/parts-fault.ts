@@ -3,16 +3,16 @@ import type {
   CalendarContent,
   EmailParts,
   MailAddress,
-} from '../../../../src/channels/email-content.ts'
-import { headerFault } from '../../../../src/domain/mail-headers.ts'
+} from '../../../../src/core/channels/email-content.ts'
+import { headerFault } from '../../../../src/core/channels/mail-headers.ts'
 import {
   calendarFault,
   envelopeAddress,
   isContentId,
   isFilename,
   isMediaType,
-} from '../../../../src/domain/mail-parts.ts'
-import { isMailboxName } from '../../../../src/domain/mailbox.ts'
+} from '../../../../src/core/channels/mail-parts.ts'
+import { isMailboxName } from '../../../../src/core/channels/mailbox.ts'
 
 /** Validates the parts again where they become headers, because other code paths may skip validation. */
 export function partsFault(parts: EmailParts): string | null {

@@ -1,6 +1,6 @@
-import type { PushKind } from '../../../../src/channels/push.ts'
-import type { Outcome } from '../../../../src/domain/outcome.ts'
-import type { Message } from '../../../../src/ports/provider.ts'
+import type { PushKind } from '../../../../src/core/channels/push.ts'
+import type { Outcome } from '../../../../src/core/notification/outcome.ts'
+import type { Message } from '../../../../src/core/ports/provider.ts'
 
 /** A message that no push service accepts. Nothing was sent. */
 export function rejected(

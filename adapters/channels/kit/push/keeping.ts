@@ -1,4 +1,4 @@
-import type { PushContent } from '../../../../src/channels/push.ts'
+import type { PushContent } from '../../../../src/core/channels/push.ts'
 
 /**
  * Seconds that a push service may keep a message: its own time to live or the provider's, but not beyond the

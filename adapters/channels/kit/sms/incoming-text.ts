@@ -1,4 +1,4 @@
-import type { Receipt } from '../../../../src/domain/receipt.ts'
+import type { Receipt } from '../../../../src/core/notification/receipt.ts'
 import { dedupeKey } from '../http/receipt-request.ts'
 import { optOutOf } from './opt-out.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { smsSender } from '../../../../src/channels/sms.ts'
-import type { Outcome } from '../../../../src/domain/outcome.ts'
-import type { PartsRefusal } from '../../../../src/ports/provider.ts'
+import { smsSender } from '../../../../src/core/channels/sms.ts'
+import type { Outcome } from '../../../../src/core/notification/outcome.ts'
+import type { PartsRefusal } from '../../../../src/core/ports/provider.ts'
 
 /** The option `senders` of SMS providers. */
 export const sendersOption: z.ZodType<string[], string[] | undefined> = z

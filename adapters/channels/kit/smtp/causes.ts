@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
-import type { FaultScope } from '../../../../src/domain/outcome.ts'
+import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
+import type { FaultScope } from '../../../../src/core/notification/outcome.ts'
 import type { SmtpReply } from './reply.ts'
 
 /** What a refusal is about. */

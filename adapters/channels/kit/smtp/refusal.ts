@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
-import type { FaultScope, Outcome } from '../../../../src/domain/outcome.ts'
+import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
+import type { FaultScope, Outcome } from '../../../../src/core/notification/outcome.ts'
 import { type Cause, causeOf, FULL } from './causes.ts'
 import { parseReply, type SmtpReply } from './reply.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
-import { parseMailbox } from '../../../../src/domain/mailbox.ts'
+import { envelopeAddress } from '../../../../src/core/channels/mail-parts.ts'
+import { parseMailbox } from '../../../../src/core/channels/mailbox.ts'
 
 describe('envelopeAddress', () => {
   it.each([

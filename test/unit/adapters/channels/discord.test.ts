@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { discordChannel } from '../../../../adapters/channels/discord/send.ts'
-import { assertRecipient } from '../../../../src/domain/recipient.ts'
-import { compileTemplate } from '../../../../src/domain/template/compile.ts'
+import { assertRecipient } from '../../../../src/core/channels/recipient.ts'
+import { compileTemplate } from '../../../../src/core/text/compile.ts'
 
 const text = (body: string) => ({ subject: null, body, format: 'text' }) as const
 const ID = '123456789012345678'

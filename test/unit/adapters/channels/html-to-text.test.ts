@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as converter from '../../../../adapters/channels/kit/mail/html-to-text.ts'
-import { finish } from '../../../../src/domain/steps.ts'
+import { finish } from '../../../../src/core/loop/steps.ts'
 
 const htmlToText = (html: string): string => finish(converter.htmlToText(html))
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { htmlToText } from '../../../../adapters/channels/kit/mail/html-to-text.ts'
 import { mailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
-import { finish } from '../../../../src/domain/steps.ts'
-import type { Message } from '../../../../src/ports/provider.ts'
+import { finish } from '../../../../src/core/loop/steps.ts'
+import type { Message } from '../../../../src/core/ports/provider.ts'
 
 const frame = {
   from: { name: '', address: 'ada@example.org' },

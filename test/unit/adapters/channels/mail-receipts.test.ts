@@ -7,10 +7,10 @@ import { postmark } from '../../../../adapters/channels/postmark/send.ts'
 import { resend } from '../../../../adapters/channels/resend/send.ts'
 import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
 import { ses } from '../../../../adapters/channels/ses/send.ts'
-import { EVENT_TYPE_OF } from '../../../../src/domain/facts.ts'
+import { EVENT_TYPE_OF } from '../../../../src/core/notification/facts.ts'
+import type { Provider } from '../../../../src/core/ports/provider.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
-import type { Provider } from '../../../../src/ports/provider.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 /* Whatever a provider says, proven or not: it is understood, logged or refused, and never an exception. */

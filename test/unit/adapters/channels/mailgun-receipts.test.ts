@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { mailgun } from '../../../../adapters/channels/mailgun/send.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 const KEY = 'correct-horse'

@@ -3,7 +3,7 @@ import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
 import MailComposer from 'nodemailer/lib/mail-composer/index.js'
 import { describe, expect, it } from 'vitest'
 import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
-import type { Mailbox } from '../../../../src/domain/mailbox.ts'
+import type { Mailbox } from '../../../../src/core/channels/mailbox.ts'
 import { anyMail, composed, ENCODERS, mailOf } from '../../../support/any-mail.ts'
 
 /*

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { MimePieces } from '../../../../adapters/channels/smtp/mime.ts'
 import * as stream from '../../../../adapters/channels/smtp/mime-stream.ts'
-import { finish } from '../../../../src/domain/steps.ts'
+import { finish } from '../../../../src/core/loop/steps.ts'
 
 const { mimeLength } = stream
 const mimeStream = (pieces: MimePieces) => stream.mimeStream(pieces, finish)

@@ -6,7 +6,7 @@ import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-co
 import { isMail, mailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { composeMail } from '../../../../adapters/channels/smtp/mime.ts'
 import type { Encoders } from '../../../../adapters/channels/smtp/nodemailer.ts'
-import { finish } from '../../../../src/domain/steps.ts'
+import { finish } from '../../../../src/core/loop/steps.ts'
 import { anyMail, composed, ENCODERS, mailOf } from '../../../support/any-mail.ts'
 
 const refuse = (): never => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type PostmarkReceiptOptions, postmark } from '../../../../adapters/channels/postmark/send.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { believed, receiptRequest } from '../../../support/receipt-request.ts'
 
 const parser = (receipts: PostmarkReceiptOptions) => {

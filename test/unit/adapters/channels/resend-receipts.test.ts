@@ -2,8 +2,8 @@ import { Resend } from 'resend'
 import { Webhook } from 'svix'
 import { describe, expect, it } from 'vitest'
 import { resend } from '../../../../adapters/channels/resend/send.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 const signer = webhookSigner()

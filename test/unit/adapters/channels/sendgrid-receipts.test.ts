@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { EventWebhook } from '@sendgrid/eventwebhook'
 import { describe, expect, it } from 'vitest'
 import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

@@ -4,7 +4,7 @@ import { globalAgent } from 'node:https'
 import MessageValidator from 'sns-validator'
 import { describe, expect, it } from 'vitest'
 import { type SesReceiptOptions, ses } from '../../../../adapters/channels/ses/send.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 import { httpsReceiver, certificate as localhost } from '../../../support/receivers.ts'
 

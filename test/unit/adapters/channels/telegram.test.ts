@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { telegram, telegramChannel } from '../../../../adapters/channels/telegram/send.ts'
-import { assertRecipient } from '../../../../src/domain/recipient.ts'
-import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import { assertRecipient } from '../../../../src/core/channels/recipient.ts'
+import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
 
 const text = (body: string) => ({ subject: null, body, format: 'text' }) as const
 

@@ -3,7 +3,7 @@
  * restrict its statements to index walks. So a claim does not slow down with the backlog, even with statistics of an
  * empty table.
  *
- * Round-robin over organizations, as in the SQLite storage; `shareSlots` in src/domain splits the slots between high and
+ * Round-robin over organizations, as in the SQLite storage; `shareSlots` in src/core/delivery splits the slots between high and
  * normal, and `share` those of `p_shared` among organizations. The storage contract checks all three.
  *
  * It leases rows where it finds them and returns them as written: the summary first, then one row per job. Rows that

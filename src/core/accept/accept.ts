@@ -1,0 +1,424 @@
+import { createNamedUploads } from '../../features/attachments/complete.ts'
+import { inCode } from '../../features/code-templates/code-templates.ts'
+import { needsTexts } from '../../features/layouts/library.ts'
+import type { Organizations } from '../../features/organizations/service.ts'
+import { verdict } from '../../features/preferences/judge.ts'
+import { personOf } from '../../features/recipients/addressed.ts'
+import { localeOf } from '../../features/recipients/language.ts'
+import { exampleUrls } from '../../features/tracking/links.ts'
+import type { Scoped, SendOptions, Tenant } from '../../tenant.ts'
+import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
+import type { Shortfall } from '../limits/limit-error.ts'
+import type { Grant, SendLimits } from '../limits/send-limits.ts'
+import type { NewNotification } from '../notification/notification.ts'
+import type { Observer } from '../observe/observer.ts'
+import type {
+  AcceptReads,
+  AcceptRequest,
+  IdempotencyKey,
+  IdempotencyRecord,
+} from '../ports/storage/accept.ts'
+import type { Storage } from '../ports/storage/storage.ts'
+import type { Span } from '../ports/telemetry.ts'
+import { organizationKind, unknownOrganization } from '../tenancy/organization.ts'
+import { byId, owned, parseOptions } from '../tenancy/scope.ts'
+import { renderContent, shown } from '../text/render.ts'
+import type { Template } from '../text/template.ts'
+import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
+import { createAnswered } from './answered.ts'
+import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
+import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
+import { fingerprint } from './fingerprint.ts'
+import { heeding } from './heeding.ts'
+import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
+import type { ParsedSend } from './input.ts'
+import { itemError } from './item-errors.ts'
+import type { Lookups } from './lookups.ts'
+import type { BatchResult, SentNotification } from './model.ts'
+import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
+import { resendOptions, sendOptions, validateOptions } from './options.ts'
+import { isLimited, withinLimits } from './organization-limits.ts'
+import { parseSend } from './parse-send.ts'
+import {
+  categoryFor,
+  channelHint,
+  type Group,
+  type Preparation,
+  prepareResend,
+  prepareSend,
+} from './prepare.ts'
+import { createSingleFlight } from './single-flight.ts'
+import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
+
+/** The record of a single send: the answer without its time, which the record has itself. */
+type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
+
+/** A call before its messages are judged. */
+interface Call {
+  readonly unit: UnitOfWork
+  readonly organizationId: string
+  readonly use: IdempotentUse | null
+}
+
+/**
+ * The accept side of the service: judges messages, then stores them in commits that concurrent callers share.
+ *
+ * @param accepted called after a commit with each lane that has new work
+ */
+export function createAccept(
+  storage: Storage<unknown>,
+  organizations: Organizations,
+  limits: SendLimits,
+  how: Preparation,
+  accepted: (lane: string) => void,
+  observer: Observer,
+): Pick<Scoped<Tenant<unknown>>, 'send' | 'sendBatch' | 'validate'> &
+  Pick<Scoped<Tenant<unknown>['notifications']>, 'resend'> {
+  const units = createUnitsOfWork(storage, how.texts, accepted)
+  const singleFlight = createSingleFlight(how.clock)
+  const isoOf = createIso()
+  const uploads = createNamedUploads(how.registry.kinds)
+  const answered = createAnswered(how.registry.kinds)
+
+  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
+
+  async function earlier({ lookups }: UnitOfWork, use: IdempotentUse): Promise<IdempotencyRecord | null> {
+    const record = await lookups.record(use.key)
+    if (record !== null) assertSameRequest(record, use)
+    return record
+  }
+
+  /** Looks up what a message names: uploads, and a notification that it answers. Undefined: nothing. */
+  function lookingUp(
+    given: ParsedSend,
+    organizationId: string,
+    reads: AcceptReads,
+  ): Promise<ParsedSend> | undefined {
+    const uploaded = () => uploads.inMessage(given, organizationId, reads.records)
+    const answering = answered.inMessage(given, organizationId, reads)
+    return answering === undefined ? uploaded() : answering.then(() => uploaded() ?? given)
+  }
+
+  async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
+    const looking = lookingUp(given, organizationId, lookups.reads)
+    const input = looking === undefined ? given : await looking
+    const person =
+      input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
+    let template = await templateFor(lookups, input.template, organizationId)
+    if (template !== null && needsTexts(template))
+      template = await how.library.complete(template, lookups.records, localeOf(input, person))
+    if (template !== null) await how.compiled.prepare(template)
+    const warming = warm(channelHint(input, template), organizationId)
+    if (warming !== undefined) await warming
+    const named = categoryFor(organizationId, input, template, how)
+    const category = named instanceof Promise ? await named : named
+    const prepared = prepareSend(organizationId, input, person, template, category, how)
+    return permitted(organizationId, prepared instanceof Promise ? await prepared : prepared)
+  }
+
+  /** That in code goes first. */
+  function templateFor(
+    { template }: UnitOfWork['lookups'],
+    reference: string | undefined,
+    organizationId: string,
+  ): Template | null | Promise<Template | null> {
+    if (reference === undefined) return null
+    const entry = inCode(how.code, reference)
+    return entry === null ? template({ organizationId, reference }) : entry.of(organizationId)
+  }
+
+  /** Loads an organization's own providers before they are asked about the recipient. */
+  function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
+    return channel === undefined ? undefined : how.registry.warm(channel, organizationId)
+  }
+
+  /** @throws NotifierError `region_not_permitted`, `invalid_sender` */
+  async function permitted(organizationId: string, group: Group): Promise<Group> {
+    const [first] = group
+    const kind = kindOf(first)
+    if (first.to === '' || !isLimited(kind, first)) return group
+    return withinLimits(kind, group, await how.limitsOf(organizationId), how)
+  }
+
+  /**
+   * The notifications, of which those are turned off that a preference forbids.
+   *
+   * @throws NotifierError `blocked_recipient`, `unsubscribed`
+   */
+  async function wanted(
+    { lookups, inside }: UnitOfWork,
+    organizationId: string,
+    group: Group,
+  ): Promise<Group> {
+    const [first, ...others] = group
+    if (first.to === '') return group
+    const { consent } = how
+    const found = consent.inUse.of(organizationId, inside)
+    const inUse = found instanceof Promise ? await found : found
+    const named = consent.categories.ofStored(organizationId, first.category ?? null)
+    const category = named instanceof Promise ? await named : named
+    const verdictOn = (one: NewNotification) => {
+      const { to, recipient = null } = one
+      return verdict({ organizationId, kind: kindOf(one), to, recipient, category }, lookups, inUse)
+    }
+    if (others.length === 0) return heeding(group, [await verdictOn(first)])
+    return heeding(group, await Promise.all(group.map(verdictOn)))
+  }
+
+  /**
+   * Judges what one send stores as an accept would, by reads.
+   *
+   * @throws NotifierError `service_unavailable`, `not_found`, `notification_quota_exceeded`
+   */
+  async function assertStorable(
+    organizationId: string,
+    group: Group,
+    { quota }: Grant['quota'],
+  ): Promise<void> {
+    await storage.check?.()
+    // Not from the cache: another process may have deleted it.
+    const [organization] = await storage.records.get(organizationKind, [{ id: organizationId }])
+    if (organization?.value.deleting !== null) throw unknownOrganization(organizationId)
+    if (quota === undefined) return
+    const used = await storage.quotaUsed(organizationId, quota.period)
+    if (admittedOf(group, quota.limit - used) === 0) throw await limits.quotaError(organizationId)
+  }
+
+  /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
+  async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
+    let stored = 0
+    try {
+      const answer = await unit.store({ ...request, ...grant.quota })
+      if (answer.kind === 'accepted') stored = countedOf(request.notifications, answer.admitted, hourlyUnits)
+      return answer
+    } finally {
+      const unused = grant.granted - stored
+      if (unused > 0) await grant.refund(unused)
+    }
+  }
+
+  async function acceptOnce(
+    call: Call,
+    span: Span | null,
+    judge: () => Promise<Group>,
+  ): Promise<SentNotification> {
+    const { unit, organizationId, use } = call
+    const record = use === null ? null : await earlier(unit, use)
+    if (record !== null) return replayedSend(record, unit.lookups)
+    const group = await wanted(unit, organizationId, await judge())
+    const grant = await limits.take(organizationId, hourly(group))
+    if (grant.refusal !== null) throw await refunded(grant, grant.refusal(shortfallOf(group, 0, grant)))
+    const result = resultOf(group, how.clock.now())
+    const notifications = traced(group, span)
+    const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
+    if (answer.kind === 'replayed') {
+      if (use !== null) assertSameRequest(answer.record, use)
+      return replayedSend(answer.record, unit.lookups)
+    }
+    if (answer.admitted === 0) throw await limits.quotaError(organizationId)
+    return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
+  }
+
+  /** Judged again if an upload was removed meanwhile: then only the messages that name it are refused. */
+  async function acceptBatch(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
+    try {
+      return await batchOnce(call, span, parsed)
+    } catch (error) {
+      if (!isNotifierError(error) || error.code !== 'unknown_attachment') throw error
+      return batchOnce(call, span, parsed)
+    }
+  }
+
+  /** The batch with what its messages name: uploads, and notifications that they answer. */
+  async function lookedUp(
+    parsed: ParsedBatch,
+    organizationId: string,
+    { lookups: { reads } }: UnitOfWork,
+  ): Promise<ParsedBatch> {
+    const answering = answered.inBatch(parsed, organizationId, reads)
+    const answers = answering === undefined ? parsed : await answering
+    const looking = uploads.inBatch(answers, organizationId, reads.records)
+    return looking === undefined ? answers : looking
+  }
+
+  async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
+    const { unit, organizationId, use } = call
+    const known = use === null ? null : await earlier(unit, use)
+    if (known !== null) return replayedBatch(known, unit.lookups.state)
+    const whole = await lookedUp(parsed, organizationId, unit)
+    const judged = await judgeBatch(whole, organizationId, unit, how)
+    const all = judged.notifications
+    const grant = await limits.take(organizationId, hourly(all))
+    const fitting = admittedOf(all, grant.granted, hourlyUnits)
+    const going = all.slice(0, fitting)
+    const notifications = traced(going, span)
+    const now = how.clock.now()
+    const result: BatchRecord = {
+      size: parsed.size,
+      errors: judged.errors.all,
+      items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
+      ...(grant.refusal === null
+        ? {}
+        : { overHour: itemError(grant.refusal(shortfallOf(all, fitting, grant))) }),
+      overMonth: itemError(await limits.quotaError(organizationId)),
+    }
+    // As if the monthly quota refused all: a repetition does nothing twice.
+    const record = recordFor(going.length === 0 ? null : use, result)
+    const answer = await store(call, grant, { organizationId, notifications, ...record })
+    if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
+    if (use !== null) assertSameRequest(answer.record, use)
+    return replayedBatch(answer.record, unit.lookups.state)
+  }
+
+  async function callOf(
+    operation: IdempotencyKey['operation'],
+    organizationId: string,
+    { idempotencyKey }: SendOptions<unknown>,
+    request: unknown,
+    unit: UnitOfWork,
+  ): Promise<Call> {
+    await organizations.existing(organizationId, unit.inside)
+    return { unit, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
+  }
+
+  return {
+    send: (organizationId, message, options) =>
+      observer.span(
+        { name: 'accept', operation: 'send' },
+        async (span) => {
+          const given = parseOptions(sendOptions, options)
+          // Before the first await: the caller may reuse the object for the next message.
+          const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
+          const unit = await units.of(given.tx)
+          const call = await callOf('send', organizationId, given, input, unit)
+          return singleFlight.run(call.use, () =>
+            acceptOnce(call, span, () => prepare(unit, input, organizationId)),
+          )
+        },
+        aboutSent,
+      ),
+
+    resend: (organizationId, id, options) =>
+      observer.span(
+        { name: 'accept', operation: 'resend' },
+        async (span) => {
+          const given = parseOptions(resendOptions, options)
+          const unit = await units.of(given.tx)
+          const call = await callOf('resend', organizationId, given, { id }, unit)
+          return singleFlight.run(call.use, () =>
+            acceptOnce(call, span, async () => {
+              const found = await byId(id, (known) => unit.lookups.reads.notifications.get(known))
+              const original = owned(found, organizationId, 'notification_not_found')
+              await warm(original.channel, organizationId)
+              return permitted(organizationId, [prepareResend(original, how)])
+            }),
+          )
+        },
+        aboutSent,
+      ),
+
+    async validate(organizationId, message, options) {
+      const given = parseOptions(validateOptions, options)
+      const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
+      const unit = units.shared
+      const { use } = await callOf('send', organizationId, given, input, unit)
+      if (use !== null) await earlier(unit, use)
+      const prepared = await prepare(unit, input, organizationId)
+      const [notification] = prepared
+      const group = await wanted(unit, organizationId, prepared)
+      const hour = await limits.peek(organizationId, hourly(group))
+      if (hour.refusal !== null) throw hour.refusal(shortfallOf(group, 0, hour))
+      await assertStorable(organizationId, group, hour.quota)
+      const { channel, to, content } = notification
+      const template = 'body' in content ? null : await how.compiled.load(content.template)
+      const kind = kindOf(notification)
+      return {
+        channel,
+        to,
+        rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content.parts),
+      }
+    },
+
+    sendBatch: (organizationId, messages, options) =>
+      observer.span(
+        { name: 'accept', operation: 'batch' },
+        async (span) => {
+          const given = parseOptions(sendOptions, options)
+          assertBatch(messages)
+          // A copy: the caller may empty the list meanwhile.
+          const reading = {
+            schema: how.sendInput,
+            bounds: how.bounds,
+            organizationId,
+            strict: given.strict !== false,
+            keyed: given.idempotencyKey !== undefined,
+          }
+          const parsed = await parseBatch([...messages], reading, how.processor.share(organizationId))
+          const unit = await units.of(given.tx)
+          const call = await callOf('batch', organizationId, given, parsed.request, unit)
+          const result = await singleFlight.run(call.use, () => acceptBatch(call, span, parsed))
+          if (!result.replayed) recordRefused(observer, result)
+          return result
+        },
+        aboutBatch,
+      ),
+  }
+}
+
+/** What notifications count for against the hourly limit. */
+function hourly(notifications: readonly NewNotification[]): number {
+  return countedOf(notifications, notifications.length, hourlyUnits)
+}
+
+/** What the first notification or group needs that the hourly limit does not grant. */
+function shortfallOf(all: readonly NewNotification[], fitting: number, { granted }: Grant): Shortfall {
+  const groupId = all[fitting]?.groupId ?? null
+  const first = all.filter((one, at) => at === fitting || (groupId !== null && one.groupId === groupId))
+  return { needed: hourly(first), remaining: granted - countedOf(all, fitting, hourlyUnits) }
+}
+
+function idempotentUse(
+  operation: IdempotencyKey['operation'],
+  organizationId: string,
+  key: string | undefined,
+  request: unknown,
+): IdempotentUse | null {
+  if (key === undefined) return null
+  assertIdempotencyKey(key)
+  return { key: { organizationId, operation, key }, fingerprint: fingerprint(request) }
+}
+
+/** The recorded answer with the present state. Of a notification that is gone, the state remains as recorded. */
+async function replayedSend(
+  { result, createdAt }: IdempotencyRecord,
+  { state }: Lookups,
+): Promise<SentNotification> {
+  const sent = JSON.parse(result) as SendResult
+  return { ...sent, ...(await state(sent.id)), createdAt: new Date(createdAt).toISOString(), replayed: true }
+}
+
+/** A group goes as a whole, or not at all. */
+async function refunded({ granted, refund }: Grant, refusal: NotifierError): Promise<NotifierError> {
+  if (granted > 0) await refund(granted)
+  return refusal
+}
+
+function resultOf(group: Group, now: number): SendResult {
+  const [first] = group
+  const { id, channel, to, groupId } = first
+  const result = { id, status: statusOf(first, now), channel, to }
+  return groupId == null ? result : { ...result, groupId, ids: group.map((one) => one.id) }
+}
+
+function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {
+  return sendAt !== null && sendAt > now ? 'scheduled' : 'queued'
+}
+
+/** ISO 8601 UTC. All notifications of a commit share one time, so its text is cached. */
+function createIso(): (time: number) => string {
+  let last = { time: Number.NaN, text: '' }
+  return (time) => {
+    if (time !== last.time) last = { time, text: new Date(time).toISOString() }
+    return last.text
+  }
+}

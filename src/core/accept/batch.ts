@@ -1,0 +1,258 @@
+import { isUnanswered } from '../../features/code-templates/answered.ts'
+import { verdicts } from '../../features/preferences/judge.ts'
+import type { Verdict } from '../../features/preferences/precedence.ts'
+import { notResolvable } from '../../features/recipients/addressed.ts'
+import { localeOf } from '../../features/recipients/language.ts'
+import type { FoundPerson } from '../../features/recipients/service.ts'
+import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import type { Bounds } from '../input/bounds.ts'
+import type { RunInSlices } from '../loop/processor.ts'
+import { once } from '../loop/steps.ts'
+import type { NewNotification } from '../notification/notification.ts'
+import type { AcceptReads } from '../ports/storage/accept.ts'
+import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
+import {
+  assertAnswering,
+  type BatchInputs,
+  batchTooLarge,
+  byTemplate,
+  type Found,
+  heldBy,
+  isSpent,
+  type Spent,
+} from './batch-templates.ts'
+import { fingerprint } from './fingerprint.ts'
+import { heeding } from './heeding.ts'
+import type { ParsedSend, SendInput, SendSchema } from './input.ts'
+import { createItemErrors, type ItemErrors } from './item-errors.ts'
+import { isLimited, withinLimits } from './organization-limits.ts'
+import { parseSend } from './parse-send.ts'
+import { channelHint, type Group, type Preparation, prepareSend } from './prepare.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/** Most messages in one batch. */
+const MAX_BATCH = 10_000
+/** Most notifications of a batch, whose commit some storages make at once. Beyond it, further messages are refused. */
+const MAX_NOTIFICATIONS = 20_000
+
+/** @throws NotifierError `invalid_parameter` (422) */
+export function assertBatch(messages: unknown): asserts messages is readonly unknown[] {
+  if (Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH) return
+  throw new NotifierError('invalid_parameter', {
+    status: 422,
+    message: `"notifications" must be an array of 1 to ${MAX_BATCH} notifications.`,
+    details: { field: 'notifications', ...(Array.isArray(messages) ? { received: messages.length } : {}) },
+  })
+}
+
+/** A batch whose messages were parsed one by one. */
+export interface ParsedBatch {
+  readonly size: number
+  readonly inputs: BatchInputs
+  readonly errors: ItemErrors
+  /**
+   * Identifies the batch: a fingerprint of each parsed message, or of the raw one if it is invalid. Empty without an
+   * idempotency key.
+   */
+  readonly request: readonly string[]
+}
+
+export interface BatchReading {
+  readonly schema: SendSchema
+  readonly bounds: Bounds
+  readonly organizationId: string
+  readonly strict: boolean
+  /** It has an idempotency key. */
+  readonly keyed: boolean
+}
+
+export async function parseBatch(
+  messages: readonly SendInput[],
+  { schema, bounds, organizationId, strict, keyed }: BatchReading,
+  share: RunInSlices,
+): Promise<ParsedBatch> {
+  const inputs: [number, ParsedSend][] = []
+  const errors = createItemErrors()
+  const request: string[] = []
+  await inShare(messages.entries(), share, ([index, message]) => {
+    let understood: unknown = message
+    attempt(index, errors, () => {
+      const input = parseSend(schema, message, organizationId, strict, bounds)
+      understood = input
+      inputs.push([index, input])
+    })
+    if (keyed) request.push(fingerprint(understood))
+  })
+  return { size: messages.length, inputs, errors, request }
+}
+
+/**
+ * Judges each message on its own, grouped by template, so that each template is read and compiled once. Looks up
+ * suppressed recipients together.
+ */
+export async function judgeBatch(
+  { inputs, errors: refused }: ParsedBatch,
+  organizationId: string,
+  { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
+  how: Preparation,
+): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
+  const errors = refused.copy()
+  const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
+  const prepared: [number, Group][] = []
+  function keep(index: number, group: Group): void {
+    spent.held += heldBy(group[0].content)
+    prepared.push([index, group])
+  }
+  const people = await peopleOf(inputs, organizationId, how)
+  const localeFor = (input: ParsedSend) => {
+    const person = people(input)
+    return localeOf(input, isNotifierError(person) ? null : person)
+  }
+  const categories = createBatchCategories(how.consent.categories, organizationId)
+  await categories.prepare(inputs.map(([, { category }]) => category))
+  function judged(input: ParsedSend, template: Found): Group | Promise<Group> {
+    if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
+    if (isNotifierError(template)) throw template
+    assertAnswering(how.code, input.template, spent)
+    const person = people(input)
+    if (isNotifierError(person)) throw person
+    spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
+    const named = input.category ?? template?.category ?? null
+    const category =
+      named === null ? null : categories.of(named, input.category === undefined ? template : null)
+    return prepareSend(organizationId, input, person, template, category, how, spent)
+  }
+  function unwritten(error: unknown): never {
+    if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
+    throw error
+  }
+  await inShare(
+    byTemplate(inputs, organizationId, reads, { ...how, categories, localeFor }, spent),
+    how.processor.share(organizationId),
+    ([index, input, template]) =>
+      attempt(index, errors, () => {
+        const group = judged(input, template)
+        return group instanceof Promise
+          ? group.then((written) => keep(index, written), unwritten)
+          : keep(index, group)
+      }),
+  )
+  prepared.sort(([one], [other]) => one - other)
+  const permitted = await permittedOf(prepared, organizationId, errors, how)
+  const verdictOn = await verdictsOn(permitted, organizationId, { reads, inside, categories }, how)
+  const notifications: NewNotification[] = []
+  for (const [index, group] of permitted) {
+    attempt(index, errors, () => void notifications.push(...heeding(group, group.map(verdictOn))))
+  }
+  return { notifications, errors }
+}
+
+type Prepared = readonly [index: number, group: Group]
+
+/** Without what the organization may not send. */
+async function permittedOf(
+  prepared: readonly Prepared[],
+  organizationId: string,
+  errors: ItemErrors,
+  how: Preparation,
+): Promise<readonly Prepared[]> {
+  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
+  const isSubject = ([first]: Group) => first.to !== '' && isLimited(kindOf(first), first)
+  if (!prepared.some(([, group]) => isSubject(group))) return prepared
+  const limits = await how.limitsOf(organizationId)
+  const permitted: Prepared[] = []
+  for (const [index, group] of prepared) {
+    attempt(index, errors, () => {
+      const all = isSubject(group) ? withinLimits(kindOf(group[0]), group, limits, how) : group
+      permitted.push([index, all])
+    })
+  }
+  return permitted
+}
+
+/** The verdicts on all notifications, looked up together. Undefined: it has no address, and will be skipped. */
+async function verdictsOn(
+  prepared: readonly Prepared[],
+  organizationId: string,
+  {
+    reads,
+    inside,
+    categories,
+  }: Pick<UnitOfWork, 'inside'> & { reads: AcceptReads; categories: BatchCategories },
+  { consent, registry }: Preparation,
+): Promise<(notification: NewNotification) => Verdict | undefined> {
+  const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
+  const asked = going.map(({ channel, to, recipient = null, category = null }) => ({
+    organizationId,
+    kind: registry.kinds.of(channel),
+    to,
+    recipient,
+    category: categories.of(category),
+  }))
+  const judged = await verdicts(asked, reads.records, await consent.inUse.of(organizationId, inside))
+  const verdictOf = new Map(going.map((one, position) => [one, judged[position]]))
+  return (notification) => verdictOf.get(notification)
+}
+
+/** Counts the notifications of a message. @throws NotifierError `message_too_large` */
+function spend(spent: Spent, notifications = 1): void {
+  const count = Math.max(1, notifications)
+  if (spent.notifications + count > MAX_NOTIFICATIONS) throw tooManyNotifications()
+  spent.notifications += count
+}
+
+/**
+ * The people of a batch, or why a message has none. All are looked up before the first is judged: if the resolver fails,
+ * nothing is stored.
+ *
+ * @throws NotifierError `service_unavailable`
+ */
+async function peopleOf(
+  inputs: BatchInputs,
+  organizationId: string,
+  { people }: Preparation,
+): Promise<(input: ParsedSend) => FoundPerson | null> {
+  const ids = inputs.flatMap(([, { recipient }]) => recipient ?? [])
+  const found = ids.length === 0 || people === null ? null : await people.many(organizationId, ids)
+  return ({ recipient }) => {
+    if (recipient === undefined) return null
+    if (found === null) return notResolvable()
+    return found.get(recipient) ?? null
+  }
+}
+
+function tooManyNotifications(): NotifierError {
+  return new NotifierError('message_too_large', {
+    message:
+      `A batch makes at most ${MAX_NOTIFICATIONS} notifications, one for each address of a person: ` +
+      'send this notification in another batch.',
+    details: { field: 'notifications' },
+  })
+}
+
+/** Runs `judge` for each item in the share of the batch's organization. */
+async function inShare<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  share: RunInSlices,
+  judge: (item: Item) => void | Promise<void>,
+): Promise<void> {
+  for await (const item of items) {
+    const judging = share(once(() => judge(item)))
+    if (judging !== undefined) await judging
+  }
+}
+
+/** Judges one item. An error of the item is its answer; others are thrown. */
+function attempt(index: number, errors: ItemErrors, judge: () => undefined): void
+function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void>
+function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void> {
+  function refuse(error: unknown): void {
+    if (!isNotifierError(error)) throw error
+    errors.add(index, error)
+  }
+  try {
+    return judge()?.catch(refuse)
+  } catch (error) {
+    refuse(error)
+  }
+}

@@ -1,0 +1,269 @@
+import * as z from 'zod'
+import { categoryId } from '../../features/categories/input.ts'
+import type {
+  AnyTemplate,
+  DeclaredTemplates,
+  OfTemplate,
+  TemplateFields,
+  WithoutTemplate,
+} from '../../features/code-templates/declared-templates.ts'
+import { localeName, timeZoneName } from '../../features/languages/input.ts'
+import { MAX_RECIPIENT_ID } from '../../features/preferences/input.ts'
+import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channels/channel-kind.ts'
+import { HIGHEST_BOUNDS } from '../input/bounds.ts'
+import { channel, instant, jsonObject, text } from '../input/fields.ts'
+import { isFields } from '../input/json.ts'
+import { type Metadata, metadataInput } from '../input/metadata.ts'
+import type { BodyFormat, Priority } from '../notification/notification.ts'
+import { MAX_SUBJECT_LENGTH } from '../text/compile.ts'
+import { assertOneText } from '../text/text-fields.ts'
+
+/**
+ * The parts of messages by channel: `{ email: EmailInput; sms: never }`. The type of a notifier contains those of its
+ * channels.
+ */
+export type ChannelParts = object
+
+/** For channels unknown at compile time: any name and any parts. */
+export type AnyChannel = { readonly [channel: string]: unknown }
+
+/**
+ * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text.
+ * Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
+ * or with parts of another channel. Where templates are declared in code, a message with another name, or other values,
+ * does not compile.
+ */
+export type SendInput<
+  Channels extends ChannelParts = AnyChannel,
+  Templates extends DeclaredTemplates = AnyTemplate,
+> = string extends keyof Channels ? LooseSend<Templates> : SendOf<Channels, Templates>
+
+type Text =
+  | { readonly html: string; readonly body?: undefined }
+  | { readonly text: string; readonly body?: undefined }
+  | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
+
+type LooseSend<Templates extends DeclaredTemplates> = TextFields &
+  Addressed &
+  (
+    | (OfTemplate<Templates, string> & { readonly channel?: string | undefined })
+    | (WithoutTemplate<Templates> & { readonly channel: string })
+  ) & {
+    readonly [parts: string]: unknown
+  }
+
+type SendOf<Channels extends ChannelParts, Templates extends DeclaredTemplates> =
+  | {
+      [Name in keyof Channels & string]: TextFields &
+        (
+          | OfTemplate<Templates, Name>
+          | (WithoutTemplate<Templates> & (Text | { readonly [Own in Name]: Channels[Name] }))
+        ) & {
+          readonly channel: Name
+        } & Addressed &
+        PartsFor<Channels, Name>
+    }[keyof Channels & string]
+  // For a variable channel: no parts, and no template in code, which has its channel.
+  | (TextFields &
+      Addressed &
+      (OfTemplate<Templates, never> | (WithoutTemplate<Templates> & Text)) & {
+        readonly channel: keyof Channels & string
+      } & { readonly [Name in keyof Channels & string]?: undefined })
+  | (TextFields & Addressed & { readonly channel?: undefined } & WithoutChannel<Channels, Templates>)
+
+/** Without declared templates, parts may be of any channel. */
+type WithoutChannel<
+  Channels extends ChannelParts,
+  Templates extends DeclaredTemplates,
+> = string extends keyof Templates
+  ? OfTemplate<Templates, string> & {
+      readonly [Name in keyof Channels & string]?: Channels[Name] | undefined
+    }
+  : {
+      [Name in keyof Channels & string]: OfTemplate<Templates, Name> & PartsFor<Channels, Name>
+    }[keyof Channels & string]
+
+/** The parts of one channel; those of others do not compile. */
+type PartsFor<Channels extends ChannelParts, Own extends keyof Channels> = {
+  readonly [Name in keyof Channels & string]?: (Name extends Own ? Channels[Name] : never) | undefined
+}
+
+/** An address, or the id of a person whose addresses the option `recipients` looks up. */
+type Addressed =
+  | {
+      /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
+      readonly to: string
+      readonly recipient?: undefined
+    }
+  | {
+      /** The application's id of a person: 1 to 255 characters, one line. */
+      readonly recipient: string
+      readonly to?: undefined
+    }
+
+/** The fields of a {@link SendInput} without parts. */
+export interface SendFields extends TextFields, TemplateFields {
+  /** The address. Exactly one of `to` and `recipient` is required. */
+  readonly to?: string | undefined
+  /** The application's id of a person. */
+  readonly recipient?: string | undefined
+  /** Required without a template; otherwise the template's. */
+  readonly channel?: string | undefined
+}
+
+/** A type instead of an interface, so that it is assignable to records. */
+type TextFields = {
+  /** The subject of a mail, the title of a push message, or a field of a webhook. Literal; replaces the template's. */
+  readonly subject?: string | undefined
+  /** The HTML of a mail, unchanged. `text` is its alternative; without it, one is made from the HTML. */
+  readonly html?: string | undefined
+  /** Plain text, unchanged; with `html` its alternative. */
+  readonly text?: string | undefined
+  /**
+   * In place of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of the
+   * three is required unless a template is named, whose text is used in their place, or the channel has parts that stand in
+   * for a text, such as `whatsapp.approvedTemplate`.
+   */
+  readonly body?: string | undefined
+  /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the recipient, else of the organization. */
+  readonly locale?: string | undefined
+  /** The IANA time zone of dates in a template's messages. Default: that of the recipient, else of the organization. */
+  readonly timeZone?: string | undefined
+  /** Format of `body`, or of a template's body, in a mail. Default: the template's format, or else detected. */
+  readonly format?: BodyFormat | undefined
+  /**
+   * For one-time codes: the content is never shown and is removed when the delivery has ended, so that the message
+   * cannot be resent or retried. Default false.
+   */
+  readonly sensitive?: boolean | undefined
+  /**
+   * Id of the category, which people turn on and off. Default: that of the template, or else `default`. A message that
+   * its recipient does not want is accepted, and ends as `skipped`.
+   */
+  readonly category?: string | undefined
+  /** `high` goes before bulk (one-time codes). Default `normal`. */
+  readonly priority?: Priority | undefined
+  /**
+   * Short texts of the application, such as an order number: returned in records, logs and events, and to filter by. At
+   * most 20 pairs and 4 KB; names of 1 to 40 letters, digits, `_`, `.` and `-`, values of at most 500 characters. They win
+   * over those of the template. Default: none.
+   */
+  readonly metadata?: Metadata | undefined
+  /** Earliest time: ISO 8601 with a zone, or a Date. Default: now. */
+  readonly sendAt?: string | Date | undefined
+  /** Latest time of a hand-over: ISO 8601 with a zone, or a Date. Default: never. */
+  readonly expiresAt?: string | Date | undefined
+}
+
+/** Parsed {@link SendFields}. */
+export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
+  /** The parts, under the channel's name. */
+  readonly [parts: string]: unknown
+  /** Epoch milliseconds. */
+  readonly sendAt?: number | undefined
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number | undefined
+}
+
+/** The application's id of a person. */
+export const recipientId: z.ZodType<string, string> = text(1, MAX_RECIPIENT_ID).refine(
+  isPlainLine,
+  'must be one line without spaces at its ends',
+)
+
+const fields = {
+  channel: channel.optional().describe('Required without a template; otherwise that of the template.'),
+  to: text(1, MAX_RECIPIENT_LENGTH)
+    .optional()
+    .describe(
+      'E-mail address, E.164 phone number, device token, Slack channel or https URL. Exactly one of `to` and `recipient` is required.',
+    ),
+  recipient: recipientId
+    .optional()
+    .describe("In place of `to`: the application's id of a person, whose addresses it looks up."),
+  subject: text(0, MAX_SUBJECT_LENGTH)
+    .optional()
+    .describe('The subject of a mail, or the title of a push message. Replaces that of the template.'),
+  html: text(1, HIGHEST_BOUNDS.textBytes)
+    .optional()
+    .describe('The HTML of a mail. `text` is its alternative; without it, one is made from the HTML.'),
+  text: text(1, HIGHEST_BOUNDS.textBytes).optional().describe('Plain text; with `html` its alternative.'),
+  body: text(1, HIGHEST_BOUNDS.textBytes)
+    .optional()
+    .describe(
+      'Instead of `html` and `text`; detected as HTML in a mail. One of the three is required without a template, unless parts replace the text.',
+    ),
+  template: text(1, 128).optional().describe('Id or name of the template to use.'),
+  variables: jsonObject
+    .optional()
+    .describe(
+      'Values for the placeholders of the template. Without a template, refused if the text contains `{{`.',
+    ),
+  data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
+  locale: localeName
+    .optional()
+    .describe('The locale of the text of a template, such as `fr-BE`. Default: that of the organization.'),
+  timeZone: timeZoneName
+    .optional()
+    .describe(
+      'The time zone of dates in a template, such as `Europe/Vienna`. Default: that of the organization.',
+    ),
+  format: z
+    .enum(['text', 'html'])
+    .optional()
+    .describe('Format of `body` in a mail. Default: that of the template, or else detected.'),
+  sensitive: z
+    .boolean()
+    .optional()
+    .describe('For one-time codes: the content is never shown, and is removed when the delivery has ended.'),
+  category: categoryId
+    .optional()
+    .describe(
+      'Id of the category, which people turn on and off. Default: that of the template, or `default`.',
+    ),
+  priority: z.enum(['normal', 'high']).optional().describe('`high` goes before bulk. Default `normal`.'),
+  metadata: metadataInput
+    .optional()
+    .describe(
+      'Short texts such as an order number, in records, logs and events. Win over those of the template.',
+    ),
+  sendAt: instant.optional().describe('Earliest time (ISO 8601).'),
+  expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
+}
+
+/** Judged beside other faults, because an absent field is named first. */
+const addressed = z.refine<Partial<Pick<SendFields, 'to' | 'recipient'>>>(
+  ({ to, recipient }) => to !== undefined || recipient !== undefined,
+  { path: ['to'], error: 'is required unless a "recipient" is named', when: ({ value }) => isFields(value) },
+)
+
+/** The schema of a send. */
+export type SendSchema = z.ZodType<ParsedSend, SendFields>
+
+/** The schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of the given kinds. */
+export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
+  return z.object({ ...fields, ...partsFields(kinds) }).check(assertOneText, addressed, assertOneAddress)
+}
+
+/** The fields for the parts of the given kinds, under the names of their channels. */
+export function partsFields(kinds: Iterable<ChannelKind>): object {
+  const parts = [...kinds].flatMap(({ name, parts }) =>
+    parts === undefined ? [] : [[name, describedFor(name, parts)]],
+  )
+  return Object.fromEntries(parts)
+}
+
+function assertOneAddress({
+  value,
+  issues,
+}: z.core.ParsePayload<Pick<SendFields, 'to' | 'recipient'>>): void {
+  if (value.to === undefined || value.recipient === undefined) return
+  issues.push({ code: 'custom', input: value, path: ['recipient'], message: 'cannot be given with "to"' })
+}
+
+function describedFor(channel: string, parts: z.ZodType): z.ZodType {
+  return parts.optional().describe(`On \`${channel}\` only. Sent unchanged, also with a template.`)
+}
+
+/** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
+export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText, addressed, assertOneAddress)

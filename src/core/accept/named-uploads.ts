@@ -1,0 +1,24 @@
+import type { ChannelKind } from '../channels/channel-kind.ts'
+
+/** A file in the stored parts of a message that names an upload in place of its content. */
+export interface NamedUpload {
+  readonly id: string
+}
+
+/** The files that the parts of a message carry. */
+export function filesOf(parts: unknown): readonly object[] {
+  const { attachments } = (parts ?? {}) as { readonly attachments?: unknown }
+  return Array.isArray(attachments) ? attachments : []
+}
+
+export function isNamedUpload<File extends object>(file: File): file is File & NamedUpload {
+  const { id, content } = file as { readonly id?: unknown; readonly content?: unknown }
+  return typeof id === 'string' && content === undefined
+}
+
+/** The ids of the uploads that the parts of a message name, each once. Undefined: none. */
+export function uploadsIn({ files }: ChannelKind, parts: unknown): readonly string[] | undefined {
+  if (files === undefined || parts === undefined) return undefined
+  const ids = filesOf(parts).flatMap((file) => (isNamedUpload(file) ? file.id : []))
+  return ids.length === 0 ? undefined : [...new Set(ids)]
+}

@@ -1,0 +1,25 @@
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+
+/** An uploaded file without its content. Small, because lists return whole values. */
+export interface UploadValue {
+  readonly filename: string
+  readonly contentType: string
+  /** Size in bytes. */
+  readonly size: number
+  /** False: its parts are still being stored, or the process that stored them has ended. */
+  readonly complete: boolean
+  /** Its owner has deleted it. It stays while a stored notification names it. */
+  readonly deleted?: true | undefined
+}
+
+/** Storages know this kind, because a notification names its uploads: see `NewNotification.uploads`. */
+export const uploadKind: RecordKind<UploadValue> = { name: 'uploads', version: 1 }
+
+/** The error of an accept that names an upload which does not exist any more. */
+export function uploadGone(cause?: unknown): NotifierError {
+  return new NotifierError('unknown_attachment', {
+    message: 'An upload that the message names has been deleted or has ended. Upload the file again.',
+    cause,
+  })
+}

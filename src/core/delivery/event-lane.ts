@@ -1,0 +1,68 @@
+import { judgePost, type PostVerdict } from '../channels/http-answer.ts'
+import type { ClaimedJob } from '../ports/storage/claim.ts'
+import type { Attempts, Ending } from './attempts.ts'
+import type { Lane } from './lane.ts'
+import { attemptOf, type EventPost, type Posted, postEvent } from './post-event.ts'
+import { retryDelay, WEBHOOK_RETRY } from './retry.ts'
+import type { Settle, Slots } from './slots.ts'
+import { postSignal, type Stop } from './stop.ts'
+
+type EventJob = Extract<ClaimedJob, { kind: 'event' }>
+
+/** Dependencies of event delivery. */
+export interface EventDelivery extends EventPost {
+  readonly attempts: Attempts
+  /** In [0, 1). */
+  random(): number
+  /** Receives the reason why an event could not be signed. */
+  unsigned(error: unknown): void
+}
+
+/** The lane of one webhook endpoint. @param slots limits the requests to each endpoint and to all together */
+export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
+  const { attempts, clock, random, unsigned } = delivery
+
+  async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
+    const { endpoint } = job.delivery
+    if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return undefined
+    const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
+    if (posted.unsigned !== undefined) unsigned(posted.unsigned)
+    const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
+    return () => attempts.settle(job, endingOf(job, posted, verdict, random(), stop.aborted()))
+  }
+
+  return {
+    begin: true,
+    free: slots.free,
+    async run(job) {
+      if (job.kind === 'event')
+        await attempts.run(job, (stop) => slots.run(job.organizationId, () => deliver(job, stop)))
+    },
+  }
+}
+
+function endingOf(
+  job: EventJob,
+  posted: Posted,
+  verdict: PostVerdict,
+  random: number,
+  stopped: boolean,
+): Ending<'event'> {
+  const number = job.attempts + 1
+  const { result } = posted
+  const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
+  // Not signed, or aborted by a stop: not the endpoint's fault.
+  const ours = result.kind === 'failed' && result.reason === 'aborted'
+  const blameless = ours ? ({ blameless: true } as const) : {}
+  // The event waits like the endpoint's others: to be held with them, or for the endpoint's new address.
+  const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
+  const disable = gone ? ({ disable: 'gone' } as const) : {}
+  const about = { attempt, url: job.delivery.endpoint.url, ...blameless, ...disable }
+  if (verdict.kind === 'succeeded') return { ...about, ended: 'delivered', next: { kind: 'end' } }
+  const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
+  // An attempt aborted by a stop, or one that finds the endpoint gone, is not the last.
+  const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (gone || (ours && stopped) ? 0 : null)
+  return delayMs === null
+    ? { ...about, ended: 'failed', next: { kind: 'end' } }
+    : { ...about, next: { kind: 'retry', delayMs } }
+}

@@ -1,0 +1,36 @@
+import type { ErrorCode } from '../errors/catalogue.ts'
+
+export interface QueueHealth {
+  readonly name: string
+  /** Whether the engine took the last refs of this process. If not, polling finds the jobs. */
+  readonly takes: boolean
+}
+
+export interface ProviderHealth {
+  readonly channel: string
+  readonly name: string
+  /** The organization that owns the instance. Null: it serves all. */
+  readonly organizationId: string | null
+  /** `paused`: after faults of the provider. `probing`: the next message tests it. */
+  readonly state: 'ready' | 'paused' | 'probing'
+  /** End of the pause, ISO 8601 UTC. Null: not paused. */
+  readonly pausedUntil: string | null
+  /**
+   * Reason for the pause or probe. `delivery_unknown` with `ready`: at least the last three attempts had an unknown
+   * result. Null: it works, or another process met the fault.
+   */
+  readonly code: ErrorCode | null
+  /** Messages of this process under way. */
+  readonly running: number
+}
+
+/** Due notifications that wait for a configuration. */
+export interface WaitingLane {
+  /** The lane: `email`, or `email@org_…` for an organization's own providers. */
+  readonly lane: string
+  /**
+   * `channel_not_configured`: this process has no provider. `unavailable`: the function that makes the organization's
+   * providers fails or times out.
+   */
+  readonly reason: 'channel_not_configured' | 'unavailable'
+}

@@ -1,0 +1,447 @@
+import type { AddressNow, FindAddress } from '../../features/recipients/address-now.ts'
+import type { ProviderJudge } from '../channels/provider-judge.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import type { Processor, RunInSlices } from '../loop/processor.ts'
+import { once } from '../loop/steps.ts'
+import type { Fact } from '../notification/facts.ts'
+import type { NotificationFailure } from '../notification/notification.ts'
+import { type Outcome, withoutTexts } from '../notification/outcome.ts'
+import { isOwn, type ProviderEvent } from '../notification/provider-event.ts'
+import type { Observer } from '../observe/observer.ts'
+import type { Clock } from '../ports/clock.ts'
+import { idempotencyKeyOf } from './attempt-context.ts'
+import type { Attempts } from './attempts.ts'
+import type { Choose } from './choose.ts'
+import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
+import type { CopyFacts } from './copies.ts'
+import { type AttemptContext, type Decision, decide } from './decide.ts'
+import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
+import { endingOf } from './ending.ts'
+import { createFailoverHistory } from './failover-history.ts'
+import type { Lane } from './lane.ts'
+import type { Pass, ProviderState } from './provider-state.ts'
+import { sendAttempt } from './send-attempt.ts'
+import type { Settle } from './slots.ts'
+import type { Stop } from './stop.ts'
+import { createTally, type Tally } from './tally.ts'
+
+type Retry = Extract<Decision['next'], { kind: 'retry' }>
+
+/** Dependencies of notification delivery. */
+export interface NotificationDelivery extends Composition {
+  readonly registry: ProviderJudge
+  readonly attempts: Attempts
+  readonly processor: Processor
+  /** The provider of a last attempt with an unknown result. Null: no such attempt. */
+  lastAmbiguous(job: NotificationJob): Promise<string | null>
+  /** Where messages to people go now. */
+  readonly findAddress: FindAddress
+  /** Whether an attempt since the last retry has an unknown result. */
+  mayHaveGone(job: NotificationJob): Promise<boolean>
+  readonly clock: Clock
+  readonly observer: Observer
+  /** In [0, 1). */
+  random(): number
+  onError(error: unknown): void
+}
+
+/** Data of one hand-over. */
+interface HandOver {
+  readonly pass: Pass
+  readonly stop: Stop
+  readonly share: RunInSlices
+  /** Milliseconds until the notification expires. */
+  leftMs(): number
+}
+
+/** Delay of a job whose only remaining provider has no free slot. */
+const RETURN_DELAY_MS = 500
+/** Interval between two jobs that wait for one provider, to leave time for jobs that others can take. */
+const RETURN_EVERY_MS = 1
+/** Extra delay after a pause for the message that met the fault. */
+const BEHIND_MS = 1
+/** Maximum number of jobs going back at once. Above it nothing more is claimed. */
+const MOST_RETURNING = 100
+
+/** The providers of a lane. */
+export interface ProviderGroup {
+  /** In order of preference. */
+  readonly states: readonly ProviderState[]
+  readonly choose: Choose
+  /** Counts the used slots of all. */
+  readonly used: Tally
+  /** A provider refused the credentials and is paused for this time. */
+  refused?(pausedMs: number): void
+}
+
+/**
+ * The lane of one set of providers.
+ *
+ * @param exempt the organization that may use all slots, null: none may. Undefined: the providers serve one organization
+ */
+export function createNotificationLane(
+  { states, choose, used, refused }: ProviderGroup,
+  delivery: NotificationDelivery,
+  exempt?: () => string | null,
+): Required<Lane> {
+  const { registry, attempts, processor, clock, logger, observer, random, onError, findAddress } = delivery
+  const compose = createCompose(delivery)
+  const history = createFailoverHistory()
+  /** Jobs whose history or address is being read. Each will need a slot. */
+  const reading = createTally()
+  /** Jobs going back to the storage without a slot. */
+  let returning = 0
+  /** Due time of the last job that waits for a provider. */
+  const returns = new Map<ProviderState, number>()
+
+  const isNew = (job: NotificationJob, state: ProviderState): boolean =>
+    history.of(job)?.failedOver.has(state.provider.name) !== true
+
+  /** The reachable providers that may be asked, free or not. */
+  function eligible(job: NotificationJob, reachable: readonly ProviderState[]): readonly ProviderState[] {
+    // Only the provider that may have taken the message can deduplicate it.
+    const only = history.of(job)?.only
+    const same = reachable.filter(({ provider }) => provider.name === only)
+    return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
+  }
+
+  function take(job: NotificationJob, reachable: readonly ProviderState[]): ProviderState | undefined {
+    // Most lanes have one provider, and most jobs take the first: avoids further lists.
+    const [single] = reachable
+    if (states.length === 1 && single !== undefined)
+      return single.takes() > 0 || single.waits() ? single : undefined
+    const asked = eligible(job, reachable).filter((state) => mayUse(job, state))
+    const free = asked.filter((state) => state.takes() > 0)
+    if (free.length > 0) return choose(free)
+    const waiting = asked.filter((state) => state.waits())
+    return waiting.length === 0 ? undefined : choose(waiting)
+  }
+
+  /** Claims leave room in the lane, but not at each provider. */
+  const mayUse = ({ organizationId }: NotificationJob, state: ProviderState): boolean =>
+    exempt === undefined ||
+    organizationId === exempt() ||
+    (state.used.get(organizationId) ?? 0) < state.empty()
+
+  async function deliver(
+    job: NotificationJob,
+    state: ProviderState,
+    pass: Pass,
+    stop: Stop,
+    movedTo: string | undefined,
+  ): Promise<Settle | undefined> {
+    const claimedAt = clock.monotonic()
+    const leftMs = (): number =>
+      (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
+    const share = processor.share(job.organizationId)
+    const composed = await compose(job, state, share, stop)
+    if (composed === null) return () => attempts.release([job])
+    if ('code' in composed) {
+      const fact = await endingOf(job, composed, delivery.mayHaveGone)
+      return () => endWith(job, fact)
+    }
+    const { provider } = state
+    if (!(await attempts.begin(job, provider.name, movedTo))) return undefined
+    // A provider's synchronous work counts as the organization's.
+    return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
+  }
+
+  async function handOver(
+    job: NotificationJob,
+    state: ProviderState,
+    { message, segments, copies }: ComposedMessage,
+    { pass, stop, share, leftMs }: HandOver,
+  ): Promise<Settle> {
+    const { notification, organizationId } = job
+    const { provider } = state
+    const paced = pass(stop)
+    if (paced !== undefined) await paced
+    const secured = attempts.secure(stop)
+    if (secured !== undefined) await secured
+    const attempt = job.attempts + 1
+    if (stop.aborted()) return () => notAsked(job, provider.name)
+    // The commit, the rate limit and the share may have taken long.
+    if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
+    const began = clock.monotonic()
+    const context = {
+      notificationId: notification.id,
+      organizationId,
+      attempt,
+      idempotencyKey: idempotencyKeyOf(notification.id, job.earlierAttempts),
+      createdAt: notification.createdAt,
+      expiresInMs: finite(leftMs()),
+      logger,
+      share,
+    }
+    const sensitive = notification.content.sensitive === true
+    // An exception of a provider may contain the message.
+    const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
+    const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
+    const outcome = sensitive ? withoutTexts(answer) : answer
+    const durationMs = Math.round(clock.monotonic() - began)
+    const namesSender = hasSender(message, provider.kind.name)
+    const end = decision(job, state, outcome, {
+      attempt,
+      durationMs,
+      segments,
+      namesSender,
+      expiresInMs: leftMs(),
+    })
+    // Before the slot is freed, because it decides whether the provider is asked again.
+    const pause = judge(state, end)
+    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
+    return () =>
+      settle(job, state, copies.length === 0 ? end : withCopies(end, copies, attempt, provider.name), pause)
+  }
+
+  function decision(
+    job: NotificationJob,
+    state: ProviderState,
+    outcome: Outcome,
+    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments' | 'namesSender' | 'expiresInMs'>,
+  ): Decision {
+    const { provider } = state
+    return decide(outcome, {
+      ...about,
+      suppressesRefused: provider.kind.suppressesRefused === true,
+      stops: provider.kind.stops === true,
+      outages: job.outages,
+      earlierAttempts: job.earlierAttempts,
+      provider: provider.name,
+      hasNextProvider: states.some(
+        (other) => other !== state && other.pausedMs() === 0 && isNew(job, other) && reaches(other, job),
+      ),
+      policy: provider.retry,
+      onAmbiguous: provider.onAmbiguous,
+      random: random(),
+    })
+  }
+
+  /** The outcome decides the provider's state, for any message. @returns the begin or end of a pause */
+  function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): ProviderEvent | null {
+    if (provider === 'works') return state.succeeded()
+    if (provider === 'unknown') state.unclear()
+    if (provider !== 'faulty') return null
+    const { code = 'provider_error', message = code } = facts[0] ?? {}
+    return state.faulted(pauseMs, { code, message })
+  }
+
+  function settle(
+    job: NotificationJob,
+    state: ProviderState,
+    decision: Decision,
+    pause: ProviderEvent | null,
+  ): Promise<void> {
+    const { facts, next } = decision
+    const tried = { jobId: job.jobId, attempts: job.attempts + 1 }
+    if (next.kind === 'end') history.forget(job.jobId)
+    else if (next.failOver) history.failOver(tried, state.provider.name)
+    else history.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
+    return attempts.settle(job, {
+      facts,
+      ...(pause !== null && isOwn(pause) ? { providerEvent: pause } : {}),
+      next:
+        next.kind === 'end'
+          ? next
+          : { kind: 'retry', delayMs: delayOf(job, state, next), ...(next.outage ? { outage: true } : {}) },
+    })
+  }
+
+  /** The message that met the fault does not probe the provider: it may be the cause. */
+  function delayOf({ notification }: NotificationJob, state: ProviderState, next: Retry): number {
+    if (!next.outage || next.failOver) return next.delayMs
+    const expiresInMs = notification.expiresInMs ?? Number.POSITIVE_INFINITY
+    return Math.max(next.delayMs, Math.min(state.pausedMs() + BEHIND_MS, expiresInMs))
+  }
+
+  /** The notifier stops, or lost the job, between the recorded start and the hand-over. */
+  function notAsked(job: NotificationJob, provider: string): Promise<void> {
+    const attempt = job.attempts + 1
+    const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
+    return attempts.settle(job, {
+      facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
+      // The message is not at fault, so this costs it no attempt.
+      next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
+    })
+  }
+
+  /**
+   * All remaining providers are paused or full: back to the storage until one may have room.
+   *
+   * @param reachable at least one
+   */
+  function later(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
+    let left = eligible(job, reachable)
+    // If all remaining providers are paused, those it has failed over from may be asked again.
+    if (history.of(job)?.only == null && left.every((state) => state.pausedMs() > 0)) {
+      history.retry(job, null)
+      left = eligible(job, reachable)
+    }
+    const delayMs = Math.min(returnIn(left), job.notification.expiresInMs ?? Number.POSITIVE_INFINITY)
+    return attempts.settle(job, { facts: [], next: { kind: 'retry', delayMs, unasked: true } })
+  }
+
+  function returnIn(left: readonly ProviderState[]): number {
+    const now = clock.monotonic()
+    const soonest = left.reduce((one, other) => (other.pausedMs() < one.pausedMs() ? other : one))
+    const earliest = now + Math.max(RETURN_DELAY_MS, soonest.pausedMs())
+    const at = Math.max(earliest, (returns.get(soonest) ?? 0) + RETURN_EVERY_MS)
+    returns.set(soonest, at)
+    return at - now
+  }
+
+  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
+    return endWith(job, { type: 'failed', code, message })
+  }
+
+  function endWith(job: NotificationJob, fact: Fact): Promise<void> {
+    history.forget(job.jobId)
+    const { channel } = job.notification
+    if (fact.type === 'skipped')
+      observer.record({ type: 'skipped', channel, decidedBy: fact.decidedBy ?? '' })
+    return attempts.settle(job, { facts: [fact], next: { kind: 'end' } })
+  }
+
+  /** No provider is available now. */
+  async function goBack(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
+    returning += 1
+    try {
+      if (isExpired(job)) await endWithout(job, 'expired', EXPIRED)
+      else if (reachable.length > 0) await later(job, reachable)
+      else {
+        const { code, message } = unreachable(job)
+        await endWithout(job, code, message)
+      }
+    } finally {
+      returning -= 1
+    }
+  }
+
+  /** Reads whether only one provider may be asked, if another process made the last attempt. */
+  async function recall(job: NotificationJob): Promise<void> {
+    reading.add(job.organizationId)
+    try {
+      history.retry(job, await delivery.lastAmbiguous(job))
+    } finally {
+      reading.remove(job.organizationId)
+    }
+  }
+
+  /** The job with the address of now. Null: it goes nowhere now, and was settled. */
+  async function readdressed(
+    job: NotificationJob,
+    looking: Promise<AddressNow>,
+  ): Promise<NotificationJob | null> {
+    reading.add(job.organizationId)
+    try {
+      const now = isExpired(job) ? null : await looking
+      // Ended as expired by the attempt that follows.
+      if (now === null) return job
+      if (now.kind === 'send') return { ...job, notification: { ...job.notification, to: now.to } }
+      // Never skipped in silence after an attempt that may have reached the recipient.
+      if (now.kind === 'end') await endWith(job, await endingOf(job, now.why, delivery.mayHaveGone))
+      else await waitForPeople(job, now)
+      return null
+    } finally {
+      reading.remove(job.organizationId)
+    }
+  }
+
+  /** Costs no attempt, and the history says why it waits. */
+  function waitForPeople(
+    job: NotificationJob,
+    { message, delayMs }: Extract<AddressNow, { kind: 'later' }>,
+  ): Promise<void> {
+    const fact = { type: 'attempt_failed', code: 'service_unavailable', message, unasked: true } as const
+    return attempts.settle(job, { facts: [fact], next: { kind: 'retry', delayMs, unasked: true } })
+  }
+
+  const reaches = (
+    { provider }: ProviderState,
+    { notification: { to, content } }: NotificationJob,
+  ): boolean => registry.accepts(provider, to) && registry.refusalOf(provider, to, content.parts) === null
+
+  /** Why no provider may be asked. */
+  function unreachable({ notification: { to, content } }: NotificationJob): NotificationFailure {
+    for (const { provider } of states) {
+      const refusal = registry.accepts(provider, to) ? registry.refusalOf(provider, to, content.parts) : null
+      if (refusal !== null) return refusal
+    }
+    return { code: 'invalid_recipient', message: 'No configured provider accepts this recipient any more.' }
+  }
+
+  /** @param before the recorded address */
+  async function deliverTo(job: NotificationJob, before: string, stop: Stop): Promise<void> {
+    const { to } = job.notification
+    const movedTo = to === before ? undefined : to
+    // Called once: `accepts()` may return different results.
+    const reachable = states.filter((candidate) => reaches(candidate, job))
+    const state = take(job, reachable)
+    await (state === undefined
+      ? goBack(job, reachable)
+      : state.run(job.organizationId, (pass) => deliver(job, state, pass, stop, movedTo)))
+  }
+
+  const sum = (count: (state: ProviderState) => number): number =>
+    Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading.all())
+
+  const unlessReturning = (count: (state: ProviderState) => number): number =>
+    returning >= MOST_RETURNING ? 0 : sum(count)
+
+  const free = (): number => unlessReturning((state) => state.free())
+
+  return {
+    begin: false,
+    pool:
+      exempt === undefined
+        ? null
+        : {
+            free,
+            empty: () => sum((state) => state.empty()),
+            used: () => (reading.all() === 0 ? used.of : added(used.of, reading.of)),
+          },
+    free,
+    room: () => unlessReturning((state) => state.room()),
+    prepare() {
+      const asked = states.flatMap((state) => state.prepare() ?? [])
+      return asked.length === 0 ? undefined : Promise.all(asked)
+    },
+    giveBack() {
+      for (const state of states) state.giveBack()
+    },
+    async run(job) {
+      if (job.kind !== 'notification') return
+      await attempts.run(job, async (stop) => {
+        if (states.length > 1 && job.attempts > 0 && history.of(job) === undefined) await recall(job)
+        const looking = findAddress(job)
+        const addressed = looking === undefined ? job : await readdressed(job, looking)
+        if (addressed !== null) await deliverTo(addressed, job.notification.to, stop)
+      })
+    },
+  }
+}
+
+function added(
+  some: ReadonlyMap<string, number>,
+  more: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const sums = new Map(some)
+  for (const [owner, count] of more) sums.set(owner, (sums.get(owner) ?? 0) + count)
+  return sums
+}
+
+const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
+
+/** After the facts of the attempt, the first of which decides what follows. */
+function withCopies(decision: Decision, copies: CopyFacts, attempt: number, provider: string): Decision {
+  const about = copies.map((fact) => ({ ...fact, attempt, provider }))
+  return { ...decision, facts: [...decision.facts, ...about] }
+}
+
+/** True: the parts of the channel name a sender. */
+function hasSender(message: object, channel: string): boolean {
+  const parts = (message as Readonly<Record<string, { readonly from?: unknown } | undefined>>)[channel]
+  return parts?.from !== undefined
+}
+
+const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost the job.'

@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import { NotifierError } from '../errors/notifier-error.ts'
+import { listedNames, MOST_NAMES, shortName } from './listed-names.ts'
+import { nearestName } from './nearest-name.ts'
+
+const KEY =
+  'give it as "idempotencyKey" in the second argument of `send`, over HTTP in the header Idempotency-Key'
+/** Of a channel that is configured, the parts are a known field. */
+const NO_CHANNEL = 'this channel is not configured here'
+const EMAIL = 'it belongs in "email"'
+const TEXT = 'it is "text", "html" or "body"'
+
+const TIME_PLACES: ReadonlyMap<string, string> = new Map([
+  ['send_at', 'it is "sendAt"'],
+  ['scheduledAt', 'it is "sendAt"'],
+  ['scheduled_at', 'it is "sendAt"'],
+  ['delay', 'use "sendAt", a time'],
+])
+
+/** The right places of fields often put into a message by mistake, which would be ignored silently. */
+const PLACES: ReadonlyMap<string, string> = new Map([
+  ...TIME_PLACES,
+  ['idempotencyKey', KEY],
+  ['idempotency_key', KEY],
+  ['from', EMAIL],
+  ['sender', 'it is "from" in "email"'],
+  ['cc', EMAIL],
+  ['bcc', EMAIL],
+  ['message', TEXT],
+  ['content', TEXT],
+  ['title', 'it is "subject"'],
+  ['tags', 'use "metadata", short texts by name: { campaign: \'spring\' }'],
+  ['replyTo', EMAIL],
+  ['inReplyTo', EMAIL],
+  ['in_reply_to', 'it is "inReplyTo" in "email"'],
+  ['calendar', EMAIL],
+  ['reply_to', 'it is "replyTo" in "email"'],
+  ['headers', EMAIL],
+  ['attachments', EMAIL],
+  ['unsubscribe', EMAIL],
+  ['blocks', 'it belongs in "slack"'],
+  ['expires_at', 'it is "expiresAt"'],
+  ['templateId', 'it is "template"'],
+  ['template_id', 'it is "template"'],
+  ['user', 'it is "recipient"'],
+  ['userId', 'it is "recipient"'],
+  ['whatsapp', NO_CHANNEL],
+  ['telegram', NO_CHANNEL],
+  ['discord', NO_CHANNEL],
+])
+const PREFERENCE_PLACES: ReadonlyMap<string, string> = new Map(
+  ['recipient', 'channel', 'to'].map((name) => [name, 'over HTTP it belongs in the URL']),
+)
+const NO_PLACES: ReadonlyMap<string, string> = new Map()
+/** For calls from code. */
+const ORGANIZATION = 'call the same method of notifier.organization(id)'
+
+/**
+ * Refuses unknown fields of an object. Nested objects are free-form (`variables`) or lists of inputs, which are checked
+ * one by one.
+ *
+ * @param which `misplaced`: only fields that belong elsewhere, and in a send or a reschedule misspelt ones: `catgory`
+ *   decides what people get
+ * @throws NotifierError `invalid_parameter`, which names them
+ */
+export function assertKnownFields(
+  schema: z.ZodType,
+  input: unknown,
+  which: 'all' | 'misplaced' = 'all',
+): void {
+  if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return
+  const all = Object.keys(input).filter((name) => !Object.hasOwn(schema.shape, name))
+  if (all.length === 0) return
+  const expected = Object.keys(schema.shape)
+  const places = placesFor(schema)
+  const nearest = comparing(expected)
+  const decides = 'sendAt' in schema.shape
+  const unknown = which === 'all' ? all : misplacedOf(all, places, decides ? nearest : () => null)
+  if (unknown.length === 0) return
+  const names = unknown.slice(0, MOST_NAMES).map(shortName)
+  const title = unknown.length === 1 ? 'Unknown field' : 'Unknown fields'
+  throw new NotifierError('invalid_parameter', {
+    message: `${title}: ${listedNames(unknown)}.${hintsOf(names, places, nearest)}`,
+    details: { field: names[0], fields: names, expected },
+  })
+}
+
+function placesFor({ shape }: z.ZodObject): ReadonlyMap<string, string> {
+  if ('template' in shape || 'notifications' in shape) return PLACES
+  if ('sendAt' in shape) return TIME_PLACES
+  return 'channels' in shape && 'categories' in shape ? PREFERENCE_PLACES : NO_PLACES
+}
+
+/** Most names that are compared with the known ones: an input may have a hundred thousand. */
+const MOST_COMPARED = 50
+
+type Nearest = (name: string) => string | null
+
+/** Compares each name once. */
+function comparing(known: readonly string[]): Nearest {
+  const compared = new Map<string, string | null>()
+  return (name) => {
+    const earlier = compared.get(name)
+    if (earlier !== undefined) return earlier
+    const nearest = nearestName(name, known)
+    compared.set(name, nearest)
+    return nearest
+  }
+}
+
+function misplacedOf(
+  unknown: readonly string[],
+  places: ReadonlyMap<string, string>,
+  nearest: Nearest,
+): readonly string[] {
+  const misspelt = unknown.slice(0, MOST_COMPARED).filter((name) => nearest(name) !== null)
+  return unknown.filter((name) => places.has(name) || misspelt.includes(name))
+}
+
+function hintsOf(names: readonly string[], places: ReadonlyMap<string, string>, nearest: Nearest): string {
+  return names
+    .map((name) => {
+      const place = name === 'organizationId' ? ORGANIZATION : places.get(name)
+      if (place !== undefined) return ` "${name}": ${place}.`
+      const known = nearest(name)
+      return known === null ? '' : ` "${name}": did you mean "${known}"?`
+    })
+    .join('')
+}
+
+/**
+ * A body without unknown fields, unless its schema refuses those itself. A repeated organization id has been checked
+ * before.
+ *
+ * @param strict refuses them, as {@link assertKnownFields} does
+ */
+export function knownFields(
+  schema: z.ZodType | undefined,
+  { organizationId: _judged, ...body }: Readonly<Record<string, unknown>>,
+  strict: boolean,
+): Readonly<Record<string, unknown>> {
+  // A schema that accepts all fields leaves them to the next reader.
+  if (!(schema instanceof z.ZodObject) || schema.def.catchall instanceof z.ZodUnknown) return body
+  assertKnownFields(schema, body, strict ? 'all' : 'misplaced')
+  if (schema.def.catchall !== undefined) return body
+  const known = Object.keys(schema.shape).filter((name) => Object.hasOwn(body, name))
+  return Object.fromEntries(known.map((name) => [name, body[name]]))
+}

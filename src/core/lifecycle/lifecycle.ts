@@ -1,0 +1,288 @@
+import type { MultiTenantNotifier, StartOptions, StopOptions } from '../../notifier.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import { assertOptionNames } from '../errors/option-names.ts'
+import { wrong } from '../input/option-checks.ts'
+import { createDeadline, type Deadline } from '../loop/deadline.ts'
+import { within } from '../loop/within.ts'
+import { failureOfPlugin, type PluginFaults } from '../observe/plugin-faults.ts'
+import type { Clock } from '../ports/clock.ts'
+import { excess } from './excess.ts'
+
+/** Start and stop, and guarded calls in between. */
+export interface Lifecycle extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'> {
+  /** Why calls are refused; null: they are not. */
+  refusal(): NotifierError | null
+  /**
+   * The same methods, which refuse calls before the start, after the stop and with excess arguments. A stop waits for
+   * their calls.
+   *
+   * @param onError receives each failed call, by the method's name
+   */
+  guard<Methods extends object>(methods: Methods, onError?: (name: string, error: unknown) => void): Methods
+  /** Like {@link guard}, but also callable under maintenance. */
+  guardAlways<Methods extends object>(methods: Methods): Methods
+  /** Under maintenance nothing is stored. */
+  maintained(): boolean
+}
+
+/** A part that a start opens. */
+export interface Stage {
+  /** Name for people. */
+  readonly name: string
+  open(): Promise<void>
+  /** Also called if opening takes longer than a stop may wait, and then again once it has opened. */
+  close?(): Promise<void>
+}
+
+export interface LifecycleParts {
+  readonly clock: Clock
+  readonly faults: PluginFaults
+  /** Opened in order, closed in reverse order. */
+  readonly stages: readonly Stage[]
+  /** Starts the delivery. */
+  deliver(): void
+  /** Stops the delivery; earlier calls may still run. */
+  halt(deadline: Deadline): Promise<void>
+  /** Closes the dependencies other than the stages. */
+  close(deadline: Deadline): Promise<void>
+  /** Receives background errors. */
+  onError(error: unknown): void
+}
+
+const DEFAULT_DEADLINE_MS = 10_000
+/** Longest delay of a timer that only keeps the process alive. */
+const FOREVER_MS = 0x7fffffff
+/** Minimum time for a stage to close, even past the deadline. */
+const CLOSE_MS = 1_000
+
+type AnyMethod = (...args: never[]) => Promise<unknown>
+
+export function createLifecycle(parts: LifecycleParts): Lifecycle {
+  const { clock, faults, stages, deliver, halt, close, onError } = parts
+  let opened: Promise<void> | null = null
+  /** Resolves when the latest start has opened everything, or failed. */
+  let opening: Promise<void> = Promise.resolve()
+  let givenUp: NotifierError | null = null
+  let giveUp = (_error: NotifierError): void => {}
+  const abandoned = new Promise<never>((_resolve, reject) => (giveUp = reject))
+  abandoned.catch(() => {})
+  let closed: Promise<void> | null = null
+  let deadline: Deadline | null = null
+  let tried = false
+  let running = false
+  let maintained = false
+  let calls = 0
+  let noCalls = (): void => {}
+  let keepAlive: NodeJS.Timeout | undefined
+
+  function notRunning(): NotifierError | null {
+    if (running) return null
+    if (closed !== null) return stopping()
+    // The caller did not await start().
+    const message = opened === null ? undefined : 'The notifier is still starting: await start() first.'
+    return new NotifierError('not_started', { message, retryAfterMs: 1_000 })
+  }
+
+  function refusal(): NotifierError | null {
+    return notRunning() ?? (maintained ? unavailable('The service is under maintenance.') : null)
+  }
+
+  function done(): void {
+    calls -= 1
+    if (calls === 0) noCalls()
+  }
+
+  async function callsEnded(): Promise<void> {
+    if (calls > 0) await new Promise<void>((resolve) => (noCalls = resolve))
+  }
+
+  async function openStages(): Promise<void> {
+    for (const { name, open } of stages) {
+      if (givenUp !== null) throw givenUp
+      try {
+        await open()
+      } catch (error) {
+        throw failureOfPlugin(`start (${name})`, error)
+      }
+    }
+  }
+
+  /** Without a deadline it waits for as long as it takes. */
+  async function closeStages(until?: Deadline): Promise<void> {
+    for (const stage of stages.toReversed()) {
+      const closing = stage.close?.()
+      if (closing !== undefined) await (until === undefined ? closing : closes(stage, closing, until))
+    }
+  }
+
+  async function closes({ name }: Stage, closing: Promise<void>, until: Deadline): Promise<void> {
+    const inTime = await Promise.all([until.within(closing), within(closing, CLOSE_MS, clock)])
+    if (inTime.includes(true)) return
+    const message = `The ${name} did not close before the deadline of the stop.`
+    onError(new NotifierError('service_unavailable', { message }))
+  }
+
+  function begin({ deliver: delivers }: StartOptions): Promise<void> {
+    const work = openStages().then(() => {
+      if (closed !== null) return
+      running = true
+      if (delivers === false) return letGo()
+      deliver()
+    })
+    // Keeps the process alive during the start, and afterwards if it delivers, like a listening server.
+    stayAlive()
+    opening = work.catch(() => {})
+    return Promise.race([work, abandoned]).catch((error: unknown) => {
+      opened = null
+      letGo()
+      throw error
+    })
+  }
+
+  function stayAlive(): void {
+    keepAlive ??= setInterval(() => {}, FOREVER_MS)
+  }
+
+  /** A stop keeps the process alive until it ends. */
+  function letGo(): void {
+    if (closed !== null) return
+    clearInterval(keepAlive)
+    keepAlive = undefined
+  }
+
+  async function shut(until: Deadline): Promise<void> {
+    running = false
+    // Also after a failed start, which may have opened stages.
+    if (!tried) return
+    // The caller waits for the stop, and nothing else may keep the process alive.
+    stayAlive()
+    try {
+      const answered = await until.within(opening)
+      if (!answered) {
+        givenUp = stoppedBefore()
+        giveUp(givenUp)
+      }
+      await Promise.all([halt(until), until.within(callsEnded())])
+      if (answered) {
+        await close(until)
+        await closeStages(until)
+      } else {
+        await Promise.all([close(until), abort()])
+      }
+    } finally {
+      clearInterval(keepAlive)
+    }
+  }
+
+  /** Closes all stages in parallel while one still opens; that one is closed when it has opened. */
+  async function abort(): Promise<void> {
+    const closing = stages.map(async ({ close }) => close?.())
+    await within(Promise.all(closing.map((each) => each.catch(onError))), CLOSE_MS, clock)
+    opening.then(() => closeStages()).catch(onError)
+  }
+
+  function guarded<Methods extends object>(
+    methods: Methods,
+    refusalNow: () => NotifierError | null,
+    onError: (name: string, error: unknown) => void = () => {},
+  ): Methods {
+    const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
+      const fault = (error: unknown): never => {
+        done()
+        const failure = faults.failureOf(error)
+        onError(name, failure)
+        throw failure
+      }
+      const call: AnyMethod = (...args) => {
+        const refused = refusalNow() ?? excess(name, method.length, args)
+        if (refused !== null) {
+          onError(name, refused)
+          return Promise.reject(refused)
+        }
+        calls += 1
+        return method(...args).then((answer) => {
+          done()
+          return answer
+        }, fault)
+      }
+      return [name, call]
+    })
+    return Object.fromEntries(made)
+  }
+
+  return {
+    refusal,
+    maintenance(on) {
+      if (typeof on !== 'boolean') {
+        throw new NotifierError('invalid_parameter', {
+          message: 'The argument of maintenance() must be true or false.',
+        })
+      }
+      maintained = on
+    },
+    async start(options = {}) {
+      assertStart(options)
+      if (closed !== null) {
+        throw new NotifierError('not_started', {
+          message: 'A stopped notifier cannot start again: create a new one.',
+        })
+      }
+      tried = true
+      opened ??= begin(options)
+      return opened
+    },
+    async stop(options = {}) {
+      const { deadlineMs } = stopOptions(options)
+      if (deadlineMs !== undefined) deadline?.shorten(deadlineMs)
+      deadline ??= createDeadline(deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
+      closed ??= shut(deadline)
+      return closed
+    },
+    maintained: () => maintained,
+    guard: (methods, onError) => guarded(methods, refusal, onError),
+    guardAlways: (methods) => guarded(methods, notRunning),
+  }
+}
+
+function assertStart(options: StartOptions): void {
+  assertOptionNames('start', options, { deliver: true })
+  const { deliver } = options
+  if (deliver !== undefined && typeof deliver !== 'boolean') throw wrong('deliver', 'true or false')
+}
+
+/** Signal handlers receive the signal's name: `process.once('SIGTERM', notifier.stop)` must work. */
+function stopOptions(options: unknown): StopOptions {
+  if (typeof options === 'string' && options.startsWith('SIG')) return {}
+  assertStop(options as StopOptions)
+  return options as StopOptions
+}
+
+function assertStop(options: StopOptions): void {
+  assertOptionNames('stop', options, { deadlineMs: true })
+  const { deadlineMs } = options
+  if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
+    throw wrong('deadlineMs', 'a number of milliseconds of at least 0')
+}
+
+function stoppedBefore(): NotifierError {
+  return new NotifierError('not_started', {
+    message:
+      'The notifier was stopped during its start: a part did not open before the deadline of the stop. ' +
+      'Create a new one to start again.',
+  })
+}
+
+/** A part that the start opens. @throws NotifierError `not_started` before */
+export function started<Part>(part: Part | null): Part {
+  if (part === null) throw new NotifierError('not_started')
+  return part
+}
+
+/** The error of calls during a stop. */
+export function stopping(): NotifierError {
+  return unavailable('The notifier is stopping or has stopped.')
+}
+
+function unavailable(message: string): NotifierError {
+  return new NotifierError('service_unavailable', { message, retryAfterMs: 5_000 })
+}

@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { type CodeTemplates, inCode } from '../../features/code-templates/code-templates.ts'
+import { errorCode, labelFilters } from '../../features/failures/input.ts'
+import { MAX_RECIPIENT_LENGTH } from '../channels/channel-kind.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import { channel, instant, text } from '../input/fields.ts'
+import type { NotificationFilter } from '../ports/storage/notifications.ts'
+import { type ListRequest, listReader } from '../records/list.ts'
+import type { RecordReads } from '../records/record-stores.ts'
+import { findStored } from '../text/find-templates.ts'
+import type { LabelFilter } from './labels.ts'
+import { type NotificationStatus, STATUSES } from './notification.ts'
+
+const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
+
+/** Reads a `NotificationQuery`. */
+export const readNotifications: (query: unknown) => ListRequest<
+  LabelFilter & {
+    channel?: string | undefined
+    status?: NotificationStatus | undefined
+    to?: string | undefined
+    template?: string | undefined
+    code?: ErrorCode | undefined
+    provider?: string | undefined
+    from?: number | undefined
+    until?: number | undefined
+  }
+> = listReader('notifications', {
+  ...of,
+  to: text(1, MAX_RECIPIENT_LENGTH).optional(),
+  template: text(1, 128).optional(),
+  code: errorCode.optional(),
+  provider: text(1, 64).optional(),
+  from: instant.optional(),
+  until: instant.optional(),
+  ...labelFilters,
+})
+
+/** Reads a `LogQuery`. */
+export const readLogs: (query: unknown) => ListRequest<
+  LabelFilter & {
+    channel?: string | undefined
+    status?: NotificationStatus | undefined
+    notificationId?: string | undefined
+  }
+> = listReader('logs', { ...of, notificationId: text(1, 128).optional(), ...labelFilters })
+
+/** A filter accepts the name of a template as well as its id. */
+export async function templateId(
+  records: RecordReads,
+  idOrName: string | undefined,
+  organizationId: string,
+  code: CodeTemplates,
+): Promise<NotificationFilter['templateId']> {
+  if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
+  // The id of one in code is its name.
+  if (inCode(code, idOrName) !== null) return idOrName
+  const [template = null] = await findStored(records, [{ organizationId, reference: idOrName }])
+  // An unknown name gives an empty result: the filter is valid, and nothing was sent with that template.
+  return template?.id ?? idOrName
+}

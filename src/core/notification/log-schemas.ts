@@ -1,0 +1,31 @@
+import * as z from 'zod'
+import {
+  channelName,
+  failure,
+  labelFields,
+  listOf,
+  notificationStatus,
+  outcomeTextFields,
+  timestamp,
+} from '../rest/schemas.ts'
+
+/** One event of a notification in the delivery log. */
+export const logEntry: z.ZodType = z.object({
+  id: z.string(),
+  notificationId: z.string(),
+  channel: channelName,
+  to: z.string(),
+  status: notificationStatus,
+  event: z.string(),
+  provider: z.string().nullable(),
+  attempt: z.int().nullable(),
+  segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
+  machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
+  error: failure.nullable(),
+  ...outcomeTextFields,
+  template: z.string().nullable(),
+  ...labelFields,
+  createdAt: timestamp,
+})
+
+export const logList: z.ZodType = listOf(logEntry)

@@ -1,0 +1,146 @@
+import type { ErrorCode } from '../errors/catalogue.ts'
+import type { ListQuery } from '../records/list.ts'
+import type { RenderedMessage } from '../text/render.ts'
+import type { FactType } from './facts.ts'
+import type { LabelFilter, Labels } from './labels.ts'
+import type { NotificationFailure, NotificationStatus, Priority } from './notification.ts'
+
+export interface NotificationQuery extends ListQuery, LabelFilter {
+  readonly channel?: string | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly to?: string | undefined
+  /** Template id or name. */
+  readonly template?: string | undefined
+  /** `error.code`. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id of the provider that accepted it last, or of the failed attempt. */
+  readonly provider?: string | undefined
+  /** Accepted at this time or later: ISO 8601 or a Date. */
+  readonly from?: string | Date | undefined
+  /** Accepted before this time: ISO 8601 or a Date. */
+  readonly until?: string | Date | undefined
+}
+
+export interface LogQuery extends ListQuery, LabelFilter {
+  readonly channel?: string | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly notificationId?: string | undefined
+}
+
+export interface NotificationSummary extends Labels {
+  readonly id: string
+  readonly status: NotificationStatus
+  readonly channel: string
+  readonly to: string
+  /** The literal subject. Null: it comes from a template, or the message is sensitive. */
+  readonly subject: string | null
+  /** Name of the template. Null: the text is literal. */
+  readonly template: string | null
+  readonly priority: Priority
+  readonly sendAt: string | null
+  readonly expiresAt: string | null
+  readonly provider: string | null
+  /**
+   * Reason for the failure, or why it was skipped; while `queued` for another attempt, the failure of the last one.
+   * Otherwise null.
+   */
+  readonly error: NotificationFailure | null
+  readonly createdAt: string
+  /** Id of the notification that this one resends. Null: none. */
+  readonly resendOf: string | null
+}
+
+export interface GetNotificationOptions {
+  /** True: include the rendered content. Default false. */
+  readonly rendered?: boolean | undefined
+}
+
+export interface WaitOptions {
+  /** Longest wait in milliseconds, from 1. Default 30 000. */
+  readonly timeoutMs?: number | undefined
+}
+
+export interface NotificationRecord extends NotificationSummary {
+  /** The content is never shown, and is removed when the delivery has ended. */
+  readonly sensitive: boolean
+  /**
+   * On request: the pinned template version or the literal text, with its variables and parts, rendered as for delivery
+   * but without tracking. Attachments have their size but no content.
+   */
+  readonly rendered?: RenderedMessage | undefined
+  /** Why it is not sent yet. Null: its delivery has ended. */
+  readonly waiting: WaitingRecord | null
+  /** The history in order. */
+  readonly timeline: readonly TimelineRecord[]
+}
+
+export interface WaitingRecord {
+  /**
+   * `scheduled`: for its `sendAt`. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it is due,
+   * and others are before it. `attempt_running`: a provider is being asked. `provider_paused`: all of its providers rest;
+   * `code` tells why. `channel_not_configured`: it has no provider. `providers_unavailable`: the function that makes the
+   * organization's providers fails, or has not answered yet.
+   */
+  readonly reason:
+    | 'scheduled'
+    | 'retry'
+    | 'in_queue'
+    | 'attempt_running'
+    | 'provider_paused'
+    | 'channel_not_configured'
+    | 'providers_unavailable'
+  /** When that changes, as far as is known: ISO 8601 UTC. */
+  readonly until: string | null
+  readonly code: ErrorCode | null
+}
+
+export interface TimelineRecord {
+  readonly sequence: number
+  /** The accept is `queued` or `scheduled`. */
+  readonly event: FactType | 'queued' | 'scheduled'
+  readonly status: NotificationStatus
+  /** ISO 8601 UTC. */
+  readonly timestamp: string
+  readonly attempt: number | null
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly error: NotificationFailure | null
+  /** The provider's own code or text. */
+  readonly providerCode: string | null
+  /** Details, mostly from the provider. */
+  readonly message: string | null
+  /** The address of the copy that the entry is about. Null: it is about `to`. */
+  readonly address: string | null
+  readonly durationMs: number | null
+  /** Charged segments of a text message that was handed over. Null: none. */
+  readonly segments: number | null
+  /** True: the result is unknown; the provider may have taken the message. */
+  readonly ambiguous: boolean
+  /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Changes no status. */
+  readonly machine: boolean
+}
+
+/** One event of a notification in the delivery log. */
+export interface LogRecord extends Labels {
+  readonly id: string
+  readonly notificationId: string
+  readonly channel: string
+  readonly to: string
+  readonly status: NotificationStatus
+  readonly event: TimelineRecord['event']
+  readonly provider: string | null
+  readonly attempt: number | null
+  /** Charged segments of a text message that was handed over. Null: none. */
+  readonly segments: number | null
+  /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Changes no status. */
+  readonly machine: boolean
+  readonly error: NotificationFailure | null
+  /** The provider's own code or text. */
+  readonly providerCode: string | null
+  /** Details, mostly from the provider. */
+  readonly message: string | null
+  /** The address of the copy that the event is about. Null: it is about `to`. */
+  readonly address: string | null
+  readonly template: string | null
+  readonly createdAt: string
+}

@@ -1,0 +1,318 @@
+import * as z from 'zod'
+import type { Organizations } from '../../features/organizations/service.ts'
+import { exampleUrls } from '../../features/tracking/links.ts'
+import { deliveryView } from '../../features/webhook-events/delivery-view.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import { assertAhead } from '../accept/times.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { ProviderHealth } from '../delivery/model.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { Processor } from '../loop/processor.ts'
+import { once } from '../loop/steps.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LogEntry } from '../ports/storage/logs.ts'
+import type { NotificationFilter, TimelineEntry } from '../ports/storage/notifications.ts'
+import type { PageRequest } from '../ports/storage/page.ts'
+import type { Storage } from '../ports/storage/storage.ts'
+import { type List, listInPortions, listOf } from '../records/list.ts'
+import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
+import type { Texts } from '../text/authoring.ts'
+import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
+import { eventId, type NotificationEvent } from './event-payload.ts'
+import { EVENT_TYPE_OF } from './facts.ts'
+import { readLogs, readNotifications, templateId } from './filter.ts'
+import type {
+  GetNotificationOptions,
+  LogRecord,
+  NotificationRecord,
+  NotificationSummary,
+  TimelineRecord,
+  WaitingRecord,
+} from './model.ts'
+import type { Notification, NotificationFailure } from './notification.ts'
+import { failureOf, otherAddress } from './record-facts.ts'
+import { MAX_RESCHEDULES } from './reschedule.ts'
+import { rescheduleInput } from './reschedule-input.ts'
+import { removedContent } from './sensitive.ts'
+import { waitingOf } from './waiting.ts'
+
+/** Newest entries of a timeline whose events are looked up, and deliveries of them. */
+const MOST_EVENTS = 1_000
+const MOST_DELIVERIES = 200
+
+const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
+
+type Emit = (event: NotificationEvent) => void
+
+/**
+ * The use cases for reading, cancelling, rescheduling and retrying notifications.
+ *
+ * @param wake called when stored work may be due
+ */
+export function createNotifications(
+  storage: Storage,
+  organizations: Organizations,
+  { compiled, code, processor }: Pick<Texts, 'compiled' | 'code'> & { readonly processor: Processor },
+  registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
+  providers: () => readonly ProviderHealth[],
+  clock: Pick<Clock, 'now'>,
+  emit: Emit,
+  wake: () => void,
+  retry: (organizationId: string, id: string) => Promise<void>,
+): Omit<Scoped<Tenant['notifications']>, 'resend'> {
+  async function get(
+    organizationId: string,
+    id: string,
+    options?: GetNotificationOptions,
+  ): Promise<NotificationRecord> {
+    const { rendered } = parseOptions(getOptions, options)
+    const notification = owned(
+      await byId(id, (known) => storage.notifications.get(known)),
+      organizationId,
+      'notification_not_found',
+    )
+    const [timeline, waiting] = await Promise.all([
+      storage.notifications.timeline(id),
+      waitingFor(notification),
+    ])
+    return {
+      ...summary(notification, registry),
+      sensitive: notification.content.sensitive === true,
+      ...(rendered === true ? { rendered: await render(notification) } : {}),
+      waiting,
+      timeline: timeline.map((entry) => timelineRecord(entry, notification.to)),
+    }
+  }
+
+  async function waitingFor(notification: Notification): Promise<WaitingRecord | null> {
+    const { id, channel, organizationId, status } = notification
+    if (status !== 'queued' && status !== 'scheduled') return null
+    const job = await storage.notifications.job(id)
+    if (job === null) return null
+    await registry.warm(channel, organizationId)
+    return waitingOf(notification, job, { registry, providers })
+  }
+
+  /** @throws NotifierError `sensitive_content`, `content_removed` */
+  async function render({ organizationId, channel, content }: Notification): Promise<RenderedMessage> {
+    if (content.sensitive === true) throw new NotifierError('sensitive_content')
+    if (content.removed === true) throw new NotifierError('content_removed')
+    const template = 'body' in content ? null : await compiled.load(content.template)
+    const kind = registry.kinds.of(channel)
+    const share = processor.share(organizationId)
+    return shown(
+      kind,
+      await share(once(() => renderContent(kind, content, template, exampleUrls))),
+      content.parts,
+    )
+  }
+
+  return {
+    get,
+    async list(organizationId, query) {
+      const { page, filter: asked } = readNotifications(query)
+      await organizations.existing(organizationId)
+      const { template, ...rest } = asked
+      const filter = {
+        ...rest,
+        organizationId,
+        templateId: await templateId(storage.records, template, organizationId, code),
+      }
+      return listSummaries('notifications', storage, filter, page, registry)
+    },
+    async webhookDeliveries(organizationId, id) {
+      owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        organizationId,
+        'notification_not_found',
+      )
+      const timeline = await storage.notifications.timeline(id)
+      const events = timeline.slice(-MOST_EVENTS).map(({ sequence }) => eventId(id, sequence))
+      const found = await storage.webhookEndpoints.deliveriesOf(events, MOST_DELIVERIES)
+      return { items: found.map((each) => ({ ...deliveryView(each), endpointId: each.endpointId })) }
+    },
+    async cancel(organizationId, id) {
+      const { content } = owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        organizationId,
+        'notification_not_found',
+      )
+      const removal = content.sensitive === true ? removedContent(content) : undefined
+      const answer = await storage.notifications.cancel(id, removal)
+      switch (answer.kind) {
+        case 'cancelled':
+          for (const event of answer.events) emit(event)
+          wake()
+          return get(organizationId, id)
+        case 'unknown':
+          throw new NotifierError('notification_not_found')
+        case 'too_late':
+          throw new NotifierError('not_cancellable', {
+            message: 'It is too late to cancel: an attempt to deliver it has begun.',
+          })
+        case 'ended':
+          throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
+      }
+    },
+    async reschedule(organizationId, id, change) {
+      const { sendAt } = parseSubject(rescheduleInput, change)
+      const { expiresAt } = owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        organizationId,
+        'notification_not_found',
+      )
+      assertNewTime(sendAt, expiresAt, clock.now())
+      const { kind } = await storage.notifications.reschedule(id, sendAt)
+      switch (kind) {
+        case 'rescheduled':
+          wake()
+          return get(organizationId, id)
+        case 'unknown':
+          throw new NotifierError('notification_not_found')
+        case 'too_late':
+          throw new NotifierError('not_reschedulable', {
+            message: 'It is too late to reschedule: an attempt to deliver it has begun.',
+          })
+        case 'ended':
+          throw new NotifierError('not_reschedulable', {
+            message: 'It cannot be rescheduled: it has ended.',
+          })
+        case 'not_scheduled':
+          throw new NotifierError('not_reschedulable', {
+            message:
+              'It cannot be rescheduled: its status is not scheduled. Only a message sent with a "sendAt" ahead is.',
+          })
+        case 'too_often':
+          throw new NotifierError('not_reschedulable', {
+            message: `It cannot be rescheduled more than ${MAX_RESCHEDULES} times. Cancel it and send a new message.`,
+          })
+      }
+    },
+    async retry(organizationId, id) {
+      await retry(organizationId, id)
+      return get(organizationId, id)
+    },
+  }
+}
+
+/** @throws NotifierError `invalid_parameter`, `not_reschedulable` */
+function assertNewTime(sendAt: number | null, expiresAt: number | null, now: number): void {
+  if (sendAt !== null) assertAhead(sendAt, now)
+  if (expiresAt === null) return
+  if (expiresAt <= now)
+    throw new NotifierError('not_reschedulable', { message: 'It cannot be rescheduled: it has expired.' })
+  if (sendAt !== null && expiresAt <= sendAt)
+    throw wrong('sendAt', `before the "expiresAt" of the notification, ${isoOrNull(expiresAt)}`)
+}
+
+/** The delivery log of a notifier. */
+export function createLogs(storage: Storage, organizations: Organizations): Scoped<Tenant['logs']> {
+  return {
+    async list(organizationId, query) {
+      const { page, filter } = readLogs(query)
+      await organizations.existing(organizationId)
+      return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
+    },
+  }
+}
+
+/** A page of notifications. Their contents are read with them and may have a mebibyte each. */
+export function listSummaries(
+  list: 'notifications' | 'dead-letters',
+  storage: Storage,
+  filter: NotificationFilter,
+  page: PageRequest,
+  registry: Pick<ProviderRegistry, 'channels'>,
+): Promise<List<NotificationSummary>> {
+  const read = (request: PageRequest) => storage.notifications.list(filter, request)
+  const view = (notification: Notification) => summary(notification, registry)
+  return listInPortions(list, read, page, { rows: 25, view: (rows) => rows.map(view) })
+}
+
+const NOT_CONFIGURED: NotificationFailure = {
+  code: 'channel_not_configured',
+  message: 'The channel has no provider here. The notification waits until it has one.',
+}
+
+/** A notification as an item of a list. */
+function summary(
+  notification: Notification,
+  { channels }: Pick<ProviderRegistry, 'channels'>,
+): NotificationSummary {
+  const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
+  const { provider, createdAt, resendOf, metadata, recipient, category, groupId } = notification
+  const waits = status === 'queued' && !channels.includes(channel)
+  return {
+    id,
+    status,
+    channel,
+    to,
+    subject: content.sensitive === true ? null : (content.subject ?? null),
+    template: content.template?.name ?? null,
+    priority,
+    sendAt: isoOrNull(sendAt),
+    expiresAt: isoOrNull(expiresAt),
+    provider,
+    error: waits ? NOT_CONFIGURED : notification.error,
+    createdAt: new Date(createdAt).toISOString(),
+    resendOf,
+    metadata,
+    recipient,
+    category,
+    groupId,
+  }
+}
+
+function timelineRecord(entry: TimelineEntry, to: string): TimelineRecord {
+  const { sequence, type, status, at, fact } = entry
+  return {
+    sequence,
+    event: type,
+    status,
+    timestamp: new Date(at).toISOString(),
+    attempt: fact?.attempt ?? null,
+    provider: fact?.provider ?? null,
+    providerMessageId: fact?.providerMessageId ?? null,
+    error: errorOf(fact),
+    providerCode: fact?.providerCode ?? null,
+    message: fact?.message ?? null,
+    address: fact === null ? null : otherAddress(fact, to),
+    durationMs: fact?.durationMs ?? null,
+    segments: fact?.segments ?? null,
+    ambiguous: fact?.ambiguous ?? false,
+    machine: fact?.machine ?? false,
+  }
+}
+
+function logRecord(entry: LogEntry): LogRecord {
+  const { id, notificationId, channel, to, status, type, fact, template, at } = entry
+  const { metadata, recipient, category, groupId } = entry
+  return {
+    id,
+    notificationId,
+    channel,
+    to,
+    status,
+    event: type,
+    provider: fact?.provider ?? null,
+    attempt: fact?.attempt ?? null,
+    segments: fact?.segments ?? null,
+    machine: fact?.machine ?? false,
+    error: errorOf(fact),
+    providerCode: fact?.providerCode ?? null,
+    message: fact?.message ?? null,
+    address: fact === null ? null : otherAddress(fact, to),
+    template,
+    metadata,
+    recipient,
+    category,
+    groupId,
+    createdAt: new Date(at).toISOString(),
+  }
+}
+
+function errorOf(fact: TimelineEntry['fact']): LogRecord['error'] {
+  if (fact === null) return null
+  const failed = fact.code !== undefined || EVENT_TYPE_OF[fact.type] === 'notification.failed'
+  return failed ? failureOf(fact) : null
+}

@@ -1,0 +1,35 @@
+import * as z from 'zod'
+import { CALENDAR_METHODS } from '../channels/email-content.ts'
+import type { RenderedMessage } from '../text/render.ts'
+
+const mailbox = z.object({ address: z.string(), name: z.string().optional() })
+
+/** Parts in responses: attachments without their content. */
+export const partsFields: {
+  readonly [Part in 'email' | 'push' | 'slack']-?: z.ZodType<RenderedMessage[Part]>
+} = {
+  email: z
+    .object({
+      from: mailbox.optional(),
+      replyTo: z.array(mailbox).optional(),
+      cc: z.array(mailbox).optional(),
+      bcc: z.array(mailbox).optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+      attachments: z
+        .array(
+          z.object({
+            filename: z.string(),
+            contentType: z.string(),
+            cid: z.string().optional(),
+            size: z.int(),
+          }),
+        )
+        .optional()
+        .describe('Attachments without their content; `size` in bytes.'),
+      calendar: z.object({ method: z.enum(CALENDAR_METHODS), content: z.string() }).optional(),
+      unsubscribe: z.boolean().optional(),
+    })
+    .optional(),
+  push: z.object({ data: z.record(z.string(), z.string()).optional() }).optional(),
+  slack: z.object({ blocks: z.array(z.record(z.string(), z.unknown())).optional() }).optional(),
+}

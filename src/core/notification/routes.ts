@@ -1,0 +1,263 @@
+import { notificationDeliveries } from '../../features/webhook-events/schemas.ts'
+import { idempotencyKey, isTestMode } from '../../http/send-headers.ts'
+import type { Service } from '../../service.ts'
+import { type SendInput, sendInput } from '../accept/input.ts'
+import type { SentNotification } from '../accept/model.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import { parseInput } from '../input/parse.ts'
+import { notificationQuery, notificationViewQuery } from '../rest/query-schemas.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  type RouteError,
+  routesOf,
+} from '../rest/route.ts'
+import { type RescheduleInput, rescheduleInput } from './reschedule-input.ts'
+import {
+  batchInput,
+  batchResult,
+  notificationList,
+  notificationRecord,
+  sentNotification,
+  validatedSend,
+} from './schemas.ts'
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' }
+
+async function send(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { request, organizationId } = context
+  const key = idempotencyKey(request)
+  // Untyped: the notifier parses it with `sendInput`, as for untyped callers.
+  const message = context.body as unknown as SendInput
+  const options = { idempotencyKey: key, strict: context.strict }
+  if (isTestMode(request)) {
+    return { status: 200, body: await service.validate(organizationId, message, options) }
+  }
+  return sent(await service.send(organizationId, message, options))
+}
+
+function sent({ replayed, ...body }: SentNotification): HandlerResult {
+  return replayed ? { body, headers: REPLAYED } : { body }
+}
+
+async function sendBatch(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { request, organizationId } = context
+  const key = idempotencyKey(request)
+  const { replayed, ...body } = await service.sendBatch(organizationId, batchItems(context.body), {
+    strict: context.strict,
+    idempotencyKey: key,
+  })
+  return replayed ? { body, headers: REPLAYED } : { body }
+}
+
+/** Checks only that there is a list. The notifier judges each item by itself. */
+function batchItems({ notifications }: RequestContext['body']): readonly SendInput[] {
+  if (Array.isArray(notifications)) return notifications
+  const field = 'notifications'
+  if (notifications === undefined) {
+    throw new NotifierError('missing_required_field', {
+      message: `The field "${field}" is required.`,
+      details: { field },
+    })
+  }
+  throw new NotifierError('invalid_parameter', {
+    message: `The field "${field}" must be an array.`,
+    details: { field, expected: 'array' },
+    status: 422,
+  })
+}
+
+async function list(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const query = parseInput(notificationQuery, context.query, 'query')
+  return {
+    body: await service.notifications.list(context.organizationId, query),
+  }
+}
+
+async function get(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { params, organizationId } = context
+  const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
+  return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
+}
+
+async function reschedule(
+  { params, body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `rescheduleInput`.
+  const change = body as unknown as RescheduleInput
+  return { body: await service.notifications.reschedule(organizationId, params.id ?? '', change) }
+}
+
+async function resend(
+  { params, request, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const options = { idempotencyKey: idempotencyKey(request) }
+  return sent(await service.notifications.resend(organizationId, params.id ?? '', options))
+}
+
+const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
+const SUPPRESSED: readonly RouteError[] = ['blocked_recipient', 'unsubscribed']
+const SEND_ERRORS: readonly RouteError[] = [
+  ['invalid_parameter', 422],
+  'missing_required_field',
+  'invalid_channel',
+  'invalid_email',
+  'invalid_phone',
+  'invalid_recipient',
+  'unknown_recipient',
+  'invalid_person',
+  'invalid_configuration',
+  ['template_not_found', 422],
+  ['notification_not_found', 422],
+  'invalid_template_variable',
+  'message_too_large',
+  'blocked_address',
+  'region_not_permitted',
+  'invalid_sender',
+  'unknown_attachment',
+  'unknown_category',
+  ...SUPPRESSED,
+  'notification_quota_exceeded',
+  ...IDEMPOTENCY_ERRORS,
+]
+
+export const notificationRoutes: readonly Route[] = routesOf(
+  { tag: 'Notifications', belongsTo: 'organization' },
+  [
+    {
+      operation: 'sendNotification',
+      summary: 'Send one notification; with X-Test-Mode: true only validate it',
+      method: 'POST',
+      paths: ['/v1/notifications', '/v1/notify'],
+      permission: 'Write',
+      status: 201,
+      errors: SEND_ERRORS,
+      requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
+      body: sendInput,
+      response: sentNotification,
+      otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
+      handler: send,
+    },
+    {
+      operation: 'sendBatch',
+      summary: 'Send up to 10,000 notifications, each validated by itself',
+      method: 'POST',
+      paths: ['/v1/notifications/batch'],
+      permission: 'Write',
+      status: 201,
+      errors: [
+        ['invalid_parameter', 422],
+        'missing_required_field',
+        'invalid_configuration',
+        ...IDEMPOTENCY_ERRORS,
+      ],
+      requestHeaders: ['Idempotency-Key'],
+      delivers: true,
+      body: batchInput,
+      bodySize: 'batch',
+      response: batchResult,
+      handler: sendBatch,
+    },
+    {
+      operation: 'listNotifications',
+      summary: 'List notifications, newest first',
+      method: 'GET',
+      paths: ['/v1/notifications'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: notificationQuery,
+      response: notificationList,
+      handler: list,
+    },
+    {
+      operation: 'getNotification',
+      summary: 'Get one notification with its timeline',
+      method: 'GET',
+      paths: ['/v1/notifications/{id}'],
+      permission: 'Read Only',
+      unknown: 'notification_not_found',
+      errors: ['sensitive_content', 'content_removed'],
+      query: notificationViewQuery,
+      queryGrants: { rendered: 'content' },
+      response: notificationRecord,
+      handler: get,
+    },
+    {
+      operation: 'listNotificationWebhookDeliveries',
+      summary: 'List the webhook events about a notification with their attempts, newest first',
+      method: 'GET',
+      paths: ['/v1/notifications/{id}/webhook-deliveries'],
+      permission: 'Read Only',
+      unknown: 'notification_not_found',
+      response: notificationDeliveries,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
+      }),
+    },
+    {
+      operation: 'cancelNotification',
+      summary: 'Cancel a notification before its first attempt',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/cancel'],
+      permission: 'Write',
+      unknown: 'notification_not_found',
+      errors: ['not_cancellable'],
+      response: notificationRecord,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.cancel(organizationId, params.id ?? ''),
+      }),
+    },
+    {
+      operation: 'rescheduleNotification',
+      summary: 'Change the time of a scheduled notification, or send it now',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/reschedule'],
+      permission: 'Write',
+      unknown: 'notification_not_found',
+      errors: ['missing_required_field', 'not_reschedulable'],
+      delivers: true,
+      body: rescheduleInput,
+      response: notificationRecord,
+      handler: reschedule,
+    },
+    {
+      operation: 'resendNotification',
+      summary: 'Resend a message as a new notification',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/resend'],
+      permission: 'Write',
+      status: 201,
+      unknown: 'notification_not_found',
+      errors: [
+        'content_removed',
+        'invalid_channel',
+        'invalid_recipient',
+        'region_not_permitted',
+        ...SUPPRESSED,
+        'notification_quota_exceeded',
+        ...IDEMPOTENCY_ERRORS,
+      ],
+      requestHeaders: ['Idempotency-Key'],
+      delivers: true,
+      response: sentNotification,
+      handler: resend,
+    },
+    {
+      operation: 'retryNotification',
+      summary: 'Retry a failed notification',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/retry'],
+      permission: 'Full Access',
+      unknown: 'notification_not_found',
+      errors: ['not_retryable', 'content_removed', 'invalid_channel'],
+      delivers: true,
+      response: notificationRecord,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.retry(organizationId, params.id ?? ''),
+      }),
+    },
+  ],
+)

@@ -1,0 +1,124 @@
+import * as z from 'zod'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { Clock } from '../ports/clock.ts'
+import { parseOptions } from '../tenancy/scope.ts'
+import type { NotificationRecord, WaitOptions } from './model.ts'
+import type { NotificationStatus } from './notification.ts'
+
+/** Interval of polls, which find the work of other processes. */
+const POLL_MS = 500
+const DEFAULT_TIMEOUT_MS = 30_000
+/** Longest delay of a timer. */
+const MOST_MS = 0x7fffffff
+const TIMEOUT = `must be a number of milliseconds from 1 to ${MOST_MS}`
+
+const waitOptions: z.ZodType<WaitOptions> = z.strictObject({
+  timeoutMs: z.number(TIMEOUT).min(1, TIMEOUT).max(MOST_MS, TIMEOUT).optional(),
+})
+
+/** A caller that waits for a notification. */
+interface Wait {
+  look(): void
+  fail(error: NotifierError): void
+}
+
+/** The callers of `waitFor`. */
+export interface Waits extends Pick<Scoped<Tenant>, 'waitFor'> {
+  /** This process has recorded an event of a notification. */
+  heard(id: string): void
+  /** Rejects all waits with an error. */
+  end(error: NotifierError): void
+}
+
+export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['get']): Waits {
+  const waits = new Map<string, Set<Wait>>()
+  let keepAlive: NodeJS.Timeout | undefined
+
+  function enter(id: string, wait: Wait): void {
+    const others = waits.get(id) ?? new Set()
+    waits.set(id, others.add(wait))
+    // Keeps the process alive while a caller waits, even if another process delivers.
+    keepAlive ??= setInterval(() => {}, MOST_MS)
+  }
+
+  function leave(id: string, wait: Wait): void {
+    const others = waits.get(id)
+    others?.delete(wait)
+    if (others?.size === 0) waits.delete(id)
+    if (waits.size > 0) return
+    clearInterval(keepAlive)
+    keepAlive = undefined
+  }
+
+  return {
+    async waitFor(organizationId, id, options) {
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = parseOptions(waitOptions, options)
+      return new Promise<NotificationRecord>((resolve, reject) => {
+        let status: NotificationStatus | null = null
+        let [over, looking, again] = [false, false, false]
+        let cancelPoll = (): void => {}
+        const cancelTimeout = clock.timer(timeoutMs, () => wait.fail(timedOut(id, status, timeoutMs)))
+        const wait: Wait = { look: () => void look(), fail }
+        enter(id, wait)
+        wait.look()
+
+        function close(): void {
+          over = true
+          cancelPoll()
+          cancelTimeout()
+          leave(id, wait)
+        }
+
+        function fail(error: unknown): void {
+          if (over) return
+          close()
+          reject(error)
+        }
+
+        async function read(): Promise<void> {
+          try {
+            const record = await get(organizationId, id)
+            status = record.status
+            if (over || status === 'queued' || status === 'scheduled') return
+            close()
+            resolve(record)
+          } catch (error) {
+            fail(error)
+          }
+        }
+
+        async function look(): Promise<void> {
+          if (looking) {
+            again = true
+            return
+          }
+          looking = true
+          cancelPoll()
+          do {
+            again = false
+            await read()
+          } while (again && !over)
+          looking = false
+          if (!over) cancelPoll = clock.timer(POLL_MS, wait.look)
+        }
+      })
+    },
+    heard(id) {
+      for (const wait of waits.get(id) ?? []) wait.look()
+    },
+    end(error) {
+      for (const wait of [...waits.values()].flatMap((some) => [...some])) wait.fail(error)
+    },
+  }
+}
+
+function timedOut(id: string, status: NotificationStatus | null, timeoutMs: number): NotifierError {
+  const found = status === null ? 'has not been read' : `is still "${status}"`
+  return new NotifierError('wait_timeout', {
+    message:
+      `The notification "${id}" ${found} after ${timeoutMs} ms. waitFor() waits until it is sent, has failed or is ` +
+      'cancelled.',
+    details: { id, status, timeoutMs },
+  })
+}

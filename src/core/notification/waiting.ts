@@ -1,0 +1,54 @@
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
+import type { ProviderHealth } from '../delivery/model.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import type { JobState } from '../ports/storage/notifications.ts'
+import { isoOrNull } from '../tenancy/scope.ts'
+import type { WaitingRecord } from './model.ts'
+import type { Notification } from './notification.ts'
+
+/** What the deciding process knows of its providers. */
+export interface WaitingParts {
+  readonly registry: Pick<ProviderRegistry, 'of'>
+  providers(): readonly ProviderHealth[]
+}
+
+/** Why a notification with this job is not sent yet. */
+export function waitingOf(notification: Notification, job: JobState, parts: WaitingParts): WaitingRecord {
+  if (job.state === 'running') return because('attempt_running')
+  if (job.state === 'due') return pausedOf(notification, parts) ?? because('in_queue')
+  if (notification.status === 'scheduled') return because('scheduled', job.dueAt)
+  const code = notification.error?.code ?? null
+  if (job.attempts > 0 || code !== null) return because('retry', job.dueAt, code)
+  return pausedOf(notification, parts) ?? because('in_queue', job.dueAt)
+}
+
+/** Null: a provider could be asked, as far as this process knows. */
+function pausedOf(
+  { channel, organizationId }: Notification,
+  { registry, providers }: WaitingParts,
+): WaitingRecord | null {
+  const destination = registry.of(channel, organizationId)
+  if (destination === null) return because('channel_not_configured')
+  if (destination.providers === null) return because('providers_unavailable')
+  const resting = destination.providers.map((provider) =>
+    providers().find(
+      (health) =>
+        health.state === 'paused' &&
+        health.channel === channel &&
+        health.name === provider.name &&
+        health.organizationId === provider.organizationId,
+    ),
+  )
+  const [first, ...others] = resting
+  if (first === undefined || others.includes(undefined)) return null
+  const until = resting.flatMap((health) => health?.pausedUntil ?? []).sort()[0] ?? null
+  return { reason: 'provider_paused', until, code: first.code }
+}
+
+function because(
+  reason: WaitingRecord['reason'],
+  until: number | null = null,
+  code: ErrorCode | null = null,
+): WaitingRecord {
+  return { reason, until: isoOrNull(until), code }
+}

@@ -1,0 +1,95 @@
+import type { NotifierError } from '../../errors/notifier-error.ts'
+import type { NewNotification } from '../../notification/notification.ts'
+import type { NotificationRepository } from './notifications.ts'
+import type { Records } from './records.ts'
+
+/** One send or one batch. */
+export interface AcceptRequest {
+  readonly organizationId: string
+  /** In the order of sending, without the rejected items of a batch. */
+  readonly notifications: readonly NewNotification[]
+  readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
+  /** The monthly quota; `NewNotification.counted` leaves one out. Absent: unlimited and not counted. */
+  readonly quota?: { readonly period: string; readonly limit: number } | undefined
+}
+
+/**
+ * Content of an idempotency record. If the quota refused every notification of the request, none is kept: a repetition
+ * does nothing twice.
+ */
+export interface IdempotencyContent {
+  /** Hash of the canonical request. A different hash under the same key is a conflict. */
+  readonly fingerprint: string
+  /** Opaque to the storage: the data from which the service reproduces the answer. */
+  readonly result: string
+  /** Lifetime of the record from its commit, in milliseconds. */
+  readonly ttlMs: number
+}
+
+export interface IdempotencyRecord {
+  readonly fingerprint: string
+  readonly result: string
+  /** Number of admitted notifications of the request. */
+  readonly admitted: number
+  /** Time of the accept in epoch milliseconds. */
+  readonly createdAt: number
+}
+
+export type AcceptAnswer =
+  | {
+      readonly kind: 'accepted'
+      /**
+       * The first `admitted` notifications are stored: the longest prefix of whole groups whose counted ones fit the
+       * quota. It refused the others.
+       */
+      readonly admitted: number
+      /** The storage's time of the commit: `createdAt` of every notification in it. */
+      readonly createdAt: number
+    }
+  /** The key is in use: compare its fingerprint. Nothing was stored. */
+  | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
+  /**
+   * Only this request failed; the others of the set are stored. `not_found`: unknown organization. `already_exists`:
+   * one of its ids is taken. `unknown_attachment`: the organization has no upload of an id in `NewNotification.uploads`.
+   */
+  | { readonly kind: 'failed'; readonly error: NotifierError }
+
+/** An open transaction of the caller, for one accept. */
+export interface JoinedTransaction {
+  /**
+   * Lookups inside the transaction, so that a caller with a connection never waits for a second one of the same pool.
+   * Absent: lookups need no connection.
+   */
+  readonly reads?: AcceptReads
+  /**
+   * Stores one request in the transaction and answers as the storage's `accept` does. The answer holds if the
+   * transaction commits.
+   */
+  accept(request: AcceptRequest): Promise<JoinedAccept>
+}
+
+/** The answer to a request that was stored in a transaction of the caller. */
+export interface JoinedAccept {
+  readonly answer: AcceptAnswer
+  /**
+   * True once the transaction is committed; false if it was rolled back, or if the storage stopped before it ended.
+   * Never rejects.
+   */
+  readonly committed: Promise<boolean>
+}
+
+/** Lookups before an accept. */
+export interface AcceptReads {
+  /** Like the storage's method. */
+  findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
+  readonly notifications: Pick<NotificationRepository, 'get' | 'states'>
+  readonly records: Pick<Records, 'get'>
+}
+
+/** Identifies an idempotency record. It includes neither the path nor the API key. */
+export interface IdempotencyKey {
+  readonly organizationId: string
+  readonly operation: 'send' | 'batch' | 'resend'
+  /** 1 to 255 visible ASCII characters. */
+  readonly key: string
+}

@@ -1,0 +1,54 @@
+import type { FactType } from '../../notification/facts.ts'
+
+/** One step of the removal of expired data: one short commit. */
+export interface ExpireRequest {
+  readonly what: ExpiringNotifications | ExpiringRest
+  /** Maximum number of rows of each kind to look at, at least 1. */
+  readonly most: number
+  /** `next` of the previous step. Absent: begin with the oldest. */
+  readonly after?: string | undefined
+}
+
+/**
+ * Notifications of an organization without a new event for `olderThanMs`, each with its events, hand-overs and webhook
+ * deliveries with their attempts, held ones included. Keeps notifications with a job or a pending delivery. Also events
+ * about endpoints of the same age. Quota use stays counted.
+ */
+export interface ExpiringNotifications {
+  readonly organizationId: string
+  readonly olderThanMs: number
+}
+
+/**
+ * Rows that belong to no notification: expired idempotency records, keys that deduplicate receipts, and unmatched
+ * receipts with their keys. The last step also drops whole past partitions, if the storage has any, and frees their
+ * space at once: those that are empty, and those older than every retention.
+ */
+export interface ExpiringRest {
+  readonly organizationId?: undefined
+  /** Age of the keys. Null: keep them. */
+  readonly receiptsOlderThanMs: number | null
+  readonly unmatchedOlderThanMs: number
+  /** The longest retention of all organizations. Null: one keeps its data forever. */
+  readonly longestMs: number | null
+}
+
+export interface ExpireAnswer {
+  /** Number of removed rows and partitions. Absent: 0. */
+  readonly removed: { readonly [Kind in ExpiredKind]?: number }
+  /** Removed receipts that matched no notification, for operators. */
+  readonly unmatched: readonly ExpiredReceipt[]
+  /** `after` of the next step. Null: nothing is left that has expired. */
+  readonly next: string | null
+}
+
+export type ExpiredKind = 'notifications' | 'deliveries' | 'idempotency' | 'receipts' | 'partitions'
+
+/** A report about an unknown message. */
+export interface ExpiredReceipt {
+  readonly provider: string
+  readonly organizationId: string | null
+  readonly type: FactType
+  /** Epoch milliseconds. */
+  readonly receivedAt: number
+}

@@ -1,0 +1,161 @@
+import type { ErrorCode } from '../../errors/catalogue.ts'
+import type { NotificationEvent } from '../../notification/event-payload.ts'
+import type { Fact } from '../../notification/facts.ts'
+import type { LabelFilter } from '../../notification/labels.ts'
+import type {
+  Notification,
+  NotificationContent,
+  NotificationStatus,
+} from '../../notification/notification.ts'
+import type { Page, PageRequest } from './page.ts'
+
+export interface NotificationRepository {
+  /**
+   * Finds a notification of any organization, so that a caller can distinguish a foreign id from an unknown one. Null:
+   * unknown.
+   */
+  get(id: string): Promise<Notification | null>
+  /** The present states of notifications of any organization, in order, without their contents. Null: unknown. */
+  states(ids: readonly string[]): Promise<readonly (NotificationState | null)[]>
+  /** Newest first. Does not read attachments: the content of a mail has an empty list of them. */
+  list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
+  /** Failed notifications without their contents, newest first; `limit` is at most 1,000. */
+  failures(span: FailureSpan, page: PageRequest): Promise<Page<Failure>>
+  /**
+   * Counts an organization's notifications that have not ended, by the rules of `Storage.backlog`: at most `most` due ones
+   * of each lane, and as many of all others.
+   *
+   * @param lanes the lanes of the counted due jobs
+   */
+  waiting(organizationId: string, lanes: readonly string[], most: number): Promise<Waiting>
+  /** The state of a notification's delivery. Null: unknown, or it has ended. */
+  job(id: string): Promise<JobState | null>
+  /** The history of a notification in order, starting with its accept. Empty: unknown. */
+  timeline(id: string): Promise<readonly TimelineEntry[]>
+  /**
+   * Cancels a notification if no attempt has begun, atomically against claims. `too_late`: an attempt has begun.
+   * `ended`: it has already ended or been cancelled.
+   *
+   * @param content replaces the stored content and attachments in the same commit
+   */
+  cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
+  /**
+   * Changes `sendAt` of a scheduled notification if no attempt has begun, and the due time of its job, atomically against
+   * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; `rescheduled` of
+   * the domain has what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
+   * `too_often`: `rescheduled` answers null, of concurrent calls too.
+   *
+   * @param sendAt epoch milliseconds. Null, or in the past: now
+   */
+  reschedule(id: string, sendAt: number | null): Promise<RescheduleAnswer>
+  /**
+   * Retries dead letters, oldest first: one step, one commit. A dead letter is a notification with the status `failed`
+   * and without a job. Each gets the fact `retried`, which opens a new round of its fold, and a job in its channel's
+   * lane with the full number of attempts. Attempt numbers continue (`earlierAttempts`).
+   * The status is `queued`, also while the job is due later.
+   *
+   * Decides under the row's lock: of ten concurrent calls one retries it, and a step skips it if it is queued again.
+   * One that would expire before its due time, has no content any more, or has no lane for its channel stays unchanged
+   * and is counted.
+   */
+  retry(request: RetryRequest): Promise<RetryAnswer>
+}
+
+export interface NotificationFilter extends LabelFilter {
+  readonly organizationId: string
+  readonly channel?: string | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly to?: string | undefined
+  readonly templateId?: string | undefined
+  /** Accepted at this time or later, in epoch milliseconds. */
+  readonly from?: number | undefined
+  /** Accepted before this time, in epoch milliseconds. */
+  readonly until?: number | undefined
+  /** `error.code` of a failed or skipped notification. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id, as in `Notification.provider`. */
+  readonly provider?: string | undefined
+  /** Only these, at most 1,000. Ignores unknown ids and ids of other organizations. */
+  readonly ids?: readonly string[] | undefined
+}
+
+export type FailureSpan = Pick<NotificationFilter, 'organizationId' | 'from' | 'until'>
+
+export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'createdAt'> {
+  readonly code: ErrorCode
+}
+
+export type NotificationState = Pick<Notification, 'status' | 'to'>
+
+export interface JobState {
+  /** `waiting`: its time has not come. */
+  readonly state: 'due' | 'waiting' | 'running'
+  /** Epoch milliseconds. */
+  readonly dueAt: number
+  /** Attempts since its accept, or its newest retry. */
+  readonly attempts: number
+}
+
+export interface Waiting {
+  /** A claim could take them now. */
+  readonly due: number
+  /** Due later, without an attempt since their accept or newest retry. */
+  readonly scheduled: number
+  /** Due later, after an attempt since then. */
+  readonly retrying: number
+  /** An attempt is under way. */
+  readonly running: number
+  /** Age of the oldest counted due job in milliseconds. Null: none is due. */
+  readonly oldestDueMs: number | null
+}
+
+/** One step of a retry. `createRetryPlan` of the domain decides which notifications to retry, and their due times. */
+export interface RetryRequest {
+  readonly filter: Omit<NotificationFilter, 'status'>
+  /** The lane for the new jobs, by channel. */
+  readonly lanes: Readonly<Partial<Record<string, string>>>
+  /** Maximum number of notifications to look at, 1 to 1,000: keeps the step short. */
+  readonly most: number
+  /** `next` of the previous step, so that no retry meets a dead letter twice. Absent: start with the oldest. */
+  readonly after?: string | undefined
+  /** Only counts. */
+  readonly dryRun?: boolean | undefined
+  /** Due time of the first job by the storage's clock, in epoch milliseconds. Absent or past: now. */
+  readonly dueAt?: number | undefined
+  /** Milliseconds between the due times of consecutive jobs; may be a fraction. Default 0. */
+  readonly spacingMs?: number | undefined
+}
+
+export interface RetryAnswer {
+  readonly retried: number
+  /** Unchanged, because they expire before their due time. */
+  readonly expired: number
+  /** Unchanged, because their channel has no lane. */
+  readonly unroutable: number
+  /** Unchanged, because their content was removed. */
+  readonly contentRemoved: number
+  /** `dueAt` of the next step. */
+  readonly nextDueAt: number
+  /** `after` of the next step. Null: all were looked at. */
+  readonly next: string | null
+}
+
+/** One event of a notification. The accept has the type `queued` or `scheduled`. */
+export interface TimelineEntry {
+  readonly sequence: number
+  readonly type: Fact['type'] | 'queued' | 'scheduled'
+  /** Public status after the event. */
+  readonly status: NotificationStatus
+  /** Time of recording in epoch milliseconds. */
+  readonly at: number
+  /** Null for the accept. */
+  readonly fact: Fact | null
+}
+
+export interface RescheduleAnswer {
+  readonly kind: 'rescheduled' | 'not_scheduled' | 'too_often' | 'too_late' | 'ended' | 'unknown'
+}
+
+export type CancelAnswer =
+  | { readonly kind: 'cancelled'; readonly events: readonly NotificationEvent[] }
+  | { readonly kind: 'too_late' | 'ended' | 'unknown' }

@@ -1,0 +1,143 @@
+import type * as z from 'zod'
+import type { Caller } from '../../http/caller.ts'
+import type { OpenApiDocument } from '../../http/openapi/types.ts'
+import type { ParsedQuery } from '../../http/query.ts'
+import type { Service } from '../../service.ts'
+import type { Grant, Permission } from '../access/api-key.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import type { LimitedResource } from '../limits/model.ts'
+import type { HttpRequest } from './message.ts'
+
+/** Groups of operations, in document order. */
+export const TAGS = {
+  Notifications: 'Send notifications and follow their delivery.',
+  'Dead letters': 'Failed notifications and their retry.',
+  Attachments: 'Files that are uploaded before the mails that carry them.',
+  Templates: 'Reusable texts with `{{variable}}` placeholders.',
+  Layouts: 'Texts around those of templates.',
+  Partials: 'Texts that others insert with `{{> name}}`.',
+  Messages: 'Catalogues of messages for templates in several languages.',
+  Logs: 'The delivery log.',
+  Statistics: 'Counts for overviews.',
+  Account: 'Limits and their usage.',
+  'API keys': 'API keys and their permissions.',
+  Webhooks: 'Endpoints that receive events.',
+  Suppressions: 'Recipients that get no messages.',
+  Categories: 'Categories of messages, which people turn on and off.',
+  Preferences: 'What people want to get.',
+  Organizations: 'Tenants, managed with operator keys.',
+  Receipts: 'Reports of providers.',
+  Pages: 'Targets of signed links in messages.',
+  Service: 'The service itself. Requires no API key.',
+} as const
+
+/** An error code of an operation, with the catalogue's status or another one. */
+export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number]
+
+/** Headers that only some operations read. */
+export type RequestHeader = 'Idempotency-Key' | 'X-Test-Mode'
+
+/**
+ * One operation of the REST API as data. The same table serves requests, generates the OpenAPI document and drives the
+ * tests.
+ */
+export interface Route {
+  /** Unique name in camel case. Also the default OpenAPI operation id. */
+  readonly operation: string
+  readonly summary: string
+  readonly tag: keyof typeof TAGS
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** Equivalent patterns; `{name}` matches one segment. Under /admin the query parameter `orgId` is required. */
+  readonly paths: readonly string[]
+  /**
+   * `caller`: concerns the key itself. `organization`: acts on resources of one organization; operator keys name it. `operator`: only operator keys may
+   * call it. Absent: the route needs no key.
+   */
+  readonly belongsTo?: 'caller' | 'organization' | 'operator'
+  /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
+  readonly permission: Permission | 'public'
+  /** Query parameters that require a grant if `true`. */
+  readonly queryGrants?: Readonly<Record<string, Grant>>
+  /** The request limit to count against. Routes with the same name share it. Public routes count by address. */
+  readonly limit: LimitedResource
+  /** Status of success. */
+  readonly status: 200 | 201 | 302 | 303
+  /** Error for a path parameter that cannot be an identifier. */
+  readonly unknown?: ErrorCode
+  /** Error codes beside those of every operation. */
+  readonly errors?: readonly RouteError[]
+  readonly requestHeaders?: readonly RequestHeader[]
+  /** True: the operation always delivers, so X-Test-Mode is refused instead of ignored. */
+  readonly delivers?: true
+  /** Schema of the query parameters, without `orgId`. */
+  readonly query?: z.ZodType
+  /**
+   * Schema of the request body; absent: no body. The notifier validates with the same schema, so the HTTP layer does
+   * not.
+   */
+  readonly body?: z.ZodType
+  /** True: a missing body means `{}`. */
+  readonly bodyOptional?: true
+  /** True: the handler gets the raw bytes of the body, whatever their type. */
+  readonly raw?: true
+  /** Judges the path before the body is read, on a route without a key. */
+  readonly beforeBody?: (params: RequestContext['params'], service: Service) => Promise<void>
+  /** True: like `raw`, and also accepts the result of a host's form parser. */
+  readonly form?: true
+  /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
+  readonly page?: true
+  /** Size limit in place of `maxBodyBytes`: that of batches or of uploads, or a number of bytes. */
+  readonly bodySize?: 'batch' | 'upload' | number
+  readonly response: z.ZodType
+  /** An alternative to the response of `status` and `response`. */
+  readonly otherwise?: { readonly status: 200 | 409; readonly when: string; readonly response: z.ZodType }
+  readonly handler: Handler
+}
+
+/** A route of a group. */
+type Grouped = Omit<Route, 'tag' | 'limit' | 'status'> & Partial<Pick<Route, 'limit' | 'status'>>
+
+/** Routes with what they have in common. Unless a route says otherwise, its success is 200, and `requests` limits it. */
+export function routesOf(
+  common: Pick<Route, 'tag' | 'belongsTo'>,
+  routes: readonly Grouped[],
+): readonly Route[] {
+  return routes.map((route) => ({ limit: 'requests', status: 200, ...common, ...route }))
+}
+
+/** Calls the notifier, which holds all rules of the operation. */
+export type Handler = (context: RequestContext, service: Service) => Promise<HandlerResult>
+
+/** Validated input of a handler. */
+export interface RequestContext {
+  readonly request: HttpRequest
+  /** Empty: the route belongs to no organization. */
+  readonly organizationId: string
+  /** Null: the route needs no key. */
+  readonly caller: Caller | null
+  /** Grants of the key. */
+  readonly grants: readonly Grant[]
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: ParsedQuery
+  /** Bytes of the body on a route with `raw` or `form`; empty otherwise. */
+  readonly bytes: Uint8Array
+  /** A JSON object, not yet validated. Empty on routes without a body. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** True: nested unknown fields are refused too. Those of `body` itself already were. */
+  readonly strict: boolean
+  /** The OpenAPI document. */
+  document(): OpenApiDocument
+}
+
+export interface HandlerResult {
+  /** The created organization, which the path could not name. For the log. */
+  readonly organizationId?: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent unchanged in place of JSON. */
+  readonly text?: { readonly contentType: string; readonly content: string | Buffer }
+  /** Replaces the route's status. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}

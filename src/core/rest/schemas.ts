@@ -1,0 +1,69 @@
+import * as z from 'zod'
+import { channel } from '../input/fields.ts'
+import type { Labels } from '../notification/labels.ts'
+import { type NotificationFailure, type NotificationStatus, STATUSES } from '../notification/notification.ts'
+import type { List } from '../records/list.ts'
+
+export { channel as channelName }
+export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)
+/** ISO 8601 UTC. */
+export const timestamp: z.ZodType<string> = z.iso.datetime()
+
+export const metadataField: z.ZodType<Labels['metadata']> = z
+  .record(z.string(), z.string())
+  .nullable()
+  .describe('Short texts of the application. Null: none.')
+
+/** By what the application knows a notification. */
+export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Name]> } = {
+  metadata: metadataField,
+  recipient: z.string().nullable().describe("The application's id of the person. Null: sent to an address."),
+  category: z.string().nullable().describe('Id of the category. Null: none was named.'),
+  groupId: z
+    .string()
+    .nullable()
+    .describe('Shared by what was sent to several addresses of one person. Null: one address.'),
+}
+
+/** Why a notification failed or was skipped. */
+export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({
+  code: z.string(),
+  message: z.string(),
+  providerCode: z.string().optional().describe("The provider's own code. Absent: none."),
+  decidedBy: z
+    .string()
+    .optional()
+    .describe('Of a skipped one: the preference that decided. Absent: none did.'),
+})
+
+/** Code and message in an entry of a history or log. */
+export const outcomeTextFields: {
+  readonly [Name in 'providerCode' | 'message' | 'address']: z.ZodType<string | null>
+} = {
+  providerCode: z.string().nullable().describe("The provider's own code."),
+  message: z.string().nullable().describe('Description, usually from the provider.'),
+  address: z
+    .string()
+    .nullable()
+    .describe('The address of the copy that it is about. Null: it is about `to`.'),
+}
+
+/** Response to a deletion. */
+export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
+
+/** One page of a list. */
+export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
+  return z.object({
+    items: z
+      .array(item)
+      .describe(
+        'At most `limit` items. Fewer, or none, do not mean the last page: a filtered page scans a bounded part of the history.',
+      ),
+    limit: z.int().min(1).max(100),
+    offset: z.int().min(0),
+    hasMore: z
+      .boolean()
+      .describe('True: `nextCursor` continues the list, whatever the number of items in this page.'),
+    nextCursor: z.string().nullable(),
+  })
+}

@@ -1,0 +1,68 @@
+import type { Tracking } from '../../features/tracking/track-html.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+
+/** The default organization. It always exists. */
+export const DEFAULT_ORGANIZATION = 'org_default'
+
+/** The name of the default organization until it is changed. */
+export const DEFAULT_NAME = 'Default'
+
+/** How an organization appears in its messages and on its pages. */
+export interface Branding {
+  readonly name: string | null
+  /** An https URL. */
+  readonly logoUrl: string | null
+  /** `#rrggbb`, in lower case. */
+  readonly color: string | null
+}
+
+/** Of an organization without one, or of none. */
+export const UNBRANDED: Branding = Object.freeze({ name: null, logoUrl: null, color: null })
+
+/** The stored value of a tenant, whose id is `org_<value>`. */
+export interface OrganizationValue {
+  /** Display name. */
+  readonly name: string
+  /** Name of a plan in the option `plans`. Null: the default (`org_default`: unlimited, others: free). */
+  readonly plan: string | null
+  /** Permitted calling codes (`+49`) of text messages. Null: all; empty: none. */
+  readonly smsCountries: readonly string[] | null
+  /** Addresses and domains that its mails may come from, in canonical form. Null: as the providers allow. */
+  readonly senders: readonly string[] | null
+  /** Days until ended notifications are removed, at least 1. Null: as in the option `retention`. */
+  readonly retentionDays: number | null
+  /** The locale of its messages. Null or absent: the default. */
+  readonly locale?: string | null | undefined
+  /** The time zone of dates in its messages. Null or absent: the default. */
+  readonly timeZone?: string | null | undefined
+  /** How it appears to recipients. Null, also in a field, or absent: the default. */
+  readonly branding?: Branding | null | undefined
+  /** Tracking of its HTML mails. */
+  readonly tracking: Tracking
+  /** Its deletion has begun: nothing is accepted or created for it. `force`: jobs are removed, too. Null: it stays. */
+  readonly deleting: 'plain' | 'force' | null
+}
+
+/** The list of organizations for which something can be accepted or created. */
+export const OPEN = 'open'
+
+/** Storages know this kind: they accept nothing for an organization that is not in the list {@link OPEN}. */
+export const organizationKind: RecordKind<OrganizationValue> = {
+  name: 'organizations',
+  version: 1,
+  list: ({ deleting }) => (deleting === null ? OPEN : 'deleting'),
+}
+
+/** The value once a deletion has begun. `force` stays. */
+export function beginDeletion(value: OrganizationValue, force: boolean): OrganizationValue {
+  return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain') }
+}
+
+/** The error `not_found` of an organization that does not exist, or is being deleted. */
+export function unknownOrganization(id: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,
+    details: { field: 'organizationId' },
+  })
+}

@@ -1,0 +1,133 @@
+import { createCodeTemplates } from '../../features/code-templates/code-templates.ts'
+import { createLanguages, type LanguageSettings } from '../../features/languages/languages.ts'
+import { loadFormatting } from '../../features/languages/message-format.ts'
+import { assertMessages, createCatalogues } from '../../features/languages/service.ts'
+import { createLibrary } from '../../features/layouts/library.ts'
+import { createSharedTexts } from '../../features/layouts/service.ts'
+import type { Links } from '../../features/tracking/links.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Kinds } from '../channels/kinds.ts'
+import { invalidOption } from '../errors/invalid-option.ts'
+import type { Bounds } from '../input/bounds.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { Processor } from '../loop/processor.ts'
+import { finish } from '../loop/steps.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Markup } from '../ports/markup.ts'
+import type { RecordWrite } from '../ports/storage/records.ts'
+import type { Storage } from '../ports/storage/storage.ts'
+import type { BrandingFinder, OrganizationPlan } from '../tenancy/plan-of.ts'
+import { createCompiledTemplates } from './compiled-templates.ts'
+import type { ResolvedAuthoring } from './options.ts'
+import type { AuthoringParts } from './parts.ts'
+import { previewInputsOf } from './preview-input.ts'
+import { createTemplates } from './templates.ts'
+import { createTextReader } from './text-store.ts'
+
+/** The settings of an organization that decide about its texts. */
+type TextSettings = LanguageSettings & Pick<OrganizationPlan, 'branding'>
+
+/** What sends and deliveries need of the texts that organizations and the application write. */
+export interface Texts
+  extends Pick<
+    AuthoringParts,
+    | 'compiled'
+    | 'library'
+    | 'texts'
+    | 'application'
+    | 'records'
+    | 'lookUps'
+    | 'localeOf'
+    | 'brandingOf'
+    | 'previewInputs'
+    | 'code'
+  > {
+  /** What the service shows of them. */
+  readonly served: Pick<AuthoringParts, 'previewInputs' | 'code'>
+  /** Stores the application's own texts, which accepted messages are pinned to. */
+  store(): Promise<void>
+}
+
+export function createTexts(
+  {
+    application,
+    languages,
+    definitions,
+    kinds,
+    bounds,
+  }: ResolvedAuthoring & { readonly kinds: Kinds; readonly bounds: Bounds },
+  records: Storage['records'],
+  processor: Processor,
+  settingsOf: (organizationId: string) => TextSettings | Promise<TextSettings>,
+  links: Links,
+  markup: Markup,
+  clock: Clock,
+): Texts {
+  const brandingOf: BrandingFinder = (organizationId) => {
+    const settings = settingsOf(organizationId)
+    return settings instanceof Promise ? settings.then(({ branding }) => branding) : settings.branding
+  }
+  const spoken = createLanguages(records, languages, settingsOf)
+  const texts = createTextReader(records)
+  const library = createLibrary(records, texts, application, spoken)
+  const compiled = createCompiledTemplates(records, processor, kinds, library, texts, bounds)
+  const code = createCodeTemplates(definitions, library, kinds, {
+    compiled,
+    languages: spoken,
+    brandingOf,
+    links,
+    markup,
+    clock,
+    bounds,
+  })
+  const served = { code, previewInputs: previewInputsOf(kinds.known.values()) }
+  return {
+    ...served,
+    served,
+    application,
+    records,
+    texts,
+    library,
+    compiled,
+    lookUps: spoken.lookUps,
+    localeOf: spoken.localeOf,
+    brandingOf,
+    async store() {
+      const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
+      if (versions.length === 0) return
+      await assertCatalogues(languages.versions, bounds)
+      const answers = await records.write(versions.map((version) => [version]))
+      for (const answer of answers) if (answer.kind === 'failed') throw answer.error
+    },
+  }
+}
+
+/** Here and not with the options, because only a start may load what reads messages. */
+async function assertCatalogues(
+  versions: ResolvedAuthoring['languages']['versions'],
+  bounds: Bounds,
+): Promise<void> {
+  if (versions.length === 0) return
+  const formatting = await loadFormatting()
+  for (const { value } of versions) {
+    try {
+      finish(assertMessages(value.messages, value.locale, formatting, bounds))
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw invalidOption('messages', `The option "messages" has an error in ${value.locale}: ${reason}`)
+    }
+  }
+}
+
+/** The use cases of templates, layouts, partials and catalogues. */
+export function createAuthoring(
+  parts: AuthoringParts,
+  guard: Lifecycle['guard'],
+): Scoped<Pick<Tenant, 'templates' | 'layouts' | 'partials' | 'messages'>> {
+  return {
+    templates: guard(createTemplates(parts)),
+    layouts: guard(createSharedTexts('layout', parts)),
+    partials: guard(createSharedTexts('partial', parts)),
+    messages: guard(createCatalogues(parts)),
+  }
+}

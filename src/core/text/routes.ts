@@ -1,0 +1,230 @@
+import type { Service } from '../../service.ts'
+import { knownFields } from '../input/known-fields.ts'
+import { parseInput } from '../input/parse.ts'
+import { listQuery } from '../rest/query-schemas.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  type RouteError,
+  routesOf,
+} from '../rest/route.ts'
+import { deleted } from '../rest/schemas.ts'
+import { type TemplateChangeInput, type TemplateInput, templateChange, templateInput } from './input.ts'
+import { exampleValues, previewInput, type TemplateDraft, templateDraft } from './preview-input.ts'
+import {
+  templateList,
+  templatePreview,
+  templateRecord,
+  templateVersionList,
+  templateVersionRecord,
+} from './schemas.ts'
+import { versionParam } from './version-param.ts'
+
+/** Also those of parts and recipients, as of a send. */
+const PREVIEW_ERRORS: readonly RouteError[] = [
+  ['invalid_parameter', 422],
+  'missing_required_field',
+  'invalid_template',
+  'missing_translation',
+  'invalid_template_variable',
+  'message_too_large',
+  'unknown_recipient',
+  'invalid_person',
+  'unknown_attachment',
+  'invalid_configuration',
+]
+
+async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `templateInput`.
+  return { body: await service.templates.create(organizationId, body as unknown as TemplateInput) }
+}
+
+async function update(
+  { params, body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `templateChange`.
+  const change = body as TemplateChangeInput
+  return { body: await service.templates.update(organizationId, params.idOrName ?? '', change) }
+}
+
+async function preview(
+  { params, body, organizationId, strict }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const { variables: _, data: __, ...options } = knownFields(service.previewInputs.body, body, strict)
+  const { variables, data } = parseInput(exampleValues, body)
+  // Without values, those of its example.
+  const values = data === undefined && variables === undefined ? undefined : { ...data, ...variables }
+  return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values, options) }
+}
+
+async function previewDraft(
+  { body, organizationId, strict }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it.
+  const draft = knownFields(service.previewInputs.draft, body, strict) as unknown as TemplateDraft
+  return { body: await service.templates.previewDraft(organizationId, draft) }
+}
+
+async function versions(
+  { params, query, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const page = parseInput(listQuery, query, 'query')
+  return { body: await service.templates.versions(organizationId, params.idOrName ?? '', page) }
+}
+
+async function version({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const { idOrName = '' } = params
+  return { body: await service.templates.version(organizationId, idOrName, versionParam(params)) }
+}
+
+async function restore({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const { idOrName = '' } = params
+  return { body: await service.templates.restore(organizationId, idOrName, versionParam(params)) }
+}
+
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.templates.delete(organizationId, params.idOrName ?? '')
+  return { body: { deleted: true } }
+}
+
+const below = (path: string) => ['/v1', '/admin'].map((family) => `${family}/templates${path}`)
+const collection = below('')
+const one = below('/{idOrName}')
+const oneVersion = '/{idOrName}/versions/{version}'
+
+export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', belongsTo: 'organization' }, [
+  {
+    operation: 'createTemplate',
+    summary: 'Create a template',
+    method: 'POST',
+    paths: collection,
+    permission: 'Write',
+    limit: 'templates.create',
+    status: 201,
+    errors: [
+      ['invalid_parameter', 422],
+      'missing_required_field',
+      'invalid_channel',
+      'template_already_exists',
+      'invalid_template',
+      'unknown_category',
+    ],
+    body: templateInput,
+    response: templateRecord,
+    handler: create,
+  },
+  {
+    operation: 'listTemplates',
+    summary: 'List templates, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    limit: 'templates.list',
+    query: listQuery,
+    response: templateList,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.templates.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
+  },
+  {
+    operation: 'getTemplate',
+    summary: 'Get a template by its id or name',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    unknown: 'template_not_found',
+    response: templateRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.templates.get(organizationId, params.idOrName ?? ''),
+    }),
+  },
+  {
+    operation: 'updateTemplate',
+    summary: 'Change a template; queued notifications keep their version',
+    method: 'PATCH',
+    paths: one,
+    permission: 'Write',
+    unknown: 'template_not_found',
+    errors: [
+      ['invalid_parameter', 422],
+      'invalid_channel',
+      'template_already_exists',
+      'version_conflict',
+      'invalid_template',
+      'unknown_category',
+    ],
+    body: templateChange,
+    response: templateRecord,
+    handler: update,
+  },
+  {
+    operation: 'previewTemplate',
+    summary: 'Render a template with example values; nothing is stored or sent',
+    method: 'POST',
+    paths: below('/{idOrName}/preview'),
+    permission: 'Read Only',
+    unknown: 'template_not_found',
+    errors: PREVIEW_ERRORS,
+    body: previewInput,
+    response: templatePreview,
+    handler: preview,
+  },
+  {
+    operation: 'previewTemplateDraft',
+    summary: 'Render an unsaved template with example values; nothing is stored or sent',
+    method: 'POST',
+    paths: ['/v1/template-previews', '/admin/template-previews'],
+    permission: 'Read Only',
+    errors: ['invalid_channel', ...PREVIEW_ERRORS],
+    body: templateDraft,
+    response: templatePreview,
+    handler: previewDraft,
+  },
+  {
+    operation: 'listTemplateVersions',
+    summary: 'List the versions of a template, newest first',
+    method: 'GET',
+    paths: below('/{idOrName}/versions'),
+    permission: 'Read Only',
+    unknown: 'template_not_found',
+    query: listQuery,
+    response: templateVersionList,
+    handler: versions,
+  },
+  {
+    operation: 'getTemplateVersion',
+    summary: 'Get one version of a template',
+    method: 'GET',
+    paths: below(oneVersion),
+    permission: 'Read Only',
+    unknown: 'template_not_found',
+    response: templateVersionRecord,
+    handler: version,
+  },
+  {
+    operation: 'restoreTemplateVersion',
+    summary: 'Restore an earlier version of a template as a new version',
+    method: 'POST',
+    paths: below(`${oneVersion}/restore`),
+    permission: 'Write',
+    unknown: 'template_not_found',
+    errors: ['invalid_template'],
+    response: templateRecord,
+    handler: restore,
+  },
+  {
+    operation: 'deleteTemplate',
+    summary: 'Delete a template; queued notifications keep their version',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'template_not_found',
+    response: deleted,
+    handler: remove,
+  },
+])

@@ -1,0 +1,103 @@
+import { GRANTS } from '../../core/access/api-key.ts'
+import { parseInput } from '../../core/input/parse.ts'
+import { listQuery } from '../../core/rest/query-schemas.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import { deleted } from '../../core/rest/schemas.ts'
+import { assertGranted } from '../../http/grants.ts'
+import type { Service } from '../../service.ts'
+import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
+import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
+
+async function create(
+  { body, organizationId, grants }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const asked: readonly unknown[] = Array.isArray(body.grants) ? body.grants : []
+  assertGranted(
+    GRANTS.filter((grant) => asked.includes(grant)),
+    grants,
+  )
+  // Untyped: the notifier parses it with `apiKeyInput`.
+  return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
+}
+
+async function rotate(
+  { params: { id = '' }, body, organizationId, grants }: RequestContext,
+  { apiKeys }: Service,
+): Promise<HandlerResult> {
+  const old = await apiKeys.get(organizationId, id)
+  assertGranted(old.grants, grants)
+  return { body: await apiKeys.rotate(organizationId, id, parseInput(keyRotation, body)) }
+}
+
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.apiKeys.delete(organizationId, params.id ?? '')
+  return { body: { deleted: true } }
+}
+
+const collection = ['/v1/api-keys', '/admin/api-keys']
+const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
+
+export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belongsTo: 'organization' }, [
+  {
+    operation: 'createApiKey',
+    summary: 'Create an API key; only this response contains its secret',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    status: 201,
+    errors: ['missing_required_field', 'key_limit_reached'],
+    body: apiKeyInput,
+    response: createdApiKey,
+    handler: create,
+  },
+  {
+    operation: 'listApiKeys',
+    summary: 'List API keys without their secrets, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    query: listQuery,
+    response: apiKeyList,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
+  },
+  {
+    operation: 'getApiKey',
+    summary: 'Get an API key without its secret',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    unknown: 'not_found',
+    response: apiKeyRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.apiKeys.get(organizationId, params.id ?? ''),
+    }),
+  },
+  {
+    operation: 'rotateApiKey',
+    summary:
+      'Make a key with the rights and expiry of this one, which works on for a day; only this response contains the secret',
+    method: 'POST',
+    paths: one.map((path) => `${path}/rotate`),
+    permission: 'Full Access',
+    status: 201,
+    unknown: 'not_found',
+    errors: ['key_limit_reached', 'key_already_rotated'],
+    body: keyRotation,
+    bodyOptional: true,
+    response: createdApiKey,
+    handler: rotate,
+  },
+  {
+    operation: 'deleteApiKey',
+    summary: 'Delete an API key; it stops working at once',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    response: deleted,
+    handler: remove,
+  },
+])

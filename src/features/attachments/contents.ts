@@ -1,0 +1,94 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
+import { type UploadValue, uploadGone, uploadKind } from '../../core/accept/upload.ts'
+import type { RecordReads } from '../../core/records/record-stores.ts'
+import { PART_BYTES, partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './records.ts'
+
+/** Ids per query. */
+const AT_ONCE = 1_000
+
+/** The uploads of an organization that a send can name, by id. */
+export async function findUploads(
+  records: RecordReads,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, UploadValue>> {
+  const found = new Map<string, UploadValue>()
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const refs = ids.slice(at, at + AT_ONCE).map((id) => ({ id }))
+    for (const upload of await records.get(uploadKind, refs)) {
+      if (upload === null || upload.organizationId !== organizationId) continue
+      const { complete, deleted } = upload.value
+      if (!complete || deleted || upload.readAt >= upload.createdAt + UPLOAD_LIFETIME_MS) continue
+      found.set(upload.id, upload.value)
+    }
+  }
+  return found
+}
+
+/** Contents of uploads, for the attempts that need them. */
+export interface UploadContents {
+  /**
+   * The parts of a message, in which each named upload has its bytes as `content`. Undefined: they name none. Attempts share
+   * the bytes, which must not be changed.
+   *
+   * @throws NotifierError `unknown_attachment` if one is missing
+   */
+  into<Parts>(parts: Parts): Promise<Parts> | undefined
+}
+
+/** Most bytes in the cache: of the latest uploads. */
+const MOST_CACHED = 32 * 1024 * 1024
+
+/** Parts never change, so no entry is stale. */
+export function createUploadContents(records: RecordReads): UploadContents {
+  const entries = new Map<string, { readonly size: number; readonly bytes: Promise<Uint8Array> }>()
+  let cached = 0
+
+  function forget(id: string): void {
+    cached -= entries.get(id)?.size ?? 0
+    entries.delete(id)
+  }
+
+  function bytesOf({ id, size }: StoredFile): Promise<Uint8Array> {
+    const known = entries.get(id)
+    forget(id)
+    const entry = known ?? { size, bytes: read(records, id, size) }
+    entries.set(id, entry)
+    cached += size
+    for (const oldest of entries.keys()) {
+      if (cached <= MOST_CACHED) break
+      forget(oldest)
+    }
+    if (known === undefined) entry.bytes.catch(() => entries.get(id) === entry && forget(id))
+    return entry.bytes
+  }
+
+  return {
+    into(parts) {
+      const files = filesOf(parts)
+      if (!files.some(isNamedUpload)) return undefined
+      const whole = files.map(async (file) =>
+        isNamedUpload(file) ? { ...file, content: await bytesOf(file as StoredFile) } : file,
+      )
+      return Promise.all(whole).then((attachments) => ({ ...parts, attachments }))
+    },
+  }
+}
+
+interface StoredFile {
+  readonly id: string
+  readonly size: number
+}
+
+/** A part in each turn of the event loop: decoding one takes a millisecond. */
+async function read(records: RecordReads, id: string, size: number): Promise<Uint8Array> {
+  const bytes = Buffer.alloc(size)
+  for (const [index, part] of partIds(id, size).entries()) {
+    const [stored] = await records.get(uploadPartKind, [{ id: part }])
+    if (stored === null || stored === undefined) throw uploadGone()
+    bytes.write(stored.value.content, index * PART_BYTES, 'base64')
+    await nextTurn()
+  }
+  return bytes
+}

@@ -1,0 +1,123 @@
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { jsonObject } from '../../core/input/fields.ts'
+import { parseInput } from '../../core/input/parse.ts'
+import type { CodeText } from '../../core/notification/notification.ts'
+import type { RecordReads } from '../../core/records/record-stores.ts'
+import { compileTemplate } from '../../core/text/compile.ts'
+import { ANY_LANGUAGE } from '../../core/text/language.ts'
+import { inVariant, type Template } from '../../core/text/template.ts'
+import type { Library } from '../layouts/library.ts'
+import { type CodeDefinition, judged } from './options.ts'
+import { toTemplate } from './template.ts'
+import { readValues } from './values.ts'
+import { withHtml } from './with-html.ts'
+import { createWrite, type Writing, type WritingParts } from './write.ts'
+
+/** The templates in code. */
+export interface CodeTemplates {
+  /** All names. */
+  readonly names: readonly string[]
+  /** Null: none has this name. */
+  find(name: string | undefined): CodeTemplate | null
+  /** Checks all texts, before the first is sent. @throws NotifierError `invalid_configuration` */
+  open(): Promise<void>
+}
+
+/** A template in code. */
+export interface CodeTemplate {
+  readonly name: string
+  readonly channel: string
+  /** True: each organization has a stored template of its name. False: no stored template is reached by its name. */
+  readonly stored: boolean
+  /** True: no text is a function. */
+  readonly isMustache: boolean
+  /** Values for previews and lints. Undefined: none. */
+  readonly example: unknown
+  /** The template for an organization; only of one with its text in code. */
+  of(organizationId: string): Template
+  /**
+   * What the schema makes of variables.
+   *
+   * @param sensitive true: errors quote no value
+   * @throws NotifierError `invalid_template_variable`, `template_error`
+   */
+  values(given: Readonly<Record<string, unknown>>, sensitive: boolean): Promise<unknown>
+  /**
+   * Writes the text.
+   *
+   * @param template as from {@link of}, completed
+   * @throws NotifierError `invalid_template_variable`, `template_error`, `message_too_large`, `missing_peer`, and
+   *   `invalid_parameter` for a link without the option `publicUrl`
+   */
+  write(template: Template, values: unknown, how: Writing): Promise<CodeText>
+}
+
+/** The entry whose text is in code: no stored template is reached by its name. Null: none. */
+export function inCode(code: CodeTemplates, name: string | undefined): CodeTemplate | null {
+  const entry = code.find(name)
+  return entry?.stored === false ? entry : null
+}
+
+/** Nothing stored: a layout or partial of some organization would leave the others without the text. */
+const NO_RECORDS: RecordReads = { get: async (_, refs) => refs.map(() => null) }
+
+export function createCodeTemplates(
+  definitions: readonly CodeDefinition[],
+  library: Pick<Library, 'find'>,
+  kinds: Kinds,
+  parts: WritingParts,
+): CodeTemplates {
+  const write = createWrite(parts)
+  const { markup, clock, bounds } = parts
+  const known = new Map(definitions.map((definition) => [definition.name, entryOf(definition)]))
+
+  function entryOf(definition: CodeDefinition): CodeTemplate {
+    const { name, channel, variables, example, stored = false } = definition
+    const template = toTemplate(definition)
+    return {
+      name,
+      channel,
+      stored,
+      isMustache: [definition.subject, definition.html, definition.text].every(
+        (text) => typeof text !== 'function',
+      ),
+      example,
+      of: (organizationId) => ({ ...template, organizationId }),
+      values: async (given, sensitive) =>
+        variables === undefined ? given : readValues(name, variables, given, sensitive, clock),
+      write: (whole, values, how) => write(definition, whole, values, how),
+    }
+  }
+
+  async function assertExample({ example, values }: CodeTemplate): Promise<void> {
+    if (example !== undefined) await values(parseInput(jsonObject, example, 'example'), false)
+  }
+
+  async function assertWhole(template: Template): Promise<void> {
+    const { sources } = await library.find(template, NO_RECORDS)
+    for (const locale of [undefined, ...Object.keys(template.locales ?? {})])
+      compileTemplate(kinds.of(template.channel), inVariant(template, locale), sources, ANY_LANGUAGE, bounds)
+  }
+
+  return {
+    names: definitions.map(({ name }) => name),
+    find: (name) => (name === undefined ? null : (known.get(name) ?? null)),
+    async open() {
+      for (const definition of definitions) {
+        const { name, stored } = definition
+        const option = `templates.${name}`
+        await judged(`${option}.example`, () => assertExample(entryOf(definition)), {})
+        if (stored === true) continue
+        await judged(
+          option,
+          async () => {
+            const entry = entryOf(await withHtml(definition, markup, bounds))
+            await assertWhole(entry.of(''))
+            known.set(name, entry)
+          },
+          definition,
+        )
+      }
+    },
+  }
+}

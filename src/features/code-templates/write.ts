@@ -1,0 +1,253 @@
+import type { RenderedText } from '../../core/channels/channel-kind.ts'
+import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
+import { type Bounds, bytesOf, counted } from '../../core/input/bounds.ts'
+import type { CodeText, NotificationContent } from '../../core/notification/notification.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Markup } from '../../core/ports/markup.ts'
+import { withOrganization } from '../../core/tenancy/branding.ts'
+import type { Branding } from '../../core/tenancy/organization.ts'
+import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
+import { toHeader } from '../../core/text/compile.ts'
+import type { CompiledTemplates } from '../../core/text/compiled-templates.ts'
+import type { Work } from '../../core/text/extent.ts'
+import type { Template } from '../../core/text/template.ts'
+import { createTranslation, type Translate, type Translation } from '../../core/text/translate.ts'
+import type { Languages } from '../languages/languages.ts'
+import { assertLinkable, type Links } from '../tracking/links.ts'
+import { createStandIns, type StandIns, standInsOf } from '../tracking/stand-ins.ts'
+import { answered, type CodePart } from './answered.ts'
+import type { TranslatedContext } from './define.ts'
+import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
+import { failed, jsonValues } from './values.ts'
+
+/** For whom a text is written. */
+export interface Writing {
+  /** Of the send or the recipient. Undefined: those of the organization. */
+  readonly locale: string | undefined
+  readonly timeZone: string | undefined
+  /** Literal; replaces the template's. */
+  readonly subject?: string | undefined
+  /** Replaces the template's. */
+  readonly format?: NotificationContent['format'] | undefined
+  /** Receives the cost. */
+  readonly spent?: Work | undefined
+  /** Receives the keys of messages that functions take. */
+  readonly keys?: Set<string> | undefined
+}
+
+export interface WritingParts {
+  readonly compiled: Pick<CompiledTemplates, 'of'>
+  readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
+  readonly brandingOf: BrandingFinder
+  readonly links: Pick<Links, 'canTrack'>
+  readonly markup: Markup
+  readonly clock: Clock
+  readonly bounds: Bounds
+}
+
+type Field = 'subject' | 'html' | 'text'
+
+const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
+
+/** Writes the texts of templates in code. */
+export function createWrite(parts: WritingParts) {
+  const { compiled, languages, brandingOf, links } = parts
+
+  /** The texts that are mustache. */
+  function fromMustache(
+    template: Template,
+    values: unknown,
+    { subject, spent }: Writing,
+    timeZone: string,
+    organization: Branding,
+    { urls }: StandIns,
+  ): RenderedText {
+    const { given, assertVariables, render } = compiled.of(template)
+    const own = jsonValues(template.name, values)
+    const fields = given.organization.size > 0 ? withOrganization(own, organization) : own
+    const instead = { subject, timeZone }
+    assertLinkable(given.links, fields, links)
+    assertVariables(fields, instead, spent)
+    return render({ ...fields, ...urls }, instead, spent)
+  }
+
+  return async function write(
+    definition: CodeDefinition,
+    template: Template,
+    values: unknown,
+    how: Writing,
+  ): Promise<CodeText> {
+    const { name, organizationId, made } = template
+    const locale = made?.language?.locale ?? how.locale ?? (await languages.localeOf(organizationId))
+    const timeZone = how.timeZone ?? (await languages.timeZoneOf(organizationId, made?.timeZone))
+    const organization = await brandingOf(organizationId)
+    const standIns = createStandIns()
+    const mustache = hasMustache(definition)
+      ? fromMustache(template, values, how, timeZone, organization, standIns)
+      : NOTHING
+    const { urls } = standIns
+    const language = definition.messages === true ? (made?.language ?? null) : null
+    const translation =
+      language &&
+      createTranslation(
+        language,
+        { variables: values, links: withOrganization({ ...urls }, organization) },
+        timeZone,
+        parts.bounds,
+      )
+    const t = translation?.translate ?? withoutMessages(name)
+    const context = { variables: values, locale, timeZone, organization, urls, t }
+    const texts = await translated(translation, how, () => textsOf(definition, mustache, context, how, parts))
+    const used = standInsOf(Object.values(texts), standIns)
+    if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
+    return {
+      ...pinned(texts, how),
+      template: { id: name, name, texts: { locale } },
+      ...(used.size === 0 ? {} : { standIn: standIns.nonce }),
+    }
+  }
+}
+
+/** The texts of functions, and what their messages cost. Without a message, what a function made of that does not count. */
+async function translated<Written>(
+  translation: Translation | null,
+  { spent, keys }: Writing,
+  write: () => Promise<Written>,
+): Promise<Written> {
+  if (translation === null) return write()
+  try {
+    return await write()
+  } finally {
+    if (spent !== undefined) spent.pieces += translation.cost
+    for (const key of translation.keys) keys?.add(key)
+    translation.assertFound()
+  }
+}
+
+/** For plain JavaScript. */
+function withoutMessages(template: string): Translate {
+  return () => {
+    throw new NotifierError('template_error', {
+      message: `A function of the template "${template}" uses \`t\`. Add "messages: true" to the template.`,
+      details: { template, field: 'messages' },
+    })
+  }
+}
+
+type Texts = { readonly [Name in Field]: string | undefined }
+
+/** The texts of functions, and beside them those of mustache. */
+async function textsOf(
+  definition: CodeDefinition,
+  { subject, body, format, text }: RenderedText,
+  context: TranslatedContext<unknown>,
+  how: Writing,
+  parts: CallParts,
+): Promise<Texts> {
+  const { name } = definition
+  const inText = format === 'html' ? text : body
+  async function write(field: Field, otherwise: string | undefined): Promise<Written | undefined> {
+    const source = definition[field]
+    if (typeof source !== 'function')
+      return source === undefined || otherwise === undefined ? undefined : { text: otherwise }
+    const written = await called(name, field, source, context, parts)
+    if (how.spent !== undefined) how.spent.characters += written.text.length
+    return written
+  }
+  const html = await write('html', body)
+  const plain = await write('text', inText)
+  return {
+    subject: how.subject ?? (await write('subject', subject ?? undefined))?.text,
+    html: html?.text,
+    text: plain?.text ?? html?.plain,
+  }
+}
+
+function pinned(
+  { subject, html, text }: Texts,
+  { format = 'html' }: Writing,
+): Omit<CodeText, 'template' | 'standIn'> {
+  const title = subject === undefined ? {} : { subject: toHeader(subject) }
+  if (html === undefined) return { ...title, body: text ?? '', format: 'text' }
+  return { ...title, body: html, format, ...(text === undefined ? {} : { text }) }
+}
+
+function hasMustache(definition: CodeDefinition): boolean {
+  return Object.values(mustacheOf(definition)).some((source) => source !== undefined)
+}
+
+interface Written {
+  readonly text: string
+  /** The plain text of an element of React. */
+  readonly plain?: string | undefined
+}
+
+type CallParts = Pick<WritingParts, 'markup' | 'clock' | 'bounds'>
+
+/** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
+async function called(
+  template: string,
+  field: Field,
+  write: AnyTextFunction,
+  context: TranslatedContext<unknown>,
+  { markup, clock, bounds }: CallParts,
+): Promise<Written> {
+  const part = { template, field, what: `The function "${field}"` }
+  const returned = await answerOf(part, () => write(context), clock)
+  if (typeof returned === 'string') return { text: sound(part, returned, bounds) }
+  if (field === 'subject' || !isElement(returned)) throw noText(template, field, returned)
+  const element = { ...part, what: `The element of the function "${field}"` }
+  const { html, text } = await answerOf(element, () => markup.react(returned), clock)
+  return { text: sound(part, field === 'html' ? html : text, bounds), plain: sound(part, text, bounds) }
+}
+
+async function answerOf<Answer>(
+  part: CodePart,
+  call: () => Answer | Promise<Answer>,
+  clock: Clock,
+): Promise<Answer> {
+  try {
+    return await answered(call(), part, clock)
+  } catch (cause) {
+    throw isNotifierError(cause) ? cause : failed(part, cause)
+  }
+}
+
+/** @throws NotifierError `message_too_large` */
+function sound({ template, field, what }: CodePart, text: string, { textBytes }: Bounds): string {
+  const size = bytesOf(text)
+  if (size > textBytes) {
+    throw new NotifierError('message_too_large', {
+      message: `${what} of the template "${template}" returned ${counted(size)} bytes; the option "bounds.textBytes" allows ${counted(textBytes)}. Shorten it, or raise the option.`,
+      details: { template, field },
+    })
+  }
+  // A function may cut a text within a character.
+  return text.replace(/\p{Cs}/gu, '\uFFFD')
+}
+
+/** An element of React 18 or later. */
+function isElement(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && '$$typeof' in value && typeof value.$$typeof === 'symbol'
+  )
+}
+
+function noText(name: string, field: Field, returned: unknown): NotifierError {
+  const kind = returned === null ? 'null' : Array.isArray(returned) ? 'a list' : typeof returned
+  return new NotifierError('template_error', {
+    message: `The function "${field}" of the template "${name}" returned ${kind}. It must return a text${field === 'subject' ? '' : ' or an element of React'}.`,
+    details: { template: name, field },
+  })
+}
+
+/** The mustache texts were judged before, so a function has the link. */
+function withoutLinks(template: string, texts: Texts, standIns: StandIns): NotifierError {
+  const [field = 'html', text] =
+    Object.entries(texts).find(([, text]) => standInsOf([text], standIns).size > 0) ?? []
+  const [link] = standInsOf([text], standIns)
+  return new NotifierError('invalid_parameter', {
+    message: `The function "${field}" of the template "${template}" uses \`urls.${link}\`, which needs the option "publicUrl". It is not set.`,
+    details: { field, template, option: 'publicUrl' },
+  })
+}

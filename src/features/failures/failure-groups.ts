@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Failure, FailureSpan } from '../../core/ports/storage/notifications.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { FailureGroup, FailureGroups } from './statistics-model.ts'
+
+/** Failures that are looked at, and how many in one go. */
+const MOST = 10_000
+const STEP = 1_000
+const MOST_GROUPS = 100
+
+/** Groups failures by code, provider and channel. */
+export async function groupFailures(
+  storage: Pick<Storage, 'notifications'>,
+  span: FailureSpan,
+  matches: (failure: Failure) => boolean = () => true,
+): Promise<FailureGroups> {
+  const groups = new Map<string, FailureGroup>()
+  let cursor: string | undefined
+  for (let looked = 0; looked < MOST; looked += STEP) {
+    const page = await storage.notifications.failures(span, { limit: STEP, offset: 0, cursor })
+    for (const failure of page.items) if (matches(failure)) add(groups, failure)
+    if (page.nextCursor === null) return { groups: sorted(groups), exact: true }
+    cursor = page.nextCursor
+    await nextTurn()
+  }
+  return { groups: sorted(groups), exact: false }
+}
+
+/** Newest first. */
+function add(groups: Map<string, FailureGroup>, failure: Failure): void {
+  const { code, provider, channel, createdAt } = failure
+  const key = JSON.stringify([code, provider, channel])
+  const known = groups.get(key)
+  const newestAt = known?.newestAt ?? new Date(createdAt).toISOString()
+  groups.set(key, { code, provider, channel, count: (known?.count ?? 0) + 1, newestAt })
+}
+
+function sorted(groups: ReadonlyMap<string, FailureGroup>): FailureGroup[] {
+  return [...groups.values()].sort((a, b) => b.count - a.count).slice(0, MOST_GROUPS)
+}

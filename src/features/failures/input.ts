@@ -1,0 +1,102 @@
+import * as z from 'zod'
+import { ERRORS, type ErrorCode } from '../../core/errors/catalogue.ts'
+import { channel, instant, text } from '../../core/input/fields.ts'
+import { metadataFilter } from '../../core/input/metadata.ts'
+import type { LabelFilter } from '../../core/notification/labels.ts'
+import { MAX_RECIPIENT_ID } from '../preferences/input.ts'
+
+/** Filters for dead letters; all are optional. */
+export interface DeadLetterFilterInput extends LabelFilter {
+  readonly channel?: string | undefined
+  /** `error.code`. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id of the provider of the last attempt. */
+  readonly provider?: string | undefined
+  /** Template id or name. */
+  readonly template?: string | undefined
+  /** The recipient, exactly as sent. */
+  readonly to?: string | undefined
+  /** Accepted at this time or later: ISO 8601 or a Date. */
+  readonly from?: string | Date | undefined
+  /** Accepted before this time: ISO 8601 or a Date. */
+  readonly until?: string | Date | undefined
+  /** Only these notifications; 1 to 1,000. */
+  readonly ids?: readonly string[] | undefined
+}
+
+/** Input for a bulk retry. */
+export interface RetryInput {
+  /** Required, so that an omission does not retry everything; `{}` does. */
+  readonly filter: DeadLetterFilterInput
+  /** Only counts. Default false. */
+  readonly dryRun?: boolean | undefined
+  /** Notifications due per second, also a fraction. Default: all at once. */
+  readonly ratePerSecond?: number | undefined
+  /** Maximum number to retry. Default 10,000, at most 1,000,000. */
+  readonly most?: number | undefined
+  /** `nextCursor` of an earlier call with the same filter: goes on there, also in time where `ratePerSecond` is given. */
+  readonly cursor?: string | undefined
+}
+
+/** A parsed {@link RetryInput} with defaults. */
+export interface ParsedRetry {
+  readonly filter: Omit<DeadLetterFilterInput, 'from' | 'until'> & {
+    readonly from?: number | undefined
+    readonly until?: number | undefined
+  }
+  readonly dryRun: boolean
+  readonly ratePerSecond?: number | undefined
+  readonly most: number
+  readonly cursor?: string | undefined
+}
+
+/** A code of the catalogue. */
+export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
+  Object.keys(ERRORS) as ErrorCode[],
+  'must be an error code of the catalogue',
+)
+
+/** The schemas of a {@link LabelFilter}. */
+export const labelFilters: {
+  readonly [Name in keyof LabelFilter]-?: z.ZodType<LabelFilter[Name], LabelFilter[Name]>
+} = {
+  metadata: metadataFilter.optional().describe('Pairs that must all match.'),
+  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  category: text(1, 128).optional().describe('Id of the category.'),
+  groupId: text(1, 64).optional().describe('The group that it was sent with.'),
+}
+
+/** The schemas of a {@link DeadLetterFilterInput}. */
+export const deadLetterFilters: {
+  readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
+    ParsedRetry['filter'][Name],
+    DeadLetterFilterInput[Name]
+  >
+} = {
+  channel: channel.optional(),
+  code: errorCode.optional().describe('The code of its error.'),
+  provider: text(1, 64).optional().describe('Instance id of the provider of the last attempt.'),
+  template: text(1, 128).optional().describe('Id or name of a template.'),
+  to: text(1, 4096).optional().describe('The recipient, exactly as sent.'),
+  from: instant.optional().describe('Accepted at or after this time.'),
+  until: instant.optional().describe('Accepted before this time.'),
+  ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
+  ...labelFilters,
+}
+
+/** A misspelt field would match too much: it is refused whatever `strictBody` says. */
+const filter = z.strictObject(deadLetterFilters)
+
+/** The schema of {@link RetryInput}. */
+export const retryInput: z.ZodType<ParsedRetry, RetryInput> = z.strictObject({
+  filter: filter.describe('Which dead letters; `{}`: all.'),
+  dryRun: z.boolean().default(false).describe('Only count.'),
+  ratePerSecond: z
+    .number()
+    .min(0.001)
+    .max(100_000)
+    .optional()
+    .describe('Notifications due per second. Default: all at once.'),
+  most: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number to retry.'),
+  cursor: text(1, 512).optional().describe('`nextCursor` of an earlier call with the same filter.'),
+})

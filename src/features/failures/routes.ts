@@ -1,0 +1,62 @@
+import { parseInput } from '../../core/input/parse.ts'
+import { notificationList } from '../../core/notification/schemas.ts'
+import { deadLetterGroupQuery, deadLetterQuery } from '../../core/rest/query-schemas.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import type { Service } from '../../service.ts'
+import { type RetryInput, retryInput } from './input.ts'
+import { failureGroups, retryResult } from './schemas.ts'
+
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const parsed = parseInput(deadLetterQuery, query, 'query')
+  return { body: await service.deadLetters.list(organizationId, parsed) }
+}
+
+async function groups({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const parsed = parseInput(deadLetterGroupQuery, query, 'query')
+  return { body: await service.deadLetters.groups(organizationId, parsed) }
+}
+
+async function retry({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `retryInput`.
+  return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
+}
+
+export const deadLetterRoutes: readonly Route[] = routesOf(
+  { tag: 'Dead letters', belongsTo: 'organization' },
+  [
+    {
+      operation: 'listDeadLetters',
+      summary: 'List notifications that failed, newest first',
+      method: 'GET',
+      paths: ['/v1/dead-letters'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: deadLetterQuery,
+      response: notificationList,
+      handler: list,
+    },
+    {
+      operation: 'groupDeadLetters',
+      summary: 'Count notifications that failed by error code, provider and channel',
+      method: 'GET',
+      paths: ['/v1/dead-letters/groups'],
+      permission: 'Read Only',
+      errors: ['invalid_channel'],
+      query: deadLetterGroupQuery,
+      response: failureGroups,
+      handler: groups,
+    },
+    {
+      operation: 'retryDeadLetters',
+      summary: 'Retry failed notifications in bulk; with dryRun only count them',
+      method: 'POST',
+      paths: ['/v1/dead-letters/retry'],
+      permission: 'Full Access',
+      errors: ['missing_required_field', 'invalid_channel'],
+      delivers: true,
+      body: retryInput,
+      response: retryResult,
+      handler: retry,
+    },
+  ],
+)

@@ -1,0 +1,55 @@
+import type { ErrorCode } from '../../core/errors/catalogue.ts'
+
+/** What an overview of an organization shows. */
+export interface Statistics {
+  /** ISO 8601 UTC. */
+  readonly at: string
+  /** The last 24 hours by the clock (UTC), oldest first; the last one has not ended. */
+  readonly hours: readonly HourRecord[]
+  /** Why notifications failed that were accepted in these hours. */
+  readonly failures: FailureGroups
+  readonly waiting: {
+    /** Due now. */
+    readonly due: number
+    /** Accepted for a later time. */
+    readonly scheduled: number
+    /** An attempt failed, and the next has not come. */
+    readonly retrying: number
+    /** An attempt is under way. */
+    readonly running: number
+    /** How long the one that waits longest has been due, in milliseconds; null: none is due. */
+    readonly oldestDueMs: number | null
+  }
+  /** Counts of what waits end here: such a number means at least so many. */
+  readonly most: number
+}
+
+/** One hour. Each number counts a notification once. */
+export interface HourRecord {
+  /** Its beginning: ISO 8601 UTC. */
+  readonly from: string
+  readonly accepted: number
+  readonly sent: number
+  readonly delivered: number
+  readonly failed: number
+  /** False: there may be more; only a bounded part was counted. */
+  readonly exact: boolean
+}
+
+/** Failed notifications by their error and the provider that they failed at. */
+export interface FailureGroups {
+  /** Those with most first, at most 100. */
+  readonly groups: readonly FailureGroup[]
+  /** False: only the newest 10,000 failures were looked at; there are at least so many of each. */
+  readonly exact: boolean
+}
+
+export interface FailureGroup {
+  readonly code: ErrorCode
+  /** Null: no provider was asked. */
+  readonly provider: string | null
+  readonly channel: string
+  readonly count: number
+  /** When the newest of them was accepted: ISO 8601 UTC. */
+  readonly newestAt: string
+}

@@ -1,0 +1,38 @@
+import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import type { Service } from '../../service.ts'
+import { type Operations, operations, statistics } from './statistics-schemas.ts'
+
+async function getOperations(_context: RequestContext, service: Service): Promise<HandlerResult> {
+  const [health, { at, backlog }] = await Promise.all([service.health(), service.metrics()])
+  const ages = backlog?.lanes.flatMap(({ oldestDueMs }) => oldestDueMs ?? []) ?? []
+  const body: Operations = {
+    ...health,
+    at,
+    oldestDueMs: ages.length === 0 ? null : Math.max(...ages),
+    backlog,
+  }
+  return { body }
+}
+
+export const statisticsRoutes: readonly Route[] = routesOf({ tag: 'Statistics' }, [
+  {
+    operation: 'getStatistics',
+    summary: 'Get counts of the last 24 hours, failures by cause, and what waits',
+    method: 'GET',
+    paths: ['/v1/statistics'],
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    response: statistics,
+    handler: async ({ organizationId }, service) => ({ body: await service.statistics.get(organizationId) }),
+  },
+  {
+    operation: 'getOperations',
+    summary: 'Get the health of the service in detail, and what waits in it',
+    method: 'GET',
+    paths: ['/v1/operations'],
+    belongsTo: 'operator',
+    permission: 'Read Only',
+    response: operations,
+    handler: getOperations,
+  },
+])

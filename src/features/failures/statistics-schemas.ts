@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import type { HealthReport } from '../../core/observe/health.ts'
+import type { MetricsSnapshot } from '../../core/observe/model.ts'
+import { timestamp } from '../../core/rest/schemas.ts'
+import { failureGroups } from './schemas.ts'
+import type { HourRecord, Statistics } from './statistics-model.ts'
+
+const hour: z.ZodType<HourRecord> = z.object({
+  from: timestamp,
+  accepted: z.int(),
+  sent: z.int(),
+  delivered: z.int(),
+  failed: z.int(),
+  exact: z.boolean().describe('False: there may be more; only a bounded part was counted.'),
+})
+
+const age = z
+  .number()
+  .nullable()
+  .describe('How long the one that waits longest has been due, in milliseconds. Null: none is due.')
+
+/** Counts for an overview of one organization. */
+export const statistics: z.ZodType<
+  Omit<Statistics, 'failures'> & { failures: z.output<typeof failureGroups> }
+> = z.object({
+  at: timestamp,
+  hours: z.array(hour).describe('The last 24 hours by the clock (UTC), oldest first.'),
+  failures: failureGroups.describe('Why notifications failed that were accepted in these hours.'),
+  waiting: z.object({
+    due: z.int(),
+    scheduled: z.int().describe('Accepted for a later time.'),
+    retrying: z.int().describe('An attempt failed, and the next has not come.'),
+    running: z.int().describe('An attempt is under way.'),
+    oldestDueMs: age,
+  }),
+  most: z.int().describe('Counts of what waits end here: such a number means at least so many.'),
+})
+
+const provider = z.object({
+  channel: z.string(),
+  name: z.string(),
+  organizationId: z
+    .string()
+    .nullable()
+    .describe('The organization whose instance it is. Null: it serves all.'),
+  state: z.enum(['ready', 'paused', 'probing']),
+  pausedUntil: timestamp.nullable(),
+  code: z.string().nullable().describe('Why it is paused or tried again.'),
+  running: z.int().describe('Messages of the answering process under way.'),
+})
+
+const lane = z.object({
+  lane: z.string().nullable().describe('The channel. Null: webhook events.'),
+  due: z.int(),
+  scheduled: z.int(),
+  leased: z.int(),
+  oldestDueMs: age,
+})
+
+/** What operators see of the service. */
+export type Operations = HealthReport & {
+  readonly at: string
+  readonly oldestDueMs: number | null
+  readonly backlog: MetricsSnapshot['backlog']
+}
+
+export const operations: z.ZodType<unknown> = z.object({
+  at: timestamp,
+  status: z.enum(['ok', 'degraded', 'unavailable']),
+  reason: z.string().nullable().describe('Why the status is not `ok`. Null: it is.'),
+  storage: z.object({ name: z.string(), durable: z.boolean(), answers: z.boolean() }),
+  queue: z
+    .object({ name: z.string(), takes: z.boolean() })
+    .nullable()
+    .describe('Null: there is no queue engine.'),
+  providers: z.array(provider).describe('Those of the answering process.'),
+  waiting: z
+    .array(z.object({ lane: z.string(), reason: z.enum(['channel_not_configured', 'unavailable']) }))
+    .describe('Due notifications without an available provider.'),
+  oldestDueMs: age,
+  backlog: z
+    .object({
+      most: z.int().describe('Counts end here: such a number means at least so many.'),
+      held: z.int().describe('Webhook deliveries that wait for a redelivery.'),
+      lanes: z.array(lane),
+    })
+    .nullable()
+    .describe('What waits, by channel. Null: the storage did not answer.'),
+})

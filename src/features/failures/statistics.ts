@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ownLane, type ProviderRegistry } from '../../core/channels/provider-registry.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { LogCounts } from '../../core/ports/storage/logs.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Organizations } from '../organizations/service.ts'
+import { groupFailures } from './failure-groups.ts'
+import type { Statistics } from './statistics-model.ts'
+
+const HOUR_MS = 3_600_000
+const HOURS = 24
+/** Where every count ends. */
+const MOST = 10_000
+/** Commits of an hour may arrive for so long after its end. */
+const SETTLED_MS = 5 * 60_000
+/** Hours that are remembered: those of some 400 organizations. */
+const MOST_REMEMBERED = 10_000
+
+/** Counts for an overview of one organization. What two ask for at one time is read once. */
+export function createStatistics(
+  storage: Storage,
+  organizations: Pick<Organizations, 'existing'>,
+  { kinds }: Pick<ProviderRegistry, 'kinds'>,
+  clock: Clock,
+): Scoped<Tenant['statistics']> {
+  const remembered = new Map<string, LogCounts>()
+  const running = new Map<string, Promise<Statistics>>()
+
+  async function hourOf(organizationId: string, from: number): Promise<LogCounts> {
+    const key = `${organizationId} ${from}`
+    const known = remembered.get(key)
+    if (known !== undefined) return known
+    const until = from + HOUR_MS
+    const counts = await storage.logs.count({ organizationId, from, until }, MOST)
+    if (until + SETTLED_MS <= clock.now()) {
+      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+      remembered.set(key, counts)
+    }
+    // A storage that works synchronously would otherwise keep the process from everything else until the last hour.
+    await nextTurn()
+    return counts
+  }
+
+  async function read(organizationId: string): Promise<Statistics> {
+    await organizations.existing(organizationId)
+    const now = clock.now()
+    const first = Math.floor(now / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
+    const hours: Statistics['hours'][number][] = []
+    for (let from = first; from <= now; from += HOUR_MS) {
+      const counts = await hourOf(organizationId, from)
+      hours.push({ from: new Date(from).toISOString(), ...counts })
+    }
+    const failures = await groupFailures(storage, { organizationId, from: first })
+    const lanes = [...kinds.known.keys()].flatMap((channel) => [channel, ownLane(channel, organizationId)])
+    const waiting = await storage.notifications.waiting(organizationId, lanes, MOST)
+    return { at: new Date(now).toISOString(), hours, failures, waiting, most: MOST }
+  }
+
+  return {
+    async get(organizationId) {
+      const shared = running.get(organizationId)
+      if (shared !== undefined) return shared
+      const reading = read(organizationId).finally(() => running.delete(organizationId))
+      running.set(organizationId, reading)
+      return reading
+    },
+  }
+}

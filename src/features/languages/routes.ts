@@ -1,0 +1,73 @@
+import { parseInput } from '../../core/input/parse.ts'
+import { listQuery } from '../../core/rest/query-schemas.ts'
+import { type Route, routesOf } from '../../core/rest/route.ts'
+import { deleted } from '../../core/rest/schemas.ts'
+import { type CataloguePut, cataloguePut } from './input.ts'
+import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
+
+const one = ['/v1/messages/{locale}']
+
+export const catalogueRoutes: readonly Route[] = routesOf({ tag: 'Messages', belongsTo: 'organization' }, [
+  {
+    operation: 'listCatalogues',
+    summary: 'List the catalogues of messages by locale',
+    method: 'GET',
+    paths: ['/v1/messages'],
+    permission: 'Read Only',
+    response: catalogueList,
+    handler: async ({ organizationId }, service) => ({ body: await service.messages.list(organizationId) }),
+  },
+  {
+    operation: 'getCatalogue',
+    summary: 'Get the messages of a locale',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    unknown: 'not_found',
+    response: catalogueRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.messages.get(organizationId, params.locale ?? ''),
+    }),
+  },
+  {
+    operation: 'putCatalogue',
+    summary: 'Replace the messages of a locale; queued notifications keep the earlier ones',
+    method: 'PUT',
+    paths: one,
+    permission: 'Write',
+    unknown: 'not_found',
+    errors: ['missing_required_field', 'version_conflict'],
+    body: cataloguePut,
+    response: catalogueRecord,
+    async handler({ params, body, organizationId }, service) {
+      const { messages, version }: CataloguePut = parseInput(cataloguePut, body)
+      return { body: await service.messages.put(organizationId, params.locale ?? '', messages, { version }) }
+    },
+  },
+  {
+    operation: 'deleteCatalogue',
+    summary: 'Delete the messages of a locale; queued notifications keep them',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    response: deleted,
+    async handler({ params, organizationId }, service) {
+      await service.messages.delete(organizationId, params.locale ?? '')
+      return { body: { deleted: true } }
+    },
+  },
+  {
+    operation: 'listMissingTranslations',
+    summary: 'List what templates lack in the locales of the organization',
+    method: 'GET',
+    paths: ['/v1/missing-translations'],
+    permission: 'Read Only',
+    limit: 'templates.list',
+    query: listQuery,
+    response: missingTranslationList,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.templates.missing(organizationId, parseInput(listQuery, query, 'query')),
+    }),
+  },
+])

@@ -1,0 +1,156 @@
+import type * as z from 'zod'
+import { parseInput } from '../../core/input/parse.ts'
+import { listQuery } from '../../core/rest/query-schemas.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import { deleted } from '../../core/rest/schemas.ts'
+import { versionParam } from '../../core/text/version-param.ts'
+import type { Service } from '../../service.ts'
+import type { Scoped } from '../../tenant.ts'
+import type { SharedTexts } from './api.ts'
+import {
+  layoutChange,
+  layoutInput,
+  partialChange,
+  partialInput,
+  type SharedTextChange,
+  type SharedTextInput,
+} from './input.ts'
+import {
+  sharedTextList,
+  sharedTextRecord,
+  sharedTextVersionList,
+  sharedTextVersionRecord,
+} from './schemas.ts'
+
+interface Naming {
+  readonly one: 'layout' | 'partial'
+  readonly many: 'layouts' | 'partials'
+  readonly input: z.ZodType
+  readonly change: z.ZodType
+}
+
+/** Layouts and partials have the same operations. */
+function routesFor({ one, many, input, change }: Naming): readonly Route[] {
+  const One = one === 'layout' ? 'Layout' : 'Partial'
+  const texts = (service: Service): Scoped<SharedTexts> => service[many]
+  const handler =
+    (work: (context: RequestContext, texts: Scoped<SharedTexts>) => Promise<unknown>) =>
+    async (context: RequestContext, service: Service): Promise<HandlerResult> => ({
+      body: await work(context, texts(service)),
+    })
+  const collection = [`/v1/${many}`]
+  const single = [`/v1/${many}/{idOrName}`]
+  const version = [`/v1/${many}/{idOrName}/versions/{version}`]
+  return routesOf({ tag: `${One}s`, belongsTo: 'organization' }, [
+    {
+      operation: `create${One}`,
+      summary: `Create a ${one}`,
+      method: 'POST',
+      paths: collection,
+      permission: 'Write',
+      limit: 'templates.create',
+      status: 201,
+      errors: ['missing_required_field', 'already_exists', 'invalid_template'],
+      body: input,
+      response: sharedTextRecord,
+      // Untyped: the notifier parses it with the same schema.
+      handler: handler(({ body, organizationId }, { create }) =>
+        create(organizationId, body as unknown as SharedTextInput),
+      ),
+    },
+    {
+      operation: `list${One}s`,
+      summary: `List ${many}, newest first`,
+      method: 'GET',
+      paths: collection,
+      permission: 'Read Only',
+      limit: 'templates.list',
+      query: listQuery,
+      response: sharedTextList,
+      handler: handler(({ query, organizationId }, { list }) =>
+        list(organizationId, parseInput(listQuery, query, 'query')),
+      ),
+    },
+    {
+      operation: `get${One}`,
+      summary: `Get a ${one} by its id or name`,
+      method: 'GET',
+      paths: single,
+      permission: 'Read Only',
+      unknown: 'not_found',
+      response: sharedTextRecord,
+      handler: handler(({ params, organizationId }, { get }) => get(organizationId, params.idOrName ?? '')),
+    },
+    {
+      operation: `update${One}`,
+      summary: `Change a ${one}; queued notifications keep their version`,
+      method: 'PATCH',
+      paths: single,
+      permission: 'Write',
+      unknown: 'not_found',
+      errors: ['version_conflict', 'invalid_template'],
+      body: change,
+      response: sharedTextRecord,
+      handler: handler(({ params, body, organizationId }, { update }) =>
+        update(organizationId, params.idOrName ?? '', body as SharedTextChange),
+      ),
+    },
+    {
+      operation: `list${One}Versions`,
+      summary: `List the versions of a ${one}, newest first`,
+      method: 'GET',
+      paths: [`/v1/${many}/{idOrName}/versions`],
+      permission: 'Read Only',
+      unknown: 'not_found',
+      query: listQuery,
+      response: sharedTextVersionList,
+      handler: handler(({ params, query, organizationId }, { versions }) =>
+        versions(organizationId, params.idOrName ?? '', parseInput(listQuery, query, 'query')),
+      ),
+    },
+    {
+      operation: `get${One}Version`,
+      summary: `Get one version of a ${one}`,
+      method: 'GET',
+      paths: version,
+      permission: 'Read Only',
+      unknown: 'not_found',
+      response: sharedTextVersionRecord,
+      handler: handler(({ params, organizationId }, texts) =>
+        texts.version(organizationId, params.idOrName ?? '', versionParam(params)),
+      ),
+    },
+    {
+      operation: `restore${One}Version`,
+      summary: `Restore an earlier version of a ${one} as a new version`,
+      method: 'POST',
+      paths: [`${version[0]}/restore`],
+      permission: 'Write',
+      unknown: 'not_found',
+      errors: ['invalid_template'],
+      response: sharedTextRecord,
+      handler: handler(({ params, organizationId }, { restore }) =>
+        restore(organizationId, params.idOrName ?? '', versionParam(params)),
+      ),
+    },
+    {
+      operation: `delete${One}`,
+      summary: `Delete a ${one}; queued notifications keep their version`,
+      method: 'DELETE',
+      paths: single,
+      permission: 'Full Access',
+      unknown: 'not_found',
+      errors: ['text_in_use'],
+      response: deleted,
+      handler: handler(async ({ params, organizationId }, texts) => {
+        await texts.delete(organizationId, params.idOrName ?? '')
+        return { deleted: true }
+      }),
+    },
+  ])
+}
+
+export const sharedTextRoutes: readonly Route[] = [
+  ...routesFor({ one: 'layout', many: 'layouts', input: layoutInput, change: layoutChange }),
+  ...routesFor({ one: 'partial', many: 'partials', input: partialInput, change: partialChange }),
+]

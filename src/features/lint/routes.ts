@@ -1,0 +1,43 @@
+import { knownFields } from '../../core/input/known-fields.ts'
+import { type Route, routesOf } from '../../core/rest/route.ts'
+import { lintInput, type TemplateDraft, templateDraft } from '../../core/text/preview-input.ts'
+import { templateLint } from '../../core/text/schemas.ts'
+
+export const templateLintRoutes: readonly Route[] = routesOf(
+  { tag: 'Templates', belongsTo: 'organization' },
+  [
+    {
+      operation: 'lintTemplate',
+      summary: 'Find faults of a template in all its locales; nothing is stored or sent',
+      method: 'POST',
+      paths: ['/v1/templates/{idOrName}/lint'],
+      permission: 'Read Only',
+      unknown: 'template_not_found',
+      errors: ['missing_required_field', 'unknown_attachment'],
+      body: lintInput,
+      bodyOptional: true,
+      response: templateLint,
+      async handler({ params, body, organizationId, strict }, { templates, previewInputs }) {
+        const options = knownFields(previewInputs.lint, body, strict)
+        const { findings, ...rest } = await templates.lint(organizationId, params.idOrName ?? '', options)
+        // What the application's code throws is not for its tenants.
+        return { body: { ...rest, findings: findings.map(({ cause: _, ...finding }) => finding) } }
+      },
+    },
+    {
+      operation: 'lintTemplateDraft',
+      summary: 'Find faults of an unsaved template; nothing is stored or sent',
+      method: 'POST',
+      paths: ['/v1/template-lints'],
+      permission: 'Read Only',
+      errors: ['missing_required_field', 'invalid_channel', 'unknown_attachment'],
+      body: templateDraft,
+      response: templateLint,
+      async handler({ body, organizationId, strict }, { templates, previewInputs }) {
+        // Untyped: the notifier parses it.
+        const draft = knownFields(previewInputs.draft, body, strict) as unknown as TemplateDraft
+        return { body: await templates.lintDraft(organizationId, draft) }
+      },
+    },
+  ],
+)

@@ -1,0 +1,36 @@
+import type { Branding } from '../../core/tenancy/organization.ts'
+
+export interface OrganizationRecord {
+  readonly id: string
+  readonly name: string
+  readonly plan: string | null
+  /** Permitted calling codes of text messages. Null: all. */
+  readonly smsCountries: readonly string[] | null
+  /** Addresses and domains that its mails may come from. Null: as the providers allow. */
+  readonly senders: readonly string[] | null
+  /** Days until ended notifications are removed. Null: as in the option `retention`. */
+  readonly retentionDays: number | null
+  /** The locale of its messages. Null: that of the option `locale`. */
+  readonly locale: string | null
+  /** The time zone of dates in its messages. Null: that of the option `timeZone`. */
+  readonly timeZone: string | null
+  /** How it appears to recipients. A null: its name, no logo, no colour. */
+  readonly branding: Branding
+  /** Tracking of HTML mails. */
+  readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
+  readonly createdAt: string
+  /** A deletion has begun and not finished. */
+  readonly deleting: boolean
+}
+
+export interface DeleteOrganizationOptions {
+  /** Also removes waiting notifications and webhook events, which are then never delivered. Default false. */
+  readonly force?: boolean | undefined
+}
+
+/** Result of a deletion. */
+export interface OrganizationDeletion {
+  readonly id: string
+  /** Notifications removed by this call, not by earlier calls of the same deletion. */
+  readonly notifications: number
+}

@@ -1,0 +1,190 @@
+import * as z from 'zod'
+import { apiKeyKind } from '../../core/access/key-kind.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { definedOf } from '../../core/input/defined.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { AcceptReads } from '../../core/ports/storage/accept.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { IdGenerator } from '../../core/records/ids.ts'
+import { listOf, listReader } from '../../core/records/list.ts'
+import type { RecordStores } from '../../core/records/record-stores.ts'
+import {
+  type Branding,
+  DEFAULT_ORGANIZATION,
+  type OrganizationValue,
+  organizationKind,
+  UNBRANDED,
+  unknownOrganization,
+} from '../../core/tenancy/organization.ts'
+import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
+import { byId, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import type { MultiTenantNotifier } from '../../notifier.ts'
+import { assertTrackable, type Links } from '../tracking/links.ts'
+import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
+import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
+import { PATIENCE_MS, purge } from './purge.ts'
+
+const readList = listReader('organizations', {})
+
+/** The use cases of organizations, and the lookups of other services. */
+export interface Organizations {
+  readonly api: MultiTenantNotifier['organizations']
+  /**
+   * Resolves if the organization exists. Cached for a few seconds with its plan.
+   *
+   * @param inside reads inside a transaction, so that later lookups find both in the cache
+   * @throws NotifierError `not_found`, also during a deletion
+   */
+  existing(id: string, inside?: AcceptReads): Promise<void>
+}
+
+const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
+  force: z.boolean('must be true or false').optional(),
+})
+
+/**
+ * @param closeProviders closes an organization's own providers on their next use or when idle
+ */
+export function createOrganizations(
+  stores: RecordStores,
+  { deletions }: Pick<Storage, 'deletions'>,
+  ids: IdGenerator,
+  plans: PlanFinder,
+  links: Pick<Links, 'canTrack'>,
+  clock: Clock,
+  closeProviders: (organizationId: string) => void,
+): Organizations {
+  const store = stores.of(organizationKind)
+
+  function forget(id: string): void {
+    plans.forget(id)
+    closeProviders(id)
+  }
+
+  async function find(id: string): Promise<StoredRecord<OrganizationValue>> {
+    const organization = await byId(id, (known) => store.find({ id: known }))
+    if (organization === null) throw unknownOrganization(id)
+    return organization
+  }
+
+  async function remove(id: string): Promise<OrganizationDeletion> {
+    const { notifications, left } = await purge(deletions, id, clock)
+    forget(id)
+    if (left === 'jobs')
+      throw inUse(id, 'Its deletion has begun, but notifications were accepted just before.')
+    if (left === 'transactions') throw held(id)
+    return { id, notifications }
+  }
+
+  return {
+    async existing(id, inside) {
+      const { deleting } = await plans.of(id, inside?.records)
+      if (deleting) throw unknownOrganization(id)
+    },
+    api: {
+      async create(input) {
+        const parsed = parseSubject(organizationInput, input)
+        const {
+          id = ids.random('org'),
+          name,
+          plan = null,
+          smsCountries = null,
+          senders = null,
+          retentionDays = null,
+          locale = null,
+          timeZone = null,
+        } = parsed
+        const tracking = trackingOf(parsed.tracking)
+        assertTrackable(tracking, links)
+        plans.assertKnown(plan)
+        const branding = changedBranding(null, parsed.branding ?? null)
+        const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
+        const value = { name, ...settings, deleting: null }
+        const organization = await store.insert({ id, organizationId: null, value })
+        if (organization === 'taken') {
+          throw new NotifierError('already_exists', {
+            message: `An organization with the id "${id}" exists.`,
+            details: { field: 'id' },
+          })
+        }
+        return view(organization)
+      },
+      async get(id) {
+        return view(await find(id))
+      },
+      async list(query) {
+        const { page } = readList(query)
+        return listOf('organizations', await store.list({ organizationId: null }, page), page, view)
+      },
+      async update(id, input) {
+        const parsed = parseSubject(organizationChange, input)
+        plans.assertKnown(parsed.plan ?? null)
+        const { tracking: wanted, branding, ...others } = definedOf(parsed)
+        const tracking = wanted === undefined ? undefined : trackingOf(wanted)
+        assertTrackable(tracking, links)
+        const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
+        const organization = await byId(id, (known) =>
+          store.change(known, ({ value }) =>
+            value.deleting === null
+              ? {
+                  ...value,
+                  ...change,
+                  ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
+                }
+              : 'unknown',
+          ),
+        )
+        plans.forget(id)
+        if (organization === null || typeof organization === 'string') throw unknownOrganization(id)
+        return view(organization)
+      },
+      async delete(id, options) {
+        const { force = false } = parseOptions(deleteOptions, options)
+        if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
+        const waiting = await byId(id, (known) => deletions.begin(known, { force, kinds: [apiKeyKind] }))
+        if (waiting === null) throw unknownOrganization(id)
+        forget(id)
+        if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)
+        return remove(id)
+      },
+    },
+  }
+}
+
+function inUse(id: string, what: string, waiting?: number): NotifierError {
+  const number = waiting === undefined ? 'Some' : waiting < 1_000 ? String(waiting) : 'At least 1000'
+  return new NotifierError('organization_in_use', {
+    message:
+      `${number} notifications or webhook events of "${id}" wait. ${what} Delete it again once they have ended, or with ` +
+      '{ force: true } (over HTTP: ?force=true), which removes them.',
+    details: { field: 'id', ...(waiting === undefined ? {} : { waiting }) },
+  })
+}
+
+function held(id: string): NotifierError {
+  return new NotifierError('service_unavailable', {
+    message:
+      `Transactions that were open before the deletion of "${id}" have not ended within ${PATIENCE_MS / 1_000} seconds, ` +
+      'and may still store notifications. The existing data is removed. Delete it again once they have ended; otherwise the ' +
+      'next run of the retention finishes it.',
+  })
+}
+
+function changedBranding(before: Branding | null | undefined, change: BrandingInput | null): Branding | null {
+  const after = change === null ? UNBRANDED : { ...UNBRANDED, ...before, ...definedOf(change) }
+  return Object.values(after).every((field) => field === null) ? null : after
+}
+
+function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): OrganizationRecord {
+  const { deleting, locale = null, timeZone = null, branding, ...organization } = value
+  return {
+    id,
+    ...organization,
+    locale,
+    timeZone,
+    branding: branding ?? UNBRANDED,
+    createdAt: new Date(createdAt).toISOString(),
+    deleting: deleting !== null,
+  }
+}

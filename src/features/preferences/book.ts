@@ -1,0 +1,71 @@
+import type { RecordRemoval, StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { PreferencesInUse } from './in-use.ts'
+import { NO_PREFERENCES, type Preferences } from './model.ts'
+import {
+  AT_CREATION,
+  type PreferenceOwner,
+  type PreferenceValue,
+  preferenceKind,
+  preferencesIn,
+} from './records.ts'
+
+export type Decide = (before: Preferences, now: number) => Preferences
+
+/** Stored preferences. */
+export interface PreferenceBook {
+  /** In order, in one query. Null: none. */
+  read(owners: readonly PreferenceOwner[]): Promise<(StoredRecord<PreferenceValue> | null)[]>
+  /**
+   * Changes preferences. Concurrent changes follow each other, so that none is lost.
+   *
+   * @param decide returns the new preferences of the current ones; called again after a concurrent change. Receives the time for
+   *   what is chosen now
+   * @param room `any`: stored even if the organization may store no more
+   * @param also written in the same commit
+   * @throws NotifierError `not_found` if the organization does not exist; `storage_quota_exceeded`
+   */
+  update(
+    owner: PreferenceOwner,
+    room: 'any' | 'budget',
+    decide: Decide,
+    also?: readonly RecordRemoval[],
+  ): Promise<StoredRecord<PreferenceValue>>
+}
+
+export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInUse): PreferenceBook {
+  const budgeted = stores.of(preferenceKind)
+  const always = stores.always(preferenceKind)
+
+  async function insert(
+    into: typeof budgeted,
+    { organizationId, id, by }: PreferenceOwner,
+    decide: Decide,
+    also: readonly RecordRemoval[],
+  ): Promise<StoredRecord<PreferenceValue> | 'taken'> {
+    const value = { ...decide(NO_PREFERENCES, AT_CREATION), by, updatedAt: null }
+    return into.insert({ id, organizationId, value }, also)
+  }
+
+  return {
+    read: (owners) => budgeted.findAll(owners.map(({ id }) => ({ id }))),
+    async update(owner, room, decide, also = []) {
+      const into = room === 'any' ? always : budgeted
+      // First: a message that is judged from now on must look.
+      inUse.mark(owner.organizationId)
+      for (;;) {
+        const changed = await into.change(
+          owner.id,
+          (record) => {
+            const { readAt } = record
+            return { by: owner.by, ...decide(preferencesIn(record), readAt), updatedAt: readAt }
+          },
+          () => also,
+        )
+        if (typeof changed !== 'string') return changed
+        const inserted = await insert(into, owner, decide, also)
+        if (inserted !== 'taken') return inserted
+      }
+    },
+  }
+}

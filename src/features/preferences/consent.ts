@@ -1,0 +1,48 @@
+import type { Kinds } from '../../core/channels/kinds.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import { type CategoryFinder, createCategoryFinder } from '../categories/finder.ts'
+import type { CodeCategories } from '../categories/options.ts'
+import { createCategories } from '../categories/service.ts'
+import type { Organizations } from '../organizations/service.ts'
+import { createPreferenceBook, type PreferenceBook } from './book.ts'
+import { createPreferencesInUse, type PreferencesInUse } from './in-use.ts'
+import { createPreferences } from './service.ts'
+
+/** What decides whether people want a message: categories and preferences. */
+export interface Consent {
+  readonly categories: CategoryFinder
+  readonly inUse: PreferencesInUse
+  readonly book: PreferenceBook
+}
+
+export function createConsent(
+  stores: RecordStores,
+  { categories, clock }: { readonly categories: CodeCategories; readonly clock: Clock },
+): Consent {
+  const inUse = createPreferencesInUse(stores, clock)
+  return {
+    categories: createCategoryFinder(stores, categories, clock),
+    inUse,
+    book: createPreferenceBook(stores, inUse),
+  }
+}
+
+/**
+ * The use cases of categories and preferences.
+ *
+ * @param guard refuses calls while the notifier is not running
+ */
+export function createConsentApi(
+  { book, categories }: Consent,
+  stores: RecordStores,
+  organizations: Organizations,
+  kinds: Kinds,
+  guard: <Methods extends object>(methods: Methods) => Methods,
+): Pick<Scoped<Tenant>, 'categories' | 'preferences'> {
+  return {
+    categories: guard(createCategories(stores, organizations, categories, kinds)),
+    preferences: guard(createPreferences(book, organizations, categories, kinds)),
+  }
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod'
+import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
+import { channel, fewFields, text } from '../../core/input/fields.ts'
+import { categoryId, channelOrAll } from '../categories/input.ts'
+
+/**
+ * Whose preferences: of a person, by the application's id or by an address on a channel; or `{ organization: true }`, the
+ * organization's own for all its people.
+ */
+export type PreferencesOf =
+  | {
+      /** The application's id of a person, as `recipient` in a send. */
+      readonly recipient: string
+      readonly channel?: undefined
+      readonly to?: undefined
+      readonly organization?: undefined
+    }
+  | {
+      readonly channel: string
+      /** An address, as `to` in a send. */
+      readonly to: string
+      readonly recipient?: undefined
+      readonly organization?: undefined
+    }
+  | {
+      readonly organization: true
+      readonly recipient?: undefined
+      readonly channel?: undefined
+      readonly to?: undefined
+    }
+
+/** Cells to change: true is on, false off; null clears. The channel `*` stands for all that have no cell. */
+export type CellsInput = { readonly [channel: string]: boolean | null }
+
+/** New values of preferences. Everything that is not named stays. */
+export interface PreferencesInput {
+  /** By channel. */
+  readonly channels?: CellsInput | undefined
+  /**
+   * By id of the category. `true` or `false` replaces all cells of the category, null clears them, and an object changes
+   * single channels.
+   */
+  readonly categories?: { readonly [category: string]: boolean | null | CellsInput } | undefined
+}
+
+/** Most characters of the application's id of a person. */
+export const MAX_RECIPIENT_ID = 255
+
+/** The application's id of a person. */
+const recipientId = text(1, MAX_RECIPIENT_ID)
+
+export const preferencesOf: z.ZodType<PreferencesOf> = z
+  .object({
+    recipient: recipientId.optional(),
+    channel: channel.optional(),
+    to: text(1, MAX_RECIPIENT_LENGTH).optional(),
+    organization: z.literal(true).optional(),
+  })
+  .check(({ value, issues }) => {
+    const { recipient, organization, to } = value
+    const byAddress = value.channel !== undefined || to !== undefined
+    const ways = [recipient !== undefined, organization === true, byAddress].filter(Boolean).length
+    const fault = (path: readonly string[], message: string) =>
+      issues.push({ code: 'custom', input: value, path: [...path], message })
+    if (ways === 0) fault([], 'must name a person: by "recipient", or by "channel" and "to"')
+    if (ways > 1) fault([], 'must name one person: by "recipient", or by "channel" and "to"')
+    if (ways === 1 && byAddress && value.channel === undefined) fault(['channel'], 'must be given')
+    if (ways === 1 && byAddress && to === undefined) fault(['to'], 'must be given')
+  }) as unknown as z.ZodType<PreferencesOf>
+
+const MOST_CELLS = 64
+const MOST_ENTRIES = 400
+
+const wish = z.union([z.boolean(), z.null()], 'must be true, false or null')
+const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, z.record(channelOrAll, wish))
+
+/** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
+export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = z.strictObject({
+  channels: cells
+    .optional()
+    .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),
+  categories: fewFields(
+    MOST_ENTRIES,
+    `must have at most ${MOST_ENTRIES} categories`,
+    z.record(
+      categoryId,
+      z.union([z.boolean(), z.null(), cells], 'must be true, false, null or an object of channels'),
+    ),
+  )
+    .optional()
+    .describe(
+      'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
+    ),
+})

@@ -1,0 +1,39 @@
+import { ALL } from '../categories/cells.ts'
+import type { LinkTarget } from '../tracking/link-target.ts'
+import type { Decide } from './book.ts'
+import type { Consent } from './consent.ts'
+import { withoutAll, withoutCategory } from './model.ts'
+import { ownerByAddress, ownerByRecipient, type PreferenceOwner } from './records.ts'
+
+/** The records of the person that a link is for: by address, and by recipient id if it is known. */
+export function ownersOf({
+  organizationId,
+  channel,
+  address,
+  recipient,
+}: LinkTarget): readonly PreferenceOwner[] {
+  const byAddress = ownerByAddress(organizationId, channel, address)
+  return recipient === null ? [byAddress] : [byAddress, ownerByRecipient(organizationId, recipient)]
+}
+
+/**
+ * Turns a category off on the channel of a link, or everything optional if the category does not exist any more. May be
+ * repeated.
+ *
+ * @throws NotifierError `not_found` if the organization does not exist, `service_unavailable`
+ */
+export async function optOut({ categories, book }: Consent, target: LinkTarget): Promise<void> {
+  const { organizationId, channel } = target
+  const category = await categories.find(organizationId, target.category)
+  const decide: Decide = (before, now) =>
+    category === null ? withoutAll(before, channel, now) : withoutCategory(before, category.id, channel, now)
+  for (const owner of ownersOf(target)) await book.update(owner, 'any', decide)
+}
+
+/** Turns off everything that is optional, on all channels of a person. @throws as {@link optOut} */
+export async function optOutOfAll({ book }: Consent, target: LinkTarget): Promise<void> {
+  for (const owner of ownersOf(target)) {
+    const channel = owner.by === 'address' ? target.channel : ALL
+    await book.update(owner, 'any', (before, now) => withoutAll(before, channel, now))
+  }
+}

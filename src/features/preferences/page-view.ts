@@ -1,0 +1,64 @@
+import { htmlPage, type PageLook } from '../../core/links/page.ts'
+import type { LocalTexts } from '../../core/links/texts/catalogue.ts'
+import type { HandlerResult } from '../../core/rest/route.ts'
+import { escapeHtml } from '../../core/text/escape.ts'
+import type { PreferencePage, ShownCategory } from '../../service.ts'
+import { DEFAULT_CATEGORY } from '../categories/model.ts'
+
+type Texts = LocalTexts['texts']
+
+/** A cell in the form. Ids of categories and names of channels contain no colon. */
+function cellName(category: string, channel: string): string {
+  return `${category}:${channel}`
+}
+
+/** @param saved true: says that the settings are saved */
+export function preferencePage(
+  { texts, ...look }: PageLook,
+  { categories }: PreferencePage,
+  saved: boolean,
+): HandlerResult {
+  const shown = categories
+    .filter(({ required }) => !required)
+    .flatMap(({ id, channels }) => channels.filter(({ on }) => on).map(({ name }) => cellName(id, name)))
+  const notice = saved ? `<p role="status">${escapeHtml(texts.saved)}</p>` : ''
+  const choices = categories.map((category, at) => fieldset(category, at, texts)).join('')
+  const was = `<input type="hidden" name="was" value="${escapeHtml(shown.join(' '))}">`
+  const body =
+    `${notice}<p>${escapeHtml(texts.intro)}</p>` +
+    `<form method="post">${was}${choices}<button>${escapeHtml(texts.save)}</button></form>` +
+    `<form method="post"><p>${escapeHtml(texts.noneHint)}</p>` +
+    `<button class="plain" name="none" value="1">${escapeHtml(texts.none)}</button></form>`
+  return htmlPage(200, look, texts.title, body)
+}
+
+function fieldset(category: ShownCategory, at: number, texts: Texts): string {
+  const { id, required, channels } = category
+  const { name, description } = wordsOf(category, texts)
+  const about = description === null ? '' : `<p id="d${at}">${escapeHtml(description)}</p>`
+  const described = description === null ? '' : ` aria-describedby="d${at}"`
+  const content = required
+    ? `<p>${escapeHtml(texts.always)}</p>`
+    : channels.map((channel) => checkbox(id, channel, texts)).join('')
+  return `<fieldset${described}><legend>${escapeHtml(name)}</legend>${about}${content}</fieldset>`
+}
+
+function wordsOf(
+  { id, name, description }: ShownCategory,
+  { general, categories }: Texts,
+): { readonly name: string; readonly description: string | null } {
+  const own = Object.hasOwn(categories, id) ? categories[id] : undefined
+  const given = id === DEFAULT_CATEGORY && name === null ? general : (name ?? id)
+  return { name: own?.name ?? given, description: own?.description ?? description }
+}
+
+function checkbox(
+  category: string,
+  { name, on }: ShownCategory['channels'][number],
+  { channels }: Texts,
+): string {
+  const label = Object.hasOwn(channels, name) ? (channels[name] ?? name) : name
+  const value = escapeHtml(cellName(category, name))
+  const checked = on ? ' checked' : ''
+  return `<label><input type="checkbox" name="on" value="${value}"${checked}>${escapeHtml(label)}</label>`
+}

@@ -1,0 +1,211 @@
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import { throttled } from '../../core/loop/throttled.ts'
+import type { SuppressionReason } from '../../core/notification/suppression.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { PreferencePage, PreferencePost, ShownCategory } from '../../service.ts'
+import type { Category } from '../categories/model.ts'
+import { DEFAULT_CATEGORY } from '../categories/model.ts'
+import type { PeopleFinder } from '../recipients/service.ts'
+import { matchSuppressions } from '../suppressions/match.ts'
+import { optingIn, suppressionId } from '../suppressions/records.ts'
+import type { LinkTarget } from '../tracking/link-target.ts'
+import type { Consent } from './consent.ts'
+import { changePreferences, type Preferences, withCurrentIds } from './model.ts'
+import { optOutOfAll, ownersOf } from './opting-out.ts'
+import { judge } from './precedence.ts'
+import { ownerOrganization, preferencesIn } from './records.ts'
+
+export interface PreferencePageParts {
+  readonly consent: Consent
+  readonly storage: Pick<Storage, 'records' | 'notifications'>
+  readonly kinds: Kinds
+  /** The configured channels. */
+  readonly channels: readonly string[]
+  readonly clock: Clock
+  /** Null: the application's people are not known here. */
+  readonly people: PeopleFinder | null
+  /** Receives the failures of the look-up, at most one a minute. */
+  readonly onError: (error: unknown) => void
+}
+
+/** The page on which a person sees and changes preferences. */
+export interface PreferencePages {
+  show(target: LinkTarget): Promise<PreferencePage>
+  save(target: LinkTarget, post: PreferencePost): Promise<void>
+}
+
+/** What a page is made of. */
+interface State {
+  readonly categories: readonly Category[]
+  readonly channels: readonly string[]
+  /** By address, and by recipient id. */
+  readonly person: readonly (Preferences | null)[]
+  readonly organization: Preferences | null
+  /** The suppression of the link's address, as far as the address is known. */
+  readonly suppression: { readonly to: string; readonly reason: SuppressionReason } | null
+}
+
+export function createPreferencePages(parts: PreferencePageParts): PreferencePages {
+  const { consent, storage, kinds, channels, people } = parts
+  const tellFault = throttled(parts.onError, () => parts.clock.monotonic())
+
+  async function suppressionOf(target: LinkTarget): Promise<State['suppression']> {
+    const { organizationId, channel, notificationId } = target
+    const notification = await storage.notifications.get(notificationId)
+    // Retention has removed the notification, and the link has no address.
+    if (notification === null) return null
+    const { to } = notification
+    const ids = [suppressionId(kinds.of(channel), organizationId, to)]
+    const [reason = null] = await matchSuppressions(storage.records, ids)
+    return reason === null ? null : { to, reason }
+  }
+
+  /** A link without a recipient id speaks for its address alone. */
+  function channelsOf({ channel, recipient }: LinkTarget): readonly string[] {
+    return recipient === null ? [channel] : [...new Set([channel, ...channels])]
+  }
+
+  /** That of the link, whose message has arrived, and those on which the person has an address, as far as that is known. */
+  async function shownChannels(target: LinkTarget): Promise<readonly string[]> {
+    const { organizationId, channel, recipient } = target
+    const all = channelsOf(target)
+    if (people === null || recipient === null || all.length === 1) return all
+    try {
+      const person = await people.one(organizationId, recipient)
+      return all.filter((each) => each === channel || (person?.channels[each] ?? []).length > 0)
+    } catch (error) {
+      // The page must work all the same: people unsubscribe on it.
+      const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
+      if (!isToldOf) tellFault(error)
+      return all
+    }
+  }
+
+  async function stateOf(
+    target: LinkTarget,
+    channels: readonly string[] | Promise<readonly string[]>,
+  ): Promise<State> {
+    const { organizationId } = target
+    const owners = [ownerOrganization(organizationId), ...ownersOf(target)]
+    const [categories, [organization = null, ...person], suppression, shown] = await Promise.all([
+      consent.categories.all(organizationId),
+      consent.book.read(owners),
+      suppressionOf(target),
+      channels,
+    ])
+    return {
+      categories,
+      channels: shown,
+      person: person.map((record) => record && preferencesIn(record)),
+      organization: organization?.value ?? null,
+      suppression,
+    }
+  }
+
+  return {
+    async show(target) {
+      const state = await stateOf(target, shownChannels(target))
+      const { namesDefault } = consent.categories.code
+      return {
+        categories: state.categories.map((category) => shownOf(category, target, state, namesDefault)),
+      }
+    },
+    async save(target, post) {
+      if (post === 'none') return optOutOfAll(consent, target)
+      // Without the look-up of the person: a choice that was shown counts, and only what changed is stored.
+      const state = await stateOf(target, channelsOf(target))
+      await store(target, state, changedCells(target, state, post))
+    },
+  }
+
+  async function store(target: LinkTarget, state: State, cells: readonly Cell[]): Promise<void> {
+    const { organizationId, channel } = target
+    const { suppression } = state
+    const current = currentIdOf(state.categories)
+    const optsIn = suppression !== null && cells.some((cell) => cell.on && cell.channel === channel)
+    const lifting = optsIn ? optingIn(kinds.of(channel), organizationId, suppression.to) : []
+    for (const owner of ownersOf(target)) {
+      const own = cells.filter((cell) => owner.by === 'recipient' || cell.channel === channel)
+      if (own.length === 0) continue
+      await consent.book.update(
+        owner,
+        'any',
+        (before, now) =>
+          own.reduce((after, cell) => withCell(after, cell, now), withCurrentIds(before, current)),
+        // A STOP can only be lifted by the person's own START.
+        owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : [],
+      )
+    }
+  }
+}
+
+interface Cell {
+  readonly category: string
+  readonly channel: string
+  readonly on: boolean
+}
+
+function withCell(before: Preferences, { category, channel, on }: Cell, now: number): Preferences {
+  const categories = new Map([[category, { clear: false, cells: { [channel]: on } }]])
+  return changePreferences(before, { channels: {}, categories }, now)
+}
+
+function currentIdOf(categories: readonly Category[]): (id: string) => string {
+  const current = new Map(
+    categories.flatMap(({ id, formerIds }) => formerIds.map((former): [string, string] => [former, id])),
+  )
+  return (id) => (categories.some((category) => category.id === id) ? id : (current.get(id) ?? id))
+}
+
+/** @param named the application names the category `default` */
+function shownOf(category: Category, target: LinkTarget, state: State, named: boolean): ShownCategory {
+  const { id, name, description, required } = category
+  return {
+    id,
+    name: id === DEFAULT_CATEGORY && !named ? null : name,
+    description,
+    required,
+    channels: state.channels.map((channel) => ({
+      name: channel,
+      on: isOn(category, channel, target, state),
+    })),
+  }
+}
+
+function isOn(category: Category, channel: string, target: LinkTarget, state: State): boolean {
+  const [byAddress = null, ...others] = state.person
+  const person = channel === target.channel ? [byAddress, ...others] : others
+  // A bounce says nothing about wishes.
+  const unsubscribed = channel === target.channel && state.suppression?.reason === 'unsubscribe'
+  const { kind } = judge({
+    channel,
+    category,
+    suppression: unsubscribed ? 'unsubscribe' : null,
+    person: person.filter((preferences) => preferences !== null),
+    organization: state.organization,
+  })
+  return kind === 'go'
+}
+
+/**
+ * The cells that the person changed. What was not shown, or not touched, stays undecided. An address that had
+ * unsubscribed from everything gets every choice written down, because lifting that decides them all.
+ */
+function changedCells(
+  target: LinkTarget,
+  { categories, channels, suppression }: State,
+  { on, was }: Exclude<PreferencePost, 'none'>,
+): readonly Cell[] {
+  const all = categories
+    .filter(({ required }) => !required)
+    .flatMap(({ id }) => channels.map((channel) => ({ category: id, channel, name: `${id}:${channel}` })))
+  const optsIn = all.some(({ name, channel }) => channel === target.channel && on.has(name))
+  const decidesAll = suppression?.reason === 'unsubscribe' && optsIn
+  return all
+    .filter(
+      ({ name, channel }) => on.has(name) !== was.has(name) || (decidesAll && channel === target.channel),
+    )
+    .map(({ category, channel, name }) => ({ category, channel, on: on.has(name) }))
+}

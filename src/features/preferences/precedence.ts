@@ -1,0 +1,119 @@
+import type { SuppressionReason } from '../../core/notification/suppression.ts'
+import { ALL, cellFor } from '../categories/cells.ts'
+import type { Category } from '../categories/model.ts'
+import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
+
+/** The settings that can turn a message off, the strongest first. */
+export const DECIDERS = [
+  'recipient_category_channel',
+  'recipient_category',
+  'recipient_channel',
+  'organization',
+  'category_default',
+] as const
+
+/** The setting that turned a message off. */
+export type DecidedBy = (typeof DECIDERS)[number]
+
+/** Everything that decides whether a message may go. */
+export interface Wishes {
+  readonly channel: string
+  readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default'>
+  /** The suppression of the address. Null: none. */
+  readonly suppression: SuppressionReason | null
+  /** What the person wants, stored by recipient id and by address. */
+  readonly person: readonly Preferences[]
+  /** Null: no preferences of the organization. */
+  readonly organization: Preferences | null
+}
+
+export type Verdict =
+  | { readonly kind: 'go' }
+  /** The address is suppressed. */
+  | { readonly kind: 'blocked'; readonly reason: SuppressionReason }
+  | { readonly kind: 'skip'; readonly decidedBy: DecidedBy }
+
+const GO: Verdict = Object.freeze({ kind: 'go' })
+const OFF: Verdict = Object.freeze({ kind: 'skip', decidedBy: 'category_default' })
+
+const REASONS: Readonly<Record<DecidedBy, (category: string, channel: string) => string>> = {
+  recipient_category_channel: (category, channel) =>
+    `The recipient has turned off the category "${category}" on ${channel}.`,
+  recipient_category: (category) => `The recipient has turned off the category "${category}".`,
+  recipient_channel: (_category, channel) => `The recipient has turned off ${channel}.`,
+  organization: (category, channel) =>
+    `The organization has turned off the category "${category}" on ${channel} for recipients without a choice.`,
+  category_default: (category, channel) =>
+    `The category "${category}" is off on ${channel} until the recipient turns it on.`,
+}
+
+/** Why a message was skipped, for people. */
+export function skipReason(decidedBy: DecidedBy, category: string, channel: string): string {
+  return REASONS[decidedBy](category, channel)
+}
+
+interface Level {
+  readonly decidedBy: DecidedBy
+  /** Undefined: says nothing. */
+  readonly votes: readonly (boolean | undefined)[]
+  /** True: it is about the category, so that its "on" overrides a category that is off by default. */
+  readonly optsIn: boolean
+}
+
+/**
+ * Decides whether a message may go. The first level that says something decides:
+ *
+ * 1. hard bounce, complaint, STOP, suppressed by hand: blocked;
+ * 2. a required category: goes;
+ * 3. an address that has unsubscribed from everything: blocked;
+ * 4. the person's category × channel;
+ * 5. the person's category on all channels;
+ * 6. the person's channel;
+ * 7. the organization, in the same three steps;
+ * 8. the default of the category.
+ *
+ * Of a person's two records, the later choice about a category counts, and of each channel. If that is unknown, "off" wins on
+ * each level. An "on" for a channel alone never overrides a category that is off by default.
+ */
+export function judge(wishes: Wishes): Verdict {
+  const { suppression, category, channel } = wishes
+  if (suppression !== null && suppression !== 'unsubscribe') return { kind: 'blocked', reason: suppression }
+  if (category.required) return GO
+  if (suppression !== null) return { kind: 'blocked', reason: suppression }
+  return judgeWishes(wishes, cellFor(category.default, channel) !== false)
+}
+
+/** @param isOn the default of the category */
+function judgeWishes(wishes: Wishes, isOn: boolean): Verdict {
+  if (wishes.person.length === 0 && wishes.organization === null) return isOn ? GO : OFF
+  for (const { decidedBy, votes, optsIn } of levelsOf(wishes)) {
+    if (votes.includes(false)) return { kind: 'skip', decidedBy }
+    if (votes.includes(true) && (optsIn || isOn)) return GO
+  }
+  return isOn ? GO : OFF
+}
+
+function* levelsOf({ channel, category, person, organization }: Wishes): Generator<Level> {
+  const inCategory = (key: string) => (of: Preferences) => categoryCell(of, category, key)
+  const onChannel = ({ channels }: Preferences) => cellFor(channels, channel)
+  const ofCategory = latest(person, (of) => categoryChosenAt(of, category, channel))
+  const ofChannel = latest(person, (of) => channelChosenAt(of, channel))
+  yield { decidedBy: 'recipient_category_channel', votes: ofCategory.map(inCategory(channel)), optsIn: true }
+  yield { decidedBy: 'recipient_category', votes: ofCategory.map(inCategory(ALL)), optsIn: true }
+  yield { decidedBy: 'recipient_channel', votes: ofChannel.map(onChannel), optsIn: false }
+  if (organization === null) return
+  const decidedBy = 'organization'
+  yield { decidedBy, votes: [inCategory(channel)(organization)], optsIn: true }
+  yield { decidedBy, votes: [inCategory(ALL)(organization)], optsIn: true }
+  yield { decidedBy, votes: [onChannel(organization)], optsIn: false }
+}
+
+/** The records whose choice is not older than that of another one. */
+function latest(
+  person: readonly Preferences[],
+  chosenAt: (preferences: Preferences) => ChosenAt,
+): readonly Preferences[] {
+  if (person.length < 2) return person
+  const last = Math.max(...person.map((of) => chosenAt(of) ?? 0))
+  return person.filter((of) => (chosenAt(of) ?? last) === last)
+}

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { suppressedAddress } from '../../core/channels/recipient.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordKind } from '../../core/records/record-kind.ts'
+import type { Preferences } from './model.ts'
+
+/** Preferences as stored: one record per person, and one of an organization for all its people. */
+export interface PreferenceValue extends Preferences {
+  /** How the person is named. */
+  readonly by: 'recipient' | 'address' | 'organization'
+  /** Epoch milliseconds. Null: the creation of the record. */
+  readonly updatedAt: number | null
+}
+
+/** The time of what was chosen at the creation of a record, which its writer does not know. */
+export const AT_CREATION = 0
+
+/** Stored preferences, with the times of all choices. */
+export function preferencesIn({ value, createdAt }: StoredRecord<PreferenceValue>): Preferences {
+  const { channels, categories, chosenAt } = value
+  if (chosenAt === undefined) return { channels, categories }
+  const times = Object.entries(chosenAt).map(([cell, at]): [string, number] => [
+    cell,
+    at === AT_CREATION ? createdAt : at,
+  ])
+  return { channels, categories, chosenAt: Object.fromEntries(times) }
+}
+
+export const preferenceKind: RecordKind<PreferenceValue> = { name: 'preferences', version: 1 }
+
+/** Names the record of someone's preferences. */
+export interface PreferenceOwner {
+  readonly organizationId: string
+  readonly by: PreferenceValue['by']
+  /** The id of the record. */
+  readonly id: string
+}
+
+/** Others are hashed: an id of a record has at most 250 characters. */
+const PLAIN = /^[\x21-\x7e]{1,100}$/
+/** 192 bits identify an address, and links in mails stay short. */
+const HASH_BYTES = 24
+
+/** A person by the application's id. */
+export function ownerByRecipient(organizationId: string, recipient: string): PreferenceOwner {
+  const named = PLAIN.test(recipient) ? recipient : `sha256 ${digest(recipient)}`
+  return { organizationId, by: 'recipient', id: `${organizationId}\nrecipient\n${named}` }
+}
+
+/** A person by an address on a channel. @param address the result of {@link addressHash} */
+export function ownerByAddress(organizationId: string, channel: string, address: string): PreferenceOwner {
+  return { organizationId, by: 'address', id: `${organizationId}\naddress\n${channel}\n${address}` }
+}
+
+/** The organization itself. */
+export function ownerOrganization(organizationId: string): PreferenceOwner {
+  return { organizationId, by: 'organization', id: `${organizationId}\norganization` }
+}
+
+/** Identifies an address in any spelling. Preferences and links contain it in place of the address. */
+export function addressHash(kind: ChannelKind, to: string): string {
+  return digest(suppressedAddress(kind, to))
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url')
+}

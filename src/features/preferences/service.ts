@@ -1,0 +1,154 @@
+import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
+import { assertRecipient } from '../../core/channels/recipient.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import { parseSubject } from '../../core/tenancy/scope.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import { ALL, shortCells } from '../categories/cells.ts'
+import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
+import type { Organizations } from '../organizations/service.ts'
+import type { PreferencesRecord } from './api.ts'
+import type { PreferenceBook } from './book.ts'
+import {
+  type CellsInput,
+  type PreferencesInput,
+  type PreferencesOf,
+  preferencesInput,
+  preferencesOf,
+} from './input.ts'
+import {
+  type CellChanges,
+  changePreferences,
+  NO_PREFERENCES,
+  type PreferenceChanges,
+  type Preferences,
+  withCurrentIds,
+} from './model.ts'
+import {
+  addressHash,
+  ownerByAddress,
+  ownerByRecipient,
+  ownerOrganization,
+  type PreferenceOwner,
+  type PreferenceValue,
+} from './records.ts'
+
+/** True: it only turns off. An opt-out is stored whatever the organization stores. */
+function isOptOut({ channels, categories }: PreferenceChanges): boolean {
+  const cells = [channels, ...[...categories.values()].map((change) => change.cells)]
+  return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
+}
+
+/** The use cases of preferences. */
+export function createPreferences(
+  book: PreferenceBook,
+  organizations: Pick<Organizations, 'existing'>,
+  categories: CategoryFinder,
+  kinds: Kinds,
+): Scoped<Tenant['preferences']> {
+  function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
+    if (of.organization === true) return ownerOrganization(organizationId)
+    if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)
+    const kind = kinds.known.get(of.channel)
+    if (kind === undefined) throw unknownChannel(of.channel, kinds)
+    assertRecipient(kind, of.to)
+    return ownerByAddress(organizationId, of.channel, addressHash(kind, of.to))
+  }
+
+  /** The current ids of stored categories. A category that exists no more keeps its id. */
+  async function currentIds(organizationId: string): Promise<(id: string) => string> {
+    const all = await categories.all(organizationId)
+    const current = new Map(all.flatMap(({ id, formerIds }) => formerIds.map((former) => [former, id])))
+    for (const { id } of all) current.set(id, id)
+    return (id) => current.get(id) ?? id
+  }
+
+  function cellsOf(given: CellsInput, of: PreferencesOf, path: string, allowsAll: boolean): CellChanges {
+    for (const key of Object.keys(given)) {
+      if (key === ALL && allowsAll) continue
+      if (key !== ALL && !kinds.known.has(key)) throw unknownChannelIn(path, key, kinds)
+      if (of.to !== undefined && key !== of.channel) throw foreignChannel(path, key, of.channel)
+    }
+    return given
+  }
+
+  async function changesOf(
+    organizationId: string,
+    of: PreferencesOf,
+    { channels = {}, categories: given = {} }: PreferencesInput,
+  ): Promise<PreferenceChanges> {
+    const known = await categories.all(organizationId)
+    const changes = new Map<string, { clear: boolean; cells: CellChanges }>()
+    for (const [id, wish] of Object.entries(given)) {
+      const field = `categories.${id}`
+      const category = await categories.find(organizationId, id)
+      if (category === null) throw unknownCategory(id, known, field)
+      const whole = typeof wish !== 'object' || wish === null
+      const cells = whole ? (wish === null ? {} : { [ALL]: wish }) : cellsOf(wish, of, field, true)
+      changes.set(category.id, { clear: whole, cells })
+    }
+    return { channels: cellsOf(channels, of, 'channels', of.to === undefined), categories: changes }
+  }
+
+  async function write(
+    organizationId: string,
+    who: PreferencesOf,
+    input: PreferencesInput,
+    from: (before: Preferences) => Preferences,
+  ): Promise<PreferencesRecord> {
+    const of = parseSubject(preferencesOf, who)
+    const parsed = parseSubject(preferencesInput, input)
+    await organizations.existing(organizationId)
+    const owner = ownerOf(organizationId, of)
+    const changes = await changesOf(organizationId, of, parsed)
+    const current = await currentIds(organizationId)
+    const stored = await book.update(owner, isOptOut(changes) ? 'any' : 'budget', (before, now) =>
+      changePreferences(withCurrentIds(from(before), current), changes, now),
+    )
+    return view(of, stored.value, stored)
+  }
+
+  return {
+    async get(organizationId, who) {
+      const of = parseSubject(preferencesOf, who)
+      await organizations.existing(organizationId)
+      const [stored = null] = await book.read([ownerOf(organizationId, of)])
+      if (stored === null) return view(of, NO_PREFERENCES, null)
+      return view(of, withCurrentIds(stored.value, await currentIds(organizationId)), stored)
+    },
+    change: (organizationId, who, changes) => write(organizationId, who, changes, (before) => before),
+    replace: (organizationId, who, preferences) =>
+      write(organizationId, who, preferences, () => NO_PREFERENCES),
+  }
+}
+
+function unknownChannelIn(path: string, channel: string, { known }: Kinds): NotifierError {
+  return new NotifierError('invalid_channel', {
+    message: `"${path}": there is no channel "${channel}" here; known: ${[...known.keys()].join(', ')}.`,
+    details: { field: `${path}.${channel}` },
+  })
+}
+
+function foreignChannel(path: string, channel: string, own: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `"${path}.${channel}": these are the preferences of an address on ${own}, so name that channel only.`,
+    details: { field: `${path}.${channel}`, expected: own },
+  })
+}
+
+function view(
+  of: PreferencesOf,
+  { channels, categories }: Preferences,
+  stored: StoredRecord<PreferenceValue> | null,
+): PreferencesRecord {
+  const { recipient, channel, to, organization } = of
+  const updated = stored === null ? null : (stored.value.updatedAt ?? stored.createdAt)
+  return {
+    ...(recipient === undefined ? {} : { recipient }),
+    ...(channel === undefined ? {} : { channel, to }),
+    ...(organization === undefined ? {} : { organization }),
+    channels,
+    categories: Object.fromEntries(Object.entries(categories).map(([id, cells]) => [id, shortCells(cells)])),
+    updatedAt: updated === null ? null : new Date(updated).toISOString(),
+  }
+}

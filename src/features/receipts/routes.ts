@@ -1,0 +1,81 @@
+import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import { receiptReply } from '../../http/service-schemas.ts'
+import type { Service } from '../../service.ts'
+import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
+
+function sourceOf({ organization, channel = '', provider = '' }: RequestContext['params']): ReceiptSource {
+  return { organizationId: organization, channel, provider }
+}
+
+function arrivalOf({ request, bytes }: RequestContext): ReceiptArrival {
+  const { method, path, query } = request
+  return {
+    method,
+    target: query === '' ? path : `${path}?${query}`,
+    host: request.header('host'),
+    headers: request.headers(),
+    body: bytes,
+  }
+}
+
+function resultOf({ contentType, body }: ReceiptReply): HandlerResult {
+  return { text: { contentType, content: body } }
+}
+
+const common = {
+  tag: 'Receipts',
+  permission: 'public',
+  limit: 'receipts',
+  status: 200,
+  unknown: 'not_found',
+  errors: ['not_found', 'invalid_receipt_signature'],
+  response: receiptReply,
+} as const
+
+const taking = {
+  ...common,
+  method: 'POST',
+  raw: true,
+  beforeBody: (params: RequestContext['params'], service: Service) =>
+    service.receipts.assertTaken(sourceOf(params)),
+  handler: async (context: RequestContext, { receipts }: Service) =>
+    resultOf(await receipts.take(sourceOf(context.params), arrivalOf(context))),
+} as const
+
+const confirming = {
+  ...common,
+  method: 'GET',
+  errors: [...common.errors, 'method_not_allowed'],
+  handler: async (context: RequestContext, { receipts }: Service) =>
+    resultOf(await receipts.confirm(sourceOf(context.params), arrivalOf(context))),
+} as const
+
+const SHARED = ['/receipts/{channel}/{provider}']
+const OWN = ['/receipts/{organization}/{channel}/{provider}']
+
+export const receiptRoutes: readonly Route[] = [
+  {
+    ...taking,
+    operation: 'postReceipt',
+    summary: 'Receive the reports of a provider about messages',
+    paths: SHARED,
+  },
+  {
+    ...taking,
+    operation: 'postOrganizationReceipt',
+    summary: "Receive the reports of an organization's own provider",
+    paths: OWN,
+  },
+  {
+    ...confirming,
+    operation: 'confirmReceipts',
+    summary: 'Answer the verification request that a provider sends before its reports',
+    paths: SHARED,
+  },
+  {
+    ...confirming,
+    operation: 'confirmOrganizationReceipts',
+    summary: "Answer the verification request of an organization's own provider",
+    paths: OWN,
+  },
+]

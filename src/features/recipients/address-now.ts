@@ -1,0 +1,150 @@
+import type { ChannelKind, OrganizationLimits } from '../../core/channels/channel-kind.ts'
+import type { Kinds } from '../../core/channels/kinds.ts'
+import { assertRecipient, suppressedAddress } from '../../core/channels/recipient.ts'
+import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import { throttled } from '../../core/loop/throttled.ts'
+import type { NotificationFailure } from '../../core/notification/notification.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { ClaimedJob } from '../../core/ports/storage/claim.ts'
+import type { TimelineEntry } from '../../core/ports/storage/notifications.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import { usable } from './addressed.ts'
+import type { PeopleFinder } from './service.ts'
+
+type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+
+/** Where a message to a person goes now. */
+export type AddressNow =
+  | { readonly kind: 'send'; readonly to: string }
+  /** The person has no address any more, or none that can be used. */
+  | { readonly kind: 'end'; readonly why: NotificationFailure }
+  /** The resolver fails, or its answer about the person is of no use. */
+  | { readonly kind: 'later'; readonly message: string; readonly delayMs: number }
+
+/** What was resolved within this time is not resolved again. */
+const FRESH_MS = 60_000
+/** First delay while the resolver fails, doubled each time up to the longest. */
+const FIRST_DELAY_MS = 30_000
+const LONGEST_DELAY_MS = 15 * 60_000
+
+const MOST_DOUBLINGS = 10
+
+/** Tenants read these: they do not name the option. */
+const NO_ADDRESS = 'The recipient has no address on this channel.'
+const NOT_FOUND_OUT = 'The address of the recipient could not be looked up.'
+
+/**
+ * Looks up where a message goes. Undefined: to the address that it has, because it has no recipient, or was resolved
+ * just now.
+ */
+export type FindAddress = (job: NotificationJob) => Promise<AddressNow> | undefined
+
+const SKIP: AddressNow = { kind: 'end', why: { code: 'no_address', message: NO_ADDRESS } }
+
+/** Dependencies of the late look-up. */
+interface LookUpParts {
+  readonly kinds: Kinds
+  readonly clock: Clock
+  limitsOf(organizationId: string): Promise<OrganizationLimits>
+  onError(error: unknown): void
+}
+
+/** @param people null: no resolver is configured here */
+export function createFindAddress(
+  people: PeopleFinder | null,
+  { notifications }: Pick<Storage, 'notifications'>,
+  { kinds, clock, limitsOf, onError }: LookUpParts,
+): FindAddress {
+  const tellFault = throttled(onError, () => clock.monotonic())
+
+  /** From the history, because other processes may have failed before. */
+  async function delayOf({ notification: { id, expiresInMs } }: NotificationJob): Promise<number> {
+    const entries = await notifications.timeline(id)
+    const last = entries.findLastIndex((entry) => !isFailedLookUp(entry))
+    const delayMs = FIRST_DELAY_MS * 2 ** Math.min(entries.length - last - 1, MOST_DOUBLINGS)
+    return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
+  }
+
+  /** What the person has on the channel now, and the limits that hold for it. */
+  async function lookUp(
+    finder: PeopleFinder,
+    { organizationId, notification }: NotificationJob,
+    recipient: string,
+  ): Promise<Reachable> {
+    const kind = kinds.of(notification.channel)
+    const person = await finder.one(organizationId, recipient)
+    const addresses = person?.channels[kind.name] ?? []
+    const limits =
+      addresses.length === 0 || kind.assertPermitted === undefined ? null : await limitsOf(organizationId)
+    return { kind, addresses, limits }
+  }
+
+  async function find(job: NotificationJob): Promise<AddressNow> {
+    const { to, recipient, createdAt } = job.notification
+    const isFresh = clock.now() - createdAt <= FRESH_MS
+    if (people === null || recipient === null || isFresh) return to === '' ? SKIP : { kind: 'send', to }
+    let reachable: Reachable
+    try {
+      reachable = await lookUp(people, job, recipient)
+    } catch (error) {
+      const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
+      if (!isToldOf) tellFault(error)
+      return { kind: 'later', message: isToldOf ? error.message : NOT_FOUND_OUT, delayMs: await delayOf(job) }
+    }
+    return nextAddress(job, recipient, reachable, people)
+  }
+
+  return (job) => {
+    const { recipient, createdAt, to } = job.notification
+    if (recipient === null) return undefined
+    if (to !== '' && (people === null || clock.now() - createdAt <= FRESH_MS)) return undefined
+    return find(job)
+  }
+}
+
+/** No attempt was made, because the person could not be looked up. */
+function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
+  return (
+    type === 'attempt_failed' &&
+    fact?.unasked === true &&
+    fact.attempt === undefined &&
+    fact.code === 'service_unavailable'
+  )
+}
+
+/** Addresses as found late. */
+interface Reachable {
+  readonly kind: ChannelKind
+  readonly addresses: readonly string[]
+  /** Null: the kind has none. */
+  readonly limits: OrganizationLimits | null
+}
+
+/** Another address must pass the checks of an accept. */
+function nextAddress(
+  { notification: { to, groupId } }: NotificationJob,
+  recipient: string,
+  { kind, addresses, limits }: Reachable,
+  people: PeopleFinder,
+): AddressNow {
+  if (addresses.includes(to)) return { kind: 'send', to }
+  const judge = (address: string): void => {
+    assertRecipient(kind, address)
+    if (limits !== null) kind.assertPermitted?.(address, limits)
+  }
+  try {
+    const found = usable(addresses, recipient, judge, people)
+    if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }
+    // The other devices of a group have notifications of their own.
+    const [next] = groupId === null ? found : []
+    return next === undefined ? SKIP : { kind: 'send', to: next }
+  } catch (error) {
+    if (!isNotifierError(error) || error.status >= 500) throw error
+    const { code, message } = error
+    return groupId === null ? { kind: 'end', why: { code, message } } : SKIP
+  }
+}
+
+function isSame(kind: ChannelKind, address: string, to: string): boolean {
+  return to !== '' && suppressedAddress(kind, address) === suppressedAddress(kind, to)
+}

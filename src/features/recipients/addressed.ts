@@ -1,0 +1,115 @@
+import type { ParsedSend } from '../../core/accept/input.ts'
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { suppressedAddress } from '../../core/channels/recipient.ts'
+import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
+import type { PeopleFinder, ResolvedPerson } from './service.ts'
+
+/** The addresses of a send. */
+export interface Addressed {
+  /** Empty: the person has none on the channel. */
+  readonly addresses: readonly string[]
+  /** Null: sent to an address. */
+  readonly recipient: string | null
+}
+
+/**
+ * @param person as found; null: unknown
+ * @param judge throws for an address that cannot be used
+ * @param people hears of addresses that are left out
+ * @throws NotifierError `unknown_recipient`, and the errors of `judge`
+ */
+export function addressed(
+  kind: ChannelKind,
+  { to, recipient }: ParsedSend,
+  person: ResolvedPerson | null,
+  judge: (address: string) => void,
+  people: Pick<PeopleFinder, 'leftOut'> | null,
+): Addressed {
+  if (recipient === undefined) {
+    const address = to ?? ''
+    judge(address)
+    return { addresses: [address], recipient: null }
+  }
+  if (person === null) throw unknownRecipient(recipient)
+  const addresses = usable(person.channels[kind.name] ?? [], recipient, judge, people)
+  return { addresses: distinct(kind, addresses), recipient }
+}
+
+/**
+ * What a person has on a channel, without what cannot be used.
+ *
+ * @param judge throws for what cannot be used
+ * @param people hears of the first fault if others are left
+ * @throws NotifierError the first fault, about the field `recipient`, if nothing else is left
+ */
+export function usable<Item>(
+  items: readonly Item[],
+  recipient: string,
+  judge: (item: Item) => void,
+  people: Pick<PeopleFinder, 'leftOut'> | null,
+): readonly Item[] {
+  const faults: NotifierError[] = []
+  const kept = items.filter((item) => {
+    const fault = faultOf(() => judge(item))
+    if (fault !== null) faults.push(fault)
+    return fault === null
+  })
+  const [first] = faults
+  if (first === undefined) return items
+  if (kept.length === 0) throw aboutRecipient(first, recipient)
+  people?.leftOut(recipient, first)
+  return kept
+}
+
+/** Faults of the service are thrown. */
+function faultOf(judge: () => void): NotifierError | null {
+  try {
+    judge()
+    return null
+  } catch (error) {
+    if (isNotifierError(error) && error.status < 500) return error
+    throw error
+  }
+}
+
+function aboutRecipient({ code, message, status, details }: NotifierError, recipient: string): NotifierError {
+  return new NotifierError(code, { message, status, details: { ...details, field: 'recipient', recipient } })
+}
+
+/** Without other spellings of one address. */
+function distinct(kind: ChannelKind, addresses: readonly string[]): readonly string[] {
+  if (addresses.length < 2) return addresses
+  const bySpelling = new Map<string, string>()
+  for (const address of addresses) {
+    const canonical = suppressedAddress(kind, address)
+    if (!bySpelling.has(canonical)) bySpelling.set(canonical, address)
+  }
+  return [...bySpelling.values()]
+}
+
+/** The person with an id. Null: unknown. @param people null: the option `recipients` is absent */
+export function personOf(
+  people: PeopleFinder | null,
+  organizationId: string,
+  id: string,
+): Promise<ResolvedPerson | null> {
+  if (people === null) throw notResolvable()
+  return people.one(organizationId, id)
+}
+
+/** The error of a send to a recipient without the option `recipients`. */
+export function notResolvable(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    status: 422,
+    message: '"recipient" needs the option "recipients" of this notifier. Name an address as "to".',
+    details: { field: 'recipient' },
+  })
+}
+
+/** The error for someone whom the application does not know. */
+export function unknownRecipient(id: string): NotifierError {
+  return new NotifierError('unknown_recipient', {
+    message: `The recipient "${id}" is unknown.`,
+    details: { field: 'recipient', recipient: id },
+  })
+}

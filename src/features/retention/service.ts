@@ -1,0 +1,215 @@
+import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { Logger } from '../../core/ports/logger.ts'
+import type { ExpiredKind, ExpiredReceipt, ExpireRequest } from '../../core/ports/storage/expire.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { RecordKind } from '../../core/records/record-kind.ts'
+import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
+import { STEP } from '../organizations/purge.ts'
+
+/** Removes expired data periodically while the notifier delivers. */
+export interface Retention {
+  /** The first run is some minutes after the start, to keep restarts fast. */
+  start(): void
+  /** Starts no further step; resolves when the current one has ended. */
+  stop(): Promise<void>
+}
+
+export interface RetentionParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Default retention of organizations, and of the keys that deduplicate receipts. Null: no limit. */
+  readonly days: number | null
+  /** Of no organization. */
+  readonly expiring: readonly Expiring[]
+  /** Removes what has ended of an organization, one step at a time. */
+  removeEnded(organizationId: string): AsyncIterable<void>
+  onError(error: unknown): void
+}
+
+/** Records that are of no use after a time. */
+export interface Expiring {
+  readonly kind: RecordKind
+  readonly olderThanMs: number
+}
+
+const DAY_MS = 86_400_000
+const FIRST_RUN_MS = 5 * 60_000
+const EVERY_MS = 60 * 60_000
+
+/** For unmatched receipts: a hand-over is settled within seconds. */
+const UNMATCHED_MS = DAY_MS
+
+/** Pause between steps, for other work. */
+const PAUSE_MS = 25
+
+/** Organizations per query. */
+const ORGANIZATIONS = 100
+
+type Removed = Record<ExpiredKind | 'organizations', number>
+
+/** Safe in several processes at once: each deletes the remaining rows. */
+export function createRetention({
+  storage,
+  clock,
+  logger,
+  days,
+  expiring,
+  removeEnded,
+  onError,
+}: RetentionParts): Retention {
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  let cancelTimer = (): void => {}
+  let endPause = (): void => {}
+
+  function arm(delayMs: number): void {
+    cancelTimer = clock.timer(delayMs, () => {
+      running = run().then(
+        () => arm(EVERY_MS),
+        (error: unknown) => {
+          onError(error)
+          arm(EVERY_MS)
+        },
+      )
+    })
+  }
+
+  async function run(): Promise<void> {
+    const removed: Removed = {
+      notifications: 0,
+      deliveries: 0,
+      idempotency: 0,
+      receipts: 0,
+      organizations: 0,
+      partitions: 0,
+    }
+    const longestMs = await expireNotifications(removed)
+    const receiptsOlderThanMs = days === null ? null : days * DAY_MS
+    await expire({ receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, longestMs }, removed)
+    await removeOldRecords()
+    if (Object.values(removed).some((count) => count > 0)) {
+      logger.info('Expired data was removed.', { ...removed })
+    }
+  }
+
+  /** Returns the longest retention. Null: an organization keeps its data forever. */
+  async function expireNotifications(removed: Removed): Promise<number | null> {
+    let longestDays = 0
+    let cursor: string | undefined
+    do {
+      const page = await storage.records.list(
+        organizationKind,
+        { organizationId: null },
+        { limit: ORGANIZATIONS, offset: 0, cursor },
+      )
+      for (const organization of page.items) {
+        longestDays = Math.max(longestDays, organization.value.retentionDays ?? days ?? Infinity)
+        await expireOne(organization, removed)
+      }
+      cursor = page.nextCursor ?? undefined
+      // An empty query is cheap, but there is one for each organization.
+      await pause()
+    } while (cursor !== undefined && !stopped)
+    return longestDays === Infinity ? null : longestDays * DAY_MS
+  }
+
+  /** An error for one organization must not stop the retention of the others. */
+  async function expireOne(
+    { id, value: { retentionDays, deleting } }: StoredRecord<OrganizationValue>,
+    removed: Removed,
+  ): Promise<void> {
+    const keptDays = retentionDays ?? days
+    if (stopped) return
+    try {
+      if (deleting !== null) {
+        await finishDeletion(id, removed)
+        return
+      }
+      if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
+      await eachPaused(removeEnded(id))
+    } catch (error) {
+      if (isNotifierError(error) && error.code === 'service_unavailable') throw error
+      onError(error)
+    }
+  }
+
+  /** Continues a deletion whose process has gone, or that waits for earlier accepts. */
+  async function finishDeletion(id: string, removed: Removed): Promise<void> {
+    let left = 'more'
+    while (left === 'more' && !stopped) {
+      const step = await storage.deletions.purge(id, STEP)
+      removed.notifications += step.notifications
+      left = step.left
+      await pause()
+    }
+    if (left === 'nothing') removed.organizations += 1
+  }
+
+  async function expire(what: ExpireRequest['what'], total: Removed): Promise<void> {
+    for (let after: string | undefined; !stopped; ) {
+      const { removed, unmatched, next } = await storage.expire({ what, most: STEP, after })
+      for (const [kind, count] of Object.entries(removed)) total[kind as ExpiredKind] += count
+      for (const line of byKind(unmatched)) {
+        logger.warn('Reports of a provider matched no message and were removed.', line)
+      }
+      if (next !== null || Object.values(removed).some((count) => count > 0)) await pause()
+      if (next === null) return
+      after = next
+    }
+  }
+
+  async function removeOldRecords(): Promise<void> {
+    for (const { kind, olderThanMs } of expiring) {
+      const old = { organizationId: null, olderThanMs, most: STEP }
+      while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
+    }
+  }
+
+  async function eachPaused(steps: AsyncIterable<void>): Promise<void> {
+    for await (const _ of steps) {
+      await pause()
+      if (stopped) return
+    }
+  }
+
+  function pause(): Promise<void> {
+    if (stopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const cancel = clock.timer(PAUSE_MS, resolve)
+      endPause = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
+  return {
+    start() {
+      if (!stopped) arm(FIRST_RUN_MS)
+    },
+    async stop() {
+      stopped = true
+      cancelTimer()
+      endPause()
+      await running
+      cancelTimer()
+    },
+  }
+}
+
+/** One line with a count for each provider, organization and type. */
+function byKind(
+  expired: readonly ExpiredReceipt[],
+): readonly (Omit<ExpiredReceipt, 'receivedAt'> & { readonly count: number })[] {
+  const lines = new Map<string, Omit<ExpiredReceipt, 'receivedAt'> & { count: number }>()
+  for (const { provider, organizationId, type } of expired) {
+    const key = `${provider}\n${organizationId}\n${type}`
+    const line = lines.get(key) ?? { provider, organizationId, type, count: 0 }
+    line.count += 1
+    lines.set(key, line)
+  }
+  return [...lines.values()]
+}

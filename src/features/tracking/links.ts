@@ -1,0 +1,122 @@
+import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { Bounds } from '../../core/input/bounds.ts'
+import type { LinkSigner } from '../../core/links/link-signer.ts'
+import type { Steps } from '../../core/loop/steps.ts'
+import { EXAMPLE_LINKS, type LinkName, type MessageLinks } from '../../core/text/links.ts'
+import type { Category } from '../categories/model.ts'
+import { type LinkSource, type LinkTarget, targetOf, writeTarget } from './link-target.ts'
+import { type TrackedHtml, type TrackedLinks, type Tracking, trackHtml } from './track-html.ts'
+
+/** The links in messages to the public pages of the REST API. */
+export interface Links {
+  /** False: there is no address for an unsubscription. */
+  readonly canUnsubscribe: boolean
+  /** False: there is no address for tracking. */
+  readonly canTrack: boolean
+  /** The address at which a recipient unsubscribes from a category. */
+  unsubscribe(target: LinkTarget): string
+  /** The address of a recipient's preferences. */
+  preferences(target: LinkTarget): string
+  /** The HTML with tracking; the same for every attempt. */
+  track(notificationId: string, html: string, tracking: Tracking): Steps<TrackedHtml>
+}
+
+/** Own pages. */
+const OWN = ['/unsubscribe?', '/preferences?', '/open?', '/click?']
+
+/** @param publicUrl mount address of the REST API without a trailing slash */
+export function createLinks(
+  publicUrl: string | undefined,
+  signer: () => LinkSigner,
+  { trackedLinks }: Pick<Bounds, 'trackedLinks'>,
+): Links {
+  const base = publicUrl ?? ''
+  return {
+    // RFC 8058 3.1: the address must be https.
+    canUnsubscribe: base.startsWith('https:'),
+    canTrack: base !== '',
+    unsubscribe: (target) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', writeTarget(target))}`,
+    preferences: (target) => `${base}/preferences?t=${signer().sign('preferences', writeTarget(target))}`,
+    track(id, html, { opens, clicks }) {
+      const { sign } = signer()
+      const addresses: TrackedLinks = {
+        pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,
+        // Own links, such as an unsubscription, stay unchanged.
+        click: (href) =>
+          clicks && !OWN.some((page) => href.startsWith(`${base}${page}`))
+            ? `${base}/click?t=${sign('click', `${id}\n${href}`)}`
+            : null,
+      }
+      return trackHtml(html, addresses, trackedLinks)
+    },
+  }
+}
+
+/** Makes the links of a message. */
+export type Urls = () => MessageLinks
+
+/** For people who read a message that is not theirs: its own links would let them act for the recipient. */
+export const exampleUrls: Urls = () => EXAMPLE_LINKS
+
+export function urlsOf(kind: ChannelKind, source: LinkSource, links: Links): Urls {
+  return () => {
+    const target = targetOf(kind, source)
+    return { preferencesUrl: links.preferences(target), unsubscribeUrl: links.unsubscribe(target) }
+  }
+}
+
+/**
+ * @param wanted the links in a template
+ * @throws NotifierError `invalid_parameter` if they cannot be made, `invalid_template_variable` for a value in their place
+ */
+export function assertLinkable(
+  wanted: ReadonlySet<LinkName>,
+  variables: Readonly<Record<string, unknown>>,
+  links: Pick<Links, 'canTrack'>,
+): void {
+  for (const name of wanted) {
+    if (!links.canTrack) {
+      throw new NotifierError('invalid_parameter', {
+        message: `The template contains "{{${name}}}", which needs the option "publicUrl". It is not set.`,
+        details: { field: 'template', option: 'publicUrl' },
+      })
+    }
+    if (!Object.hasOwn(variables, name)) continue
+    throw new NotifierError('invalid_template_variable', {
+      message: `"${name}" is a link that each message makes itself. Leave it out of the variables.`,
+      details: { field: `variables.${name}` },
+    })
+  }
+}
+
+/** @throws NotifierError `invalid_parameter` if a message asks for a link that it cannot have */
+export function assertUnsubscribable(
+  kind: ChannelKind,
+  parts: unknown,
+  links: Pick<Links, 'canUnsubscribe'>,
+  category: Pick<Category, 'id' | 'required'> | null,
+): void {
+  if (kind.wantsUnsubscribe?.(parts) !== true) return
+  const field = `${kind.name}.unsubscribe`
+  if (category?.required === true) {
+    throw new NotifierError('invalid_parameter', {
+      message: `"${field}": the category "${category.id}" is required, so its messages have no such link. Leave it out.`,
+      details: { field, category: category.id },
+    })
+  }
+  if (links.canUnsubscribe) return
+  throw new NotifierError('invalid_parameter', {
+    message: `"${field}" needs the option "publicUrl" with an https address, which is not set.`,
+    details: { field, option: 'publicUrl' },
+  })
+}
+
+/** @throws NotifierError `invalid_parameter` if tracking is on without a public address */
+export function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canTrack'>): void {
+  if (links.canTrack || !(tracking?.opens || tracking?.clicks)) return
+  throw new NotifierError('invalid_parameter', {
+    message: '"tracking" needs the option "publicUrl", which is not set.',
+    details: { field: 'tracking', option: 'publicUrl' },
+  })
+}

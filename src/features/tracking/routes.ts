@@ -1,0 +1,209 @@
+import type { PageLook } from '../../core/links/page.ts'
+import { textsFor } from '../../core/links/texts/catalogue.ts'
+import { linkQuery, preferencePageQuery } from '../../core/rest/query-schemas.ts'
+import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import { page } from '../../http/service-schemas.ts'
+import type { PreferencePost, Service } from '../../service.ts'
+import { isOneClick } from '../preferences/one-click.ts'
+import { preferencePage } from '../preferences/page-view.ts'
+import {
+  confirmPage,
+  donePage,
+  incompletePage,
+  requiredPage,
+  unknownPage,
+} from '../preferences/unsubscribe-view.ts'
+import type { Visit } from './machine-visit.ts'
+
+/** Longer than any issued token, and close to the limit of a request line. */
+const MAX_TOKEN = 8_000
+
+/** RFC 8058 needs less than a quarter of this, even as multipart. */
+const MAX_FORM = 4_096
+
+/** Two hundred categories on a dozen channels, twice. */
+const MAX_PREFERENCES = 256 * 1024
+
+const MAX_LANGUAGE = 35
+
+/** The token. Empty: missing or repeated. */
+function tokenIn({ query }: RequestContext): string {
+  const { t = '' } = query
+  return typeof t === 'string' && t.length <= MAX_TOKEN ? t : ''
+}
+
+function langIn({ query: { lang } }: RequestContext): string | null {
+  return typeof lang === 'string' ? lang.slice(0, MAX_LANGUAGE) : null
+}
+
+/** The query of a link to the preference page, in the language of this one. */
+function queryFor(token: string, context: RequestContext): string {
+  const lang = langIn(context)
+  return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
+}
+
+/** The texts for the visitor. `lang` in the link chooses the language, then its message, then the browser. */
+async function textsOf(context: RequestContext, { pages }: Service): Promise<PageLook> {
+  const { locale, branding } = await pages.frameOf(tokenIn(context))
+  const wanted = [langIn(context), locale].filter((name) => name !== null)
+  return { ...textsFor(pages.texts, wanted, context.request.header('accept-language')), branding }
+}
+
+/** Address of the preference page, seen from the page of an unsubscription. Null: none. */
+async function managingUrl(context: RequestContext, { pages }: Service): Promise<string | null> {
+  const token = await pages.preferencesToken(tokenIn(context))
+  return token === null ? null : `preferences${queryFor(token, context)}`
+}
+
+/** GET never unsubscribes: scanners follow every link in a mail. */
+async function ask(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { pages } = service
+  const token = tokenIn(context)
+  const texts = await textsOf(context, service)
+  const answer = await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, service)
+  return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
+}
+
+async function unsubscribe(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { pages } = service
+  const token = tokenIn(context)
+  const texts = await textsOf(context, service)
+  const complete = isOneClick(context.bytes)
+  const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, service)
+  // No success: a mail program would tell its user that the messages end.
+  if (answer === 'required') return requiredPage(409, texts, managing)
+  return complete ? donePage(texts, managing) : incompletePage(texts)
+}
+
+async function preferences(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const texts = await textsOf(context, service)
+  const page = await service.pages.preferences(tokenIn(context))
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
+}
+
+/** Answers with a redirect, so that reloading the page posts nothing again. */
+async function savePreferences(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const token = tokenIn(context)
+  const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
+  if (!(await service.pages.savePreferences(token, postOf(form))))
+    return unknownPage(await textsOf(context, service))
+  const location = `${queryFor(token, context)}&saved=1`
+  return {
+    text: { contentType: 'text/plain; charset=utf-8', content: '' },
+    headers: { ...PRIVATE, Location: location },
+  }
+}
+
+function postOf(form: URLSearchParams): PreferencePost {
+  if (form.has('none')) return 'none'
+  return { on: new Set(form.getAll('on')), was: new Set((form.get('was') ?? '').split(' ')) }
+}
+
+/** A transparent 1×1 GIF. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
+const PRIVATE = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' }
+
+function visitOf({ request }: RequestContext): Visit {
+  const purpose = `${request.header('purpose') ?? ''} ${request.header('sec-purpose') ?? ''}`
+  return {
+    userAgent: request.header('user-agent'),
+    counts: request.method !== 'HEAD' && !purpose.toLowerCase().includes('prefetch'),
+  }
+}
+
+async function open(context: RequestContext, service: Service): Promise<HandlerResult> {
+  if (!(await service.pages.opened(tokenIn(context), visitOf(context))))
+    return unknownPage(await textsOf(context, service))
+  const text = { contentType: 'image/gif', content: PIXEL }
+  return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
+}
+
+async function click(context: RequestContext, service: Service): Promise<HandlerResult> {
+  const target = await service.pages.clicked(tokenIn(context), visitOf(context))
+  if (target === null) return unknownPage(await textsOf(context, service))
+  return {
+    text: { contentType: 'text/plain; charset=utf-8', content: '' },
+    headers: { ...PRIVATE, Location: target },
+  }
+}
+
+const common = {
+  tag: 'Pages',
+  permission: 'public',
+  limit: 'links',
+  query: linkQuery,
+  page: true,
+  response: page,
+} as const
+
+export const pageRoutes: readonly Route[] = [
+  {
+    ...common,
+    operation: 'askUnsubscribe',
+    summary: 'Show the unsubscribe page; changes nothing',
+    method: 'GET',
+    paths: ['/unsubscribe'],
+    status: 200,
+    handler: ask,
+  },
+  {
+    ...common,
+    operation: 'unsubscribe',
+    summary: 'Unsubscribe the recipient from a category with one click (RFC 8058)',
+    method: 'POST',
+    paths: ['/unsubscribe'],
+    status: 200,
+    otherwise: {
+      status: 409,
+      when: 'A page: the category is required, so nothing has changed.',
+      response: page,
+    },
+    form: true,
+    bodySize: MAX_FORM,
+    handler: unsubscribe,
+  },
+  {
+    ...common,
+    query: preferencePageQuery,
+    operation: 'showPreferencePage',
+    summary: 'Show the preferences of a recipient; changes nothing',
+    method: 'GET',
+    paths: ['/preferences'],
+    status: 200,
+    handler: preferences,
+  },
+  {
+    ...common,
+    query: preferencePageQuery,
+    operation: 'savePreferencePage',
+    summary: 'Change the preferences of a recipient',
+    method: 'POST',
+    paths: ['/preferences'],
+    status: 303,
+    form: true,
+    bodySize: MAX_PREFERENCES,
+    handler: savePreferences,
+  },
+  {
+    ...common,
+    operation: 'open',
+    summary: 'Return a tracking pixel and record that a mail was opened',
+    method: 'GET',
+    paths: ['/open'],
+    status: 200,
+    handler: open,
+  },
+  {
+    ...common,
+    operation: 'click',
+    summary: 'Redirect to the target of a link in a mail and record the click',
+    method: 'GET',
+    paths: ['/click'],
+    status: 302,
+    handler: click,
+  },
+]

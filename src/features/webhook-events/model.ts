@@ -1,0 +1,78 @@
+import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
+import type { ListQuery } from '../../core/records/list.ts'
+
+export interface WebhookEndpointRecord {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly WebhookEventType[]
+  readonly successStatus: '200' | '2xx'
+  readonly status: 'active' | 'disabled'
+  /**
+   * `gone`: the endpoint answered 410. `failing`: all attempts failed for five days. `manual`: by an update. Null: not
+   * disabled.
+   */
+  readonly disabledReason: 'gone' | 'failing' | 'manual' | null
+  /** Start of the current series of failed attempts, ISO 8601. Null: the last attempt succeeded, or there was none. */
+  readonly failingSince: string | null
+  readonly createdAt: string
+}
+
+export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
+  /** `whsec_…`, for the receiver's Standard Webhooks library. */
+  readonly secret: string
+}
+
+/** Result of one post to an endpoint. */
+export interface WebhookPostRecord {
+  readonly succeeded: boolean
+  /** Null: no answer. */
+  readonly status: number | null
+  /** The start of the answer's body, or the reason why there is no answer. */
+  readonly response: string
+  readonly durationMs: number
+  /**
+   * The request. Null: none was made, because the event could not be signed, the address was refused or no connection
+   * was made; or it is unknown, because the process ended.
+   */
+  readonly request: WebhookRequestRecord | null
+}
+
+/** A request to an endpoint without its body. */
+export interface WebhookRequestRecord {
+  /** The endpoint's address at that time. */
+  readonly url: string
+  /**
+   * By lower-case name. Without `webhook-signature`, a credential with which the request could be repeated while its
+   * timestamp is fresh, without trace context, and without headers of every HTTP request (`host`, `content-length`).
+   */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface WebhookAttemptRecord extends WebhookPostRecord {
+  /** From 1; a redelivery starts again at 1. */
+  readonly attempt: number
+  /** Time of recording: ISO 8601 UTC. */
+  readonly timestamp: string
+}
+
+/** The delivery of one event to one endpoint. */
+export interface WebhookDeliveryRecord {
+  /** The `webhook-id`. */
+  readonly eventId: string
+  readonly event: WebhookEventType
+  /** `held`: the endpoint is disabled; the delivery waits for a redelivery. */
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held'
+  /** The exact body. */
+  readonly payload: string
+  readonly createdAt: string
+  readonly attempts: readonly WebhookAttemptRecord[]
+}
+
+/** A delivery of an event about one notification. */
+export interface NotificationDeliveryRecord extends WebhookDeliveryRecord {
+  readonly endpointId: string
+}
+
+export interface WebhookDeliveryQuery extends ListQuery {
+  readonly status?: WebhookDeliveryRecord['status'] | undefined
+}

@@ -1,0 +1,193 @@
+import { parseInput } from '../../core/input/parse.ts'
+import { listQuery, webhookDeliveryQuery } from '../../core/rest/query-schemas.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import { deleted } from '../../core/rest/schemas.ts'
+import type { Service } from '../../service.ts'
+import {
+  redeliverInput,
+  secretRotation,
+  type WebhookEndpointInput,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from './input.ts'
+import {
+  createdWebhookEndpoint,
+  redelivered,
+  webhookDeliveryList,
+  webhookDeliveryRecord,
+  webhookEndpointList,
+  webhookEndpointRecord,
+  webhookPostRecord,
+} from './schemas.ts'
+
+async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `webhookEndpointInput`.
+  const endpoint = body as unknown as WebhookEndpointInput
+  return { body: await service.webhooks.create(organizationId, endpoint) }
+}
+
+async function rotateSecret(
+  { params, body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const { overlapMs } = parseInput(secretRotation, body)
+  return { body: await service.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
+}
+
+async function deliveries(
+  { params, query, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const parsed = parseInput(webhookDeliveryQuery, query, 'query')
+  return { body: await service.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
+}
+
+async function redeliver(
+  { params, body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `redeliverInput`.
+  const which = body as unknown as { since: string }
+  return { body: await service.webhooks.redeliver(organizationId, params.id ?? '', which) }
+}
+
+async function redeliverOne(
+  { params, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const { id = '', eventId = '' } = params
+  return { body: await service.webhooks.redeliverOne(organizationId, id, eventId) }
+}
+
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.webhooks.delete(organizationId, params.id ?? '')
+  return { body: { deleted: true } }
+}
+
+const collection = ['/v1/webhooks']
+const one = ['/v1/webhooks/{id}']
+
+export const webhookRoutes: readonly Route[] = routesOf({ tag: 'Webhooks', belongsTo: 'organization' }, [
+  {
+    operation: 'createWebhook',
+    summary: 'Register a webhook endpoint; only this response contains its secret',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    status: 201,
+    errors: ['missing_required_field', 'blocked_address', 'endpoint_limit_reached'],
+    body: webhookEndpointInput,
+    response: createdWebhookEndpoint,
+    handler: create,
+  },
+  {
+    operation: 'listWebhooks',
+    summary: 'List webhook endpoints without their secrets, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    query: listQuery,
+    response: webhookEndpointList,
+    handler: async ({ query, organizationId }, service) => ({
+      body: await service.webhooks.list(organizationId, parseInput(listQuery, query, 'query')),
+    }),
+  },
+  {
+    operation: 'getWebhook',
+    summary: 'Get a webhook endpoint without its secret',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    unknown: 'not_found',
+    response: webhookEndpointRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.webhooks.get(organizationId, params.id ?? ''),
+    }),
+  },
+  {
+    operation: 'updateWebhook',
+    summary: 'Change, disable or enable a webhook endpoint',
+    method: 'PATCH',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    errors: ['blocked_address'],
+    body: webhookEndpointChange,
+    response: webhookEndpointRecord,
+    handler: async ({ params, body, organizationId }, service) => ({
+      body: await service.webhooks.update(organizationId, params.id ?? '', body),
+    }),
+  },
+  {
+    operation: 'rotateWebhookSecret',
+    summary:
+      'Rotate the signing secret; only this response contains the new one, and older ones sign beside it for a while',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/rotate-secret'],
+    permission: 'Full Access',
+    unknown: 'not_found',
+    body: secretRotation,
+    bodyOptional: true,
+    response: createdWebhookEndpoint,
+    handler: rotateSecret,
+  },
+  {
+    operation: 'testWebhook',
+    summary: 'Post an example event at once and return the result',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/test'],
+    permission: 'Full Access',
+    unknown: 'not_found',
+    delivers: true,
+    response: webhookPostRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.webhooks.test(organizationId, params.id ?? ''),
+    }),
+  },
+  {
+    operation: 'listWebhookDeliveries',
+    summary: 'List the deliveries of a webhook endpoint with their attempts, newest first',
+    method: 'GET',
+    paths: ['/v1/webhooks/{id}/deliveries'],
+    permission: 'Read Only',
+    unknown: 'not_found',
+    query: webhookDeliveryQuery,
+    response: webhookDeliveryList,
+    handler: deliveries,
+  },
+  {
+    operation: 'redeliverWebhookDelivery',
+    summary: 'Redeliver one event to a webhook endpoint at once',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/deliveries/{eventId}/redeliver'],
+    permission: 'Full Access',
+    unknown: 'not_found',
+    errors: ['endpoint_disabled'],
+    delivers: true,
+    response: webhookDeliveryRecord,
+    handler: redeliverOne,
+  },
+  {
+    operation: 'redeliverWebhook',
+    summary: 'Redeliver the held and failed events since a time',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/redeliver'],
+    permission: 'Full Access',
+    unknown: 'not_found',
+    errors: ['missing_required_field', 'endpoint_disabled'],
+    body: redeliverInput,
+    delivers: true,
+    response: redelivered,
+    handler: redeliver,
+  },
+  {
+    operation: 'deleteWebhook',
+    summary: 'Delete a webhook endpoint and its pending events',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    response: deleted,
+    handler: remove,
+  },
+])

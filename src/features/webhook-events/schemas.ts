@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { WEBHOOK_EVENT_TYPES } from '../../core/delivery/endpoint-health.ts'
+import type { List } from '../../core/records/list.ts'
+import { listOf, timestamp } from '../../core/rest/schemas.ts'
+import type {
+  CreatedWebhookEndpoint,
+  NotificationDeliveryRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+  WebhookPostRecord,
+} from './model.ts'
+
+const fields = {
+  id: z.string().regex(/^wh_[\w-]+$/),
+  url: z.string(),
+  events: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
+  successStatus: z.enum(['200', '2xx']).describe('Statuses that count as success.'),
+  status: z.enum(['active', 'disabled']),
+  disabledReason: z
+    .enum(['gone', 'failing', 'manual'])
+    .nullable()
+    .describe(
+      '`gone`: it answered 410. `failing`: it failed for five days. `manual`: disabled by a request.',
+    ),
+  failingSince: timestamp
+    .nullable()
+    .describe('Since then every attempt has failed; null: the last one succeeded.'),
+  createdAt: timestamp,
+}
+
+/** A webhook endpoint without its secret. */
+export const webhookEndpointRecord: z.ZodType<WebhookEndpointRecord> = z.object(fields)
+
+export const createdWebhookEndpoint: z.ZodType<CreatedWebhookEndpoint> = z.object({
+  ...fields,
+  secret: z.string().describe('Verifies signatures (Standard Webhooks). Shown once.'),
+})
+
+export const webhookEndpointList: z.ZodType<List<WebhookEndpointRecord>> = listOf(webhookEndpointRecord)
+
+const postFields = {
+  succeeded: z.boolean(),
+  status: z.int().nullable().describe('The HTTP status; null: no answer.'),
+  response: z.string().describe("Start of the answer's body, or the cause of a missing answer."),
+  durationMs: z.number(),
+  request: z
+    .object({
+      url: z.string().describe("The endpoint's address at that time."),
+      headers: z
+        .record(z.string(), z.string())
+        .describe(
+          'By lower-case name, without `webhook-signature`, trace context and the headers of HTTP itself.',
+        ),
+    })
+    .nullable()
+    .describe('The request that was sent; null: none, or the process ended before it was recorded.'),
+}
+
+/** Result of one post to an endpoint. */
+export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFields)
+
+export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
+  .enum(['pending', 'delivered', 'failed', 'held'])
+  .describe('`held`: the endpoint was disabled, and the delivery waits for a redelivery.')
+
+const deliveryFields = {
+  eventId: z.string().describe('Value of the header `webhook-id`.'),
+  event: z.enum(WEBHOOK_EVENT_TYPES),
+  status: webhookDeliveryStatus,
+  payload: z.string().describe('The exact request body.'),
+  createdAt: timestamp,
+  attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
+}
+
+export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object(deliveryFields)
+
+/** Deliveries of events about one notification. */
+export const notificationDeliveries: z.ZodType<{ items: readonly NotificationDeliveryRecord[] }> = z.object({
+  items: z
+    .array(z.object({ ...deliveryFields, endpointId: z.string() }))
+    .describe('Newest first, at most 200.'),
+})
+
+export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)
+
+/** Response to a redelivery. */
+export const redelivered: z.ZodType<{ redelivered: number }> = z.object({ redelivered: z.int() })

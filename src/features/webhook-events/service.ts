@@ -1,0 +1,217 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import * as z from 'zod'
+import { judgePost } from '../../core/channels/http-answer.ts'
+import { attemptOf, type EventPost, postEvent, requestOf } from '../../core/delivery/post-event.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { SPEC_EVENT_TYPES } from '../../core/notification/facts.ts'
+import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
+import type { IdGenerator } from '../../core/records/ids.ts'
+import { listOf, listReader } from '../../core/records/list.ts'
+import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Organizations } from '../organizations/service.ts'
+import { deliveryView } from './delivery-view.ts'
+import {
+  MAX_URL,
+  redeliverInput,
+  secretRotation,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from './input.ts'
+import type { WebhookDeliveryQuery, WebhookEndpointRecord } from './model.ts'
+
+/** Endpoints per organization: the cost of each send and event grows with them. */
+const MAX_ENDPOINTS = 50
+
+/** Signing secrets per endpoint: each lengthens the signature header. */
+const MAX_SECRETS = 5
+
+/** Deliveries per commit: a synchronous storage blocks the process meanwhile. */
+const STEP = 200
+/** Maximum number of deliveries of one event that are read. */
+const MOST_DELIVERIES = 1_000
+
+const readList = listReader('webhooks', {})
+const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
+  status: z.enum(['pending', 'delivered', 'failed', 'held']).optional(),
+})
+const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
+
+export interface WebhookParts extends EventPost {
+  readonly storage: Storage
+  readonly ids: IdGenerator
+  readonly organizations: Organizations
+  /** Called when work of the lane is due. */
+  wake(lane: string): void
+}
+
+/** The use cases of webhook endpoints. */
+export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webhooks']> {
+  const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
+
+  async function find(organizationId: string, id: string): Promise<WebhookEndpoint> {
+    return owned(
+      await byId(id, (known) => storage.webhookEndpoints.get(known)),
+      organizationId,
+      unknownEndpoint,
+    )
+  }
+
+  /** The normalized address; unchanged if only the slash after the host is missing. */
+  function allowed(given: string): string {
+    const message = outgoing.refuses(given)
+    if (message !== null) throw new NotifierError('blocked_address', { message, details: { field: 'url' } })
+    const { href } = new URL(given)
+    if (href === `${given}/`) return given
+    if (href.length > MAX_URL) throw wrong('url', `at most ${MAX_URL} characters including escapes`)
+    return href
+  }
+
+  return {
+    async create(organizationId, input) {
+      const parsed = parseSubject(webhookEndpointInput, input)
+      const url = allowed(parsed.url)
+      await organizations.existing(organizationId)
+      const secret = signer.newSecret()
+      const wanted = {
+        id: ids.random('wh'),
+        organizationId,
+        url,
+        events: parsed.events === undefined ? SPEC_EVENT_TYPES : once(parsed.events),
+        successStatus: parsed.successStatus ?? '200',
+        secrets: [box().seal(secret)],
+      } as const
+      const endpoint = await storage.webhookEndpoints.create(wanted, MAX_ENDPOINTS)
+      if (endpoint === null) {
+        throw new NotifierError('endpoint_limit_reached', { details: { limit: MAX_ENDPOINTS } })
+      }
+      return { ...view(endpoint), secret }
+    },
+    async get(organizationId, id) {
+      return view(await find(organizationId, id))
+    },
+    async list(organizationId, query) {
+      const { page } = readList(query)
+      await organizations.existing(organizationId)
+      return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
+    },
+    async update(organizationId, id, input) {
+      const { url, events, ...change } = parseSubject(webhookEndpointChange, input)
+      const changes = {
+        ...change,
+        ...(url === undefined ? {} : { url: allowed(url) }),
+        ...(events === undefined ? {} : { events: once(events) }),
+      }
+      await find(organizationId, id)
+      return view(known(await storage.webhookEndpoints.update(id, changes)))
+    },
+    async rotateSecret(organizationId, id, options) {
+      const { overlapMs } = parseOptions(rotation, options)
+      await find(organizationId, id)
+      const secret = signer.newSecret()
+      const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
+      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request))), secret }
+    },
+    async test(organizationId, id) {
+      const endpoint = await find(organizationId, id)
+      const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
+      const eventId = ids.random('evt')
+      const posted = await postEvent(parts, endpoint, { eventId, eventType: 'webhook.test', payload })
+      const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
+      const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
+      return { ...record, request: requestOf(eventId, request) }
+    },
+    async deliveries(organizationId, id, query) {
+      const { page, filter } = readDeliveries(query)
+      await find(organizationId, id)
+      const { status: state } = filter
+      const found = await storage.webhookEndpoints.deliveries({ endpointId: id, state }, page)
+      return listOf('deliveries', found, page, deliveryView)
+    },
+    async redeliver(organizationId, id, which) {
+      const { since } = parseSubject(redeliverInput, which)
+      await find(organizationId, id)
+      let redelivered = 0
+      for (;;) {
+        const count = await storage.webhookEndpoints.redeliver(id, { since, most: STEP })
+        if (count === 'unknown') throw unknownEndpoint()
+        if (count === 'disabled') throw new NotifierError('endpoint_disabled')
+        if (count > 0) wake(id)
+        redelivered += count
+        if (count < STEP) return { redelivered }
+        // A synchronous storage would block the process until the last step.
+        await nextTurn()
+      }
+    },
+    async redeliverOne(organizationId, id, eventId) {
+      await find(organizationId, id)
+      const count = await byId(eventId, (known) => storage.webhookEndpoints.redeliver(id, { eventId: known }))
+      if (count === 'disabled') throw new NotifierError('endpoint_disabled')
+      if (count !== 1) throw noDelivery(eventId)
+      wake(id)
+      const deliveries = await storage.webhookEndpoints.deliveriesOf([eventId], MOST_DELIVERIES)
+      const delivery = deliveries.find(({ endpointId }) => endpointId === id)
+      if (delivery === undefined) throw noDelivery(eventId)
+      return deliveryView(delivery)
+    },
+    async delete(organizationId, id) {
+      await find(organizationId, id)
+      let step = await storage.webhookEndpoints.delete(id, STEP)
+      if (step === 'unknown') throw unknownEndpoint()
+      while (step === 'more') {
+        await nextTurn()
+        step = await storage.webhookEndpoints.delete(id, STEP)
+      }
+    },
+  }
+}
+
+function unknownEndpoint(): NotifierError {
+  return new NotifierError('not_found', { message: 'No webhook endpoint has this id. Check the id.' })
+}
+
+function noDelivery(eventId: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `This endpoint has no delivery of the event "${eventId.slice(0, 100)}".`,
+  })
+}
+
+function once<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Set(values)]
+}
+
+function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
+  if (endpoint === null) throw unknownEndpoint()
+  return endpoint
+}
+
+/** The body of `test`: the usual payload with a type of its own, about a made-up notification. */
+function exampleEvent(organizationId: string, now: number): object {
+  return {
+    event: 'webhook.test',
+    data: {
+      id: `notif_${'0'.repeat(34)}`,
+      channel: 'email',
+      to: 'ada@example.com',
+      status: 'delivered',
+      timestamp: new Date(now).toISOString(),
+      sequence: 1,
+      organizationId,
+    },
+  }
+}
+
+function view(endpoint: WebhookEndpoint): WebhookEndpointRecord {
+  const { id, url, events, successStatus, status, disabledReason, failingSince, createdAt } = endpoint
+  return {
+    id,
+    url,
+    events,
+    successStatus,
+    status,
+    disabledReason,
+    failingSince: isoOrNull(failingSince),
+    createdAt: new Date(createdAt).toISOString(),
+  }
+}

@@ -1,0 +1,45 @@
+import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts'
+import type { Service } from '../service.ts'
+import { healthStatus, openApiDocument } from './service-schemas.ts'
+
+/**
+ * Details of a degraded state are for operators (`service.health()`). A degraded service accepts requests, so a load
+ * balancer must keep it: 200.
+ */
+async function health(_context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { status } = await service.health()
+  if (status === 'unavailable') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
+  return { body: { status } }
+}
+
+async function describe({ document }: RequestContext): Promise<HandlerResult> {
+  return { body: document() }
+}
+
+export const serviceRoutes: readonly Route[] = [
+  {
+    operation: 'getHealth',
+    summary: 'Check whether the service accepts requests',
+    tag: 'Service',
+    method: 'GET',
+    paths: ['/health'],
+    permission: 'public',
+    limit: 'public',
+    status: 200,
+    response: healthStatus,
+    handler: health,
+  },
+  {
+    operation: 'getOpenApi',
+    summary: 'Get this document',
+    tag: 'Service',
+    method: 'GET',
+    paths: ['/openapi.json'],
+    permission: 'public',
+    limit: 'public',
+    status: 200,
+    response: openApiDocument,
+    handler: describe,
+  },
+]

@@ -1,0 +1,45 @@
+import { accountRoutes } from './core/limits/routes.ts'
+import { logRoutes } from './core/notification/log-routes.ts'
+import { notificationRoutes } from './core/notification/routes.ts'
+import type { Route } from './core/rest/route.ts'
+import { templateDraftRoutes } from './core/text/draft-routes.ts'
+import { templateRoutes } from './core/text/routes.ts'
+import { apiKeyRoutes } from './features/api-keys/routes.ts'
+import { attachmentRoutes } from './features/attachments/routes.ts'
+import { categoryRoutes } from './features/categories/routes.ts'
+import { deadLetterRoutes } from './features/failures/routes.ts'
+import { statisticsRoutes } from './features/failures/statistics-routes.ts'
+import { catalogueRoutes } from './features/languages/routes.ts'
+import { sharedTextRoutes } from './features/layouts/routes.ts'
+import { templateLintRoutes } from './features/lint/routes.ts'
+import { organizationRoutes } from './features/organizations/routes.ts'
+import { preferenceRoutes } from './features/preferences/routes.ts'
+import { receiptRoutes } from './features/receipts/routes.ts'
+import { suppressionRoutes } from './features/suppressions/routes.ts'
+import { pageRoutes } from './features/tracking/routes.ts'
+import { webhookRoutes } from './features/webhook-events/routes.ts'
+import { serviceRoutes } from './http/service-routes.ts'
+
+/** Every operation of the REST API. */
+export const ROUTES: readonly Route[] = [
+  ...notificationRoutes,
+  ...deadLetterRoutes,
+  ...attachmentRoutes,
+  ...templateRoutes,
+  ...templateDraftRoutes,
+  ...templateLintRoutes,
+  ...sharedTextRoutes,
+  ...catalogueRoutes,
+  ...logRoutes,
+  ...statisticsRoutes,
+  ...accountRoutes,
+  ...apiKeyRoutes,
+  ...webhookRoutes,
+  ...suppressionRoutes,
+  ...categoryRoutes,
+  ...preferenceRoutes,
+  ...organizationRoutes,
+  ...receiptRoutes,
+  ...pageRoutes,
+  ...serviceRoutes,
+]
