@@ -39,3 +39,9 @@ export interface Lanes {
   /** Called after a claim, when its jobs are in their lanes. */
   giveBack(): void
 }
+
+/** Whether a lane may have a free slot after {@link Lanes.prepare}. */
+export function hasRoom(lanes: Pick<Lanes, 'get'>, name: string): boolean {
+  const lane = lanes.get(name)
+  return lane !== undefined && (lane.room?.() ?? lane.free()) > 0
+}
