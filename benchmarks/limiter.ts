@@ -1,4 +1,5 @@
-import { memoryRateLimiter, type WindowCheck } from 'carillon'
+import { memoryRateLimiter } from 'carillon'
+import type { WindowCheck } from 'carillon/limiter-kit'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { compare, describeMachine, report } from './lib/measure.ts'
 

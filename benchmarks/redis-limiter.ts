@@ -1,4 +1,4 @@
-import type { WindowCheck } from 'carillon'
+import type { WindowCheck } from 'carillon/limiter-kit'
 import { redisRateLimiter } from 'carillon/redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'

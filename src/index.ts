@@ -8,30 +8,18 @@ export type {
 } from './core/accept/model.ts'
 export type { Grant, Permission } from './core/access/api-key.ts'
 export { API_KEY_PATTERN } from './core/access/key-format.ts'
-export type { BuiltInInputs } from './core/channels/built-in.ts'
-export { email, push, slack, sms, webhook } from './core/channels/built-in.ts'
-export type {
-  BodySource,
-  ChannelKind,
-  ChannelLint,
-  JudgedMessage,
-  LintedText,
-  OrganizationLimits,
-  PartLinks,
-  RecipientFault,
-  StoredParts,
-} from './core/channels/channel-kind.ts'
-export { defineChannel } from './core/channels/channel-kind.ts'
-export type {
-  ChannelOption,
-  ChannelOptions,
-  ChannelProviders,
-  OrderedProviders,
-  OrganizationProviders,
-  PerOrganization,
-  WeightedProviders,
+export { type BuiltInInputs, email, push, slack, sms, webhook } from './core/channels/built-in.ts'
+export { type ChannelKind, defineChannel } from './core/channels/channel-kind.ts'
+export {
+  type ChannelOption,
+  type ChannelOptions,
+  type ChannelProviders,
+  type OrderedProviders,
+  type OrganizationProviders,
+  type PerOrganization,
+  perOrganization,
+  type WeightedProviders,
 } from './core/channels/channel-option.ts'
-export { perOrganization } from './core/channels/channel-option.ts'
 export type { EmailKind } from './core/channels/email.ts'
 export type {
   AttachedUpload,
@@ -59,21 +47,17 @@ export type { WebhookKind } from './core/channels/webhook.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './core/delivery/endpoint-health.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './core/delivery/model.ts'
 export type { RetryPolicy } from './core/delivery/retry.ts'
-export type { ErrorCode, ErrorEntry } from './core/errors/catalogue.ts'
-export { ERRORS } from './core/errors/catalogue.ts'
-export type { NotifierErrorOptions } from './core/errors/notifier-error.ts'
-export { isNotifierError, NotifierError } from './core/errors/notifier-error.ts'
+export { ERRORS, type ErrorCode, type ErrorEntry } from './core/errors/catalogue.ts'
+export { isNotifierError, NotifierError, type NotifierErrorOptions } from './core/errors/notifier-error.ts'
 export type { BoundsOptions } from './core/input/bounds.ts'
 export type { JsonFields } from './core/input/json-fields.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './core/input/standard-schema.ts'
 export type { Engine, Served } from './core/lifecycle/engine.ts'
-export type { MemoryRateLimiterOptions } from './core/limits/memory-rate-limiter.ts'
-export { memoryRateLimiter } from './core/limits/memory-rate-limiter.ts'
-export type {
-  AccountLimits,
-  LimitUsage,
-  StoredUsage,
-} from './core/limits/model.ts'
+export {
+  type MemoryRateLimiterOptions,
+  memoryRateLimiter,
+} from './core/limits/memory-rate-limiter.ts'
+export type { AccountLimits, LimitUsage, StoredUsage } from './core/limits/model.ts'
 export type { OverusePolicy } from './core/limits/request-limits.ts'
 export type { PageOptions } from './core/links/page-options.ts'
 export type { PageTexts, PageTextsByLanguage } from './core/links/page-texts.ts'
@@ -83,7 +67,7 @@ export type {
   NotificationFailedEvent,
   NotificationSkippedEvent,
 } from './core/notification/event-payload.ts'
-export type { EventType, Fact, FactType } from './core/notification/facts.ts'
+export type { EventType, FactType } from './core/notification/facts.ts'
 export type {
   GetNotificationOptions,
   LogQuery,
@@ -101,16 +85,6 @@ export type {
   NotificationStatus,
   Priority,
 } from './core/notification/notification.ts'
-export type {
-  Accepted,
-  Ambiguous,
-  FailureDetail,
-  FaultScope,
-  Outcome,
-  RefusedCopy,
-  Rejected,
-  Retry,
-} from './core/notification/outcome.ts'
 export type {
   AboutNotification,
   AcceptedEvent,
@@ -131,48 +105,18 @@ export type { CountRecord, DistributionRecord, MetricsSnapshot } from './core/ob
 export type { SpanEnd, SpanStart, TelemetryFact } from './core/observe/telemetry.ts'
 export type { Clock } from './core/ports/clock.ts'
 export type { LogFields, Logger } from './core/ports/logger.ts'
-export type { ProxyFor } from './core/ports/outgoing.ts'
-export type {
-  BuiltInParts,
-  EarlierMessage,
-  Message,
-  MessageText,
-  OpenContext,
-  PartsRefusal,
-  Provider,
-  SendContext,
-} from './core/ports/provider.ts'
-export type { JobRef, Queue, QueueWorker, TransactionalQueue } from './core/ports/queue.ts'
-export type {
-  LimitCheck,
-  LimitDecision,
-  LimitState,
-  PauseCheck,
-  RateLimiter,
-  SlotCheck,
-  WindowCheck,
-} from './core/ports/rate-limiter.ts'
-export type {
-  ConfirmedReceipts,
-  ParsedReceipts,
-  Receipt,
-  ReceiptRequest,
-  ReceivedText,
-} from './core/ports/receipts.ts'
+export type { BuiltInParts, Provider } from './core/ports/provider.ts'
+export type { Queue } from './core/ports/queue.ts'
+export type { RateLimiter } from './core/ports/rate-limiter.ts'
 export type { Backlog, LaneBacklog } from './core/ports/storage/backlog.ts'
-export type { Follow, Storage, StorageStart } from './core/ports/storage/storage.ts'
+export type { Storage } from './core/ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './core/ports/telemetry.ts'
 export type { List, ListQuery } from './core/records/list.ts'
-export type { RecordKind } from './core/records/record-kind.ts'
 export type { Branding } from './core/tenancy/organization.ts'
-export type { Plan, Plans } from './core/tenancy/plans.ts'
-export { perMinutePlans, perSecondPlans } from './core/tenancy/plans.ts'
+export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/tenancy/plans.ts'
 export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
 export type { DraftChangeInput, PublishOptions } from './core/text/draft-input.ts'
-export type {
-  TemplateChangeInput,
-  TemplateInput,
-} from './core/text/input.ts'
+export type { TemplateChangeInput, TemplateInput } from './core/text/input.ts'
 export type {
   TemplateComparison,
   TemplateDraftRecord,
@@ -196,12 +140,7 @@ export type {
   KeyRotation,
   OperatorKeyRecord,
 } from './features/api-keys/model.ts'
-export type {
-  Attachments,
-  UploadContent,
-  UploadInput,
-  UploadRecord,
-} from './features/attachments/api.ts'
+export type { Attachments, UploadContent, UploadInput, UploadRecord } from './features/attachments/api.ts'
 export type { AttachmentOptions } from './features/attachments/options.ts'
 export type { CategoryRecord } from './features/categories/api.ts'
 export type { Cells } from './features/categories/cells.ts'
@@ -216,17 +155,17 @@ export type {
   DeclaredTemplate,
   DeclaredTemplates,
 } from './features/code-templates/declared-templates.ts'
-export type {
-  DefinedTemplates,
-  ReactNodeLike,
-  TemplateDefinition,
-  TemplateTexts,
-  TemplateVariantDefinition,
-  TextContext,
-  TextFunction,
-  TranslatedContext,
+export {
+  type DefinedTemplates,
+  defineTemplates,
+  type ReactNodeLike,
+  type TemplateDefinition,
+  type TemplateTexts,
+  type TemplateVariantDefinition,
+  type TextContext,
+  type TextFunction,
+  type TranslatedContext,
 } from './features/code-templates/define.ts'
-export { defineTemplates } from './features/code-templates/define.ts'
 export type { DeadLetterFilterInput, RetryInput } from './features/failures/input.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './features/failures/model.ts'
 export type {
@@ -244,19 +183,9 @@ export type {
   MissingTranslations,
 } from './features/languages/model.ts'
 export type { SharedTexts } from './features/layouts/api.ts'
-export type {
-  SharedSourceInput,
-  SharedTextChange,
-  SharedTextInput,
-} from './features/layouts/input.ts'
-export type { SharedTextRecord, SharedTextVersionRecord, TextUser } from './features/layouts/model.ts'
-export type {
-  LintFault,
-  LintFinding,
-  LintRule,
-  LintSeverity,
-  LintSource,
-} from './features/lint/rules.ts'
+export type { SharedSourceInput, SharedTextChange, SharedTextInput } from './features/layouts/input.ts'
+export type { SharedTextRecord, SharedTextVersionRecord } from './features/layouts/model.ts'
+export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './features/lint/rules.ts'
 export type { BrandingInput, OrganizationInput } from './features/organizations/input.ts'
 export type {
   DeleteOrganizationOptions,
@@ -266,10 +195,7 @@ export type {
 export type { PreferencesRecord } from './features/preferences/api.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './features/preferences/input.ts'
 export type { People, Person, RecipientOptions } from './features/recipients/options.ts'
-export type {
-  SuppressionQuery,
-  SuppressionRecord,
-} from './features/suppressions/api.ts'
+export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/api.ts'
 export type { SuppressionInput, SuppressionTarget } from './features/suppressions/input.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './features/webhook-events/input.ts'
 export type {

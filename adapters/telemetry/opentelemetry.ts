@@ -7,8 +7,6 @@ import { peerFault } from '../peer/peer-fault.ts'
 import { endOf, startOf } from './span-attributes.ts'
 import { headersOf, spanContextOf, traceOf } from './trace-context.ts'
 
-export type { Telemetry } from '../../src/core/ports/telemetry.ts'
-
 export interface OpenTelemetryOptions {
   /** Destination of spans: an object with `getTracer`, for example a `TracerProvider`. Default: the global one. */
   readonly tracerProvider?: { getTracer(name: string): unknown } | undefined

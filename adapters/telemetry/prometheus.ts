@@ -13,7 +13,6 @@ import type { Backlog } from '../../src/core/ports/storage/backlog.ts'
 import type { Telemetry, TelemetrySource } from '../../src/core/ports/telemetry.ts'
 import { loadPromClient, type PromClient, type PromGauge, type PromRegister } from './prom-client.ts'
 
-export type { Telemetry } from '../../src/core/ports/telemetry.ts'
 export type { PromRegister } from './prom-client.ts'
 
 export interface PrometheusOptions {

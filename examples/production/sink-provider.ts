@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
-import type { Outcome, Provider, SendContext } from 'carillon'
+import type { Provider } from 'carillon'
+import type { Outcome, SendContext } from 'carillon/provider-kit'
 
 /** The example's provider over HTTP. It receives the notification's id and has no idempotency. */
 export function sinkProvider(url: string): Provider {

@@ -22,7 +22,6 @@ import { dashboardRoutes, isData } from './routes.ts'
 import { isSameOrigin } from './same-origin.ts'
 import { createShell } from './shell.ts'
 
-export type { Served } from '../core/lifecycle/engine.ts'
 export type { Access, Authorize } from './access.ts'
 
 export interface DashboardOptions<Request = never> {

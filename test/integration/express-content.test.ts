@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Grant, Outcome, Permission, Provider } from '../../src/index.ts'
+import type { Outcome } from '../../src/core/notification/outcome.ts'
+import type { Grant, Permission, Provider } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from '../support/express-host.ts'
 import { type Answer, call, codeOf } from '../support/http-client.ts'

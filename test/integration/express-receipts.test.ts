@@ -1,14 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../src/core/ports/receipts.ts'
 import {
   ERRORS,
   type NotificationEvent,
   type Notifier,
-  type ParsedReceipts,
   type PreferencesOf,
   type Provider,
-  type Receipt,
-  type ReceiptRequest,
 } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from '../support/express-host.ts'

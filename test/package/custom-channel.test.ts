@@ -146,7 +146,8 @@ const DOES_NOT: Readonly<Record<string, string>> = {
 }
 
 const HEAD = `
-import { createNotifier, type Message, perOrganization } from 'carillon'
+import { createNotifier, perOrganization } from 'carillon'
+import type { Message } from 'carillon/provider-kit'
 import { smtp } from 'carillon/smtp'
 import { acmePager, pager } from './pager.ts'
 

@@ -4,7 +4,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 
 /** Without comments and blank lines. */
-const MOST_LINES = 860
+const MOST_LINES = 870
 
 const STORAGE = 'small-storage'
 const CONTRACT = 'small-storage-contract'
@@ -42,10 +42,10 @@ test(`a storage takes at most ${MOST_LINES} lines of code`, () => {
   expect(code.length).toBeLessThanOrEqual(MOST_LINES)
 })
 
-test('it imports the kit and nothing else', () => {
+test('it imports the package and nothing else', () => {
   const imported = storage().flatMap((text) => [...text.matchAll(/from '([^']+)'/g)].map(([, name]) => name))
-  expect(imported.filter((name) => name?.startsWith('./') === false)).toEqual(
-    storage().map(() => 'carillon/storage-kit'),
+  expect(new Set(imported.filter((name) => name?.startsWith('./') === false))).toEqual(
+    new Set(['carillon', 'carillon/storage-kit']),
   )
 })
 

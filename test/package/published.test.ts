@@ -100,6 +100,16 @@ test('what each entry point exports is what is written down', async () => {
   await expect(text.join('\n')).toMatchFileSnapshot('exports.txt')
 })
 
+test('the root and the kits export each name once', async () => {
+  const exported = await readFile(new URL('exports.txt', import.meta.url), 'utf8')
+  const names = exported
+    .split('\n\n')
+    .filter((entry) => /^carillon(?:\/[a-z-]+-kit)?$/m.test(entry))
+    .flatMap((entry) => entry.trim().split('\n').slice(1))
+  expect(names.length).toBeGreaterThan(400)
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+})
+
 test('require() gets the same modules as import', async () => {
   const code = `
     const { createRequire } = await import('node:module')

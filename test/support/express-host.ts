@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import type express from 'express'
 import { type HttpApiOptions, notifierRouter } from '../../adapters/http/express.ts'
+import type { Message } from '../../src/core/ports/provider.ts'
 import {
   createNotifier,
-  type Message,
   type Notifier,
   type NotifierOptions,
   type Permission,

@@ -1,3 +1,13 @@
+export type {
+  BodySource,
+  ChannelLint,
+  JudgedMessage,
+  LintedText,
+  OrganizationLimits,
+  PartLinks,
+  RecipientFault,
+  StoredParts,
+} from '../../../src/core/channels/channel-kind.ts'
 export {
   type PostAnswer as HttpAnswer,
   type PostFailure as HttpFailure,
@@ -7,6 +17,32 @@ export {
 export { envelopeAddress } from '../../../src/core/channels/mail-parts.ts'
 export { type Mailbox, parseMailbox } from '../../../src/core/channels/mailbox.ts'
 export type { Steps } from '../../../src/core/loop/steps.ts'
+export type {
+  Accepted,
+  Ambiguous,
+  FailureDetail,
+  FaultScope,
+  Outcome,
+  RefusedCopy,
+  Rejected,
+  Retry,
+} from '../../../src/core/notification/outcome.ts'
+export type { ProxyFor } from '../../../src/core/ports/outgoing.ts'
+export type {
+  EarlierMessage,
+  Message,
+  MessageText,
+  OpenContext,
+  PartsRefusal,
+  SendContext,
+} from '../../../src/core/ports/provider.ts'
+export type {
+  ConfirmedReceipts,
+  ParsedReceipts,
+  Receipt,
+  ReceiptRequest,
+  ReceivedText,
+} from '../../../src/core/ports/receipts.ts'
 export { assertWorks } from './check.ts'
 export {
   type Judge,

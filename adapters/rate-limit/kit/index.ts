@@ -12,3 +12,11 @@ export {
 } from '../../../src/core/limits/decide.ts'
 export type { SlotsRecord } from '../../../src/core/limits/slots.ts'
 export type { WindowRecord } from '../../../src/core/limits/window.ts'
+export type {
+  LimitCheck,
+  LimitDecision,
+  LimitState,
+  PauseCheck,
+  SlotCheck,
+  WindowCheck,
+} from '../../../src/core/ports/rate-limiter.ts'

@@ -3,8 +3,6 @@ export { type UploadValue, uploadGone, uploadKind } from '../../../src/core/acce
 export { beginningLanes } from '../../../src/core/delivery/beginning-lanes.ts'
 export {
   type EndpointAttempt,
-  type EndpointEvent,
-  type EndpointEventType,
   type EndpointHealth,
   type EndpointVerdict,
   endpointEvent,
@@ -12,7 +10,6 @@ export {
   healed,
   judgeEndpoint,
   NEW_HEALTH,
-  type WebhookEventType,
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 export { type SlotShare, shareSlots } from '../../../src/core/delivery/share-slots.ts'
@@ -21,17 +18,8 @@ export {
   type Division,
   type SlotDivider,
 } from '../../../src/core/delivery/slot-divider.ts'
-export type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
-export { NotifierError, type NotifierErrorOptions } from '../../../src/core/errors/notifier-error.ts'
-export {
-  eventId,
-  eventPayload,
-  type NotificationEvent,
-  type NotificationEventData,
-  type NotificationFailedEvent,
-  type NotificationSkippedEvent,
-} from '../../../src/core/notification/event-payload.ts'
-export { COUNTED_AS, type EventType, type Fact, type FactType } from '../../../src/core/notification/facts.ts'
+export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'
+export { COUNTED_AS, type Fact } from '../../../src/core/notification/facts.ts'
 export {
   type GivenLabels,
   type LabelFilter,
@@ -43,18 +31,10 @@ export type {
   NewNotification,
   Notification,
   NotificationContent,
-  NotificationFailure,
-  NotificationStatus,
-  Priority,
   TemplateReference,
 } from '../../../src/core/notification/notification.ts'
 export { type OwnProviderEvent, providerEventId } from '../../../src/core/notification/provider-event.ts'
-export {
-  type MessageReceivedEvent,
-  type ReceivedMessage,
-  receivedEvent,
-  receivedEventId,
-} from '../../../src/core/notification/received-message.ts'
+export { receivedEvent, receivedEventId } from '../../../src/core/notification/received-message.ts'
 export {
   type FactState,
   type RecordedEvent,
@@ -65,8 +45,6 @@ export { createRetryPlan, type RetryPlan } from '../../../src/core/notification/
 export { REMOVED } from '../../../src/core/notification/sensitive.ts'
 export type { Fold, Handover } from '../../../src/core/notification/status.ts'
 export { type StoredContent, storedContent } from '../../../src/core/notification/stored-content.ts'
-export type { Clock } from '../../../src/core/ports/clock.ts'
-export type { JobRef, TransactionalQueue } from '../../../src/core/ports/queue.ts'
 export type {
   AcceptAnswer,
   AcceptReads,
@@ -77,7 +55,6 @@ export type {
   JoinedAccept,
   JoinedTransaction,
 } from '../../../src/core/ports/storage/accept.ts'
-export type { Backlog, LaneBacklog } from '../../../src/core/ports/storage/backlog.ts'
 export type {
   ClaimAnswer,
   ClaimedDelivery,
@@ -144,7 +121,7 @@ export type {
   WriteAnswer,
 } from '../../../src/core/ports/storage/records.ts'
 export type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
-export type { Follow, JobSink, Storage, StorageStart } from '../../../src/core/ports/storage/storage.ts'
+export type { Follow, JobSink, StorageStart } from '../../../src/core/ports/storage/storage.ts'
 export type {
   DeliveryAttempt,
   DeliveryFilter,

@@ -1,3 +1,4 @@
+import { NotifierError, type WebhookEventType } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { find, follow, requireOpen } from './records.ts'
 import { type DeliveryRow, type Job, keyOf, type NewJob, type NotificationRow, type State } from './state.ts'
@@ -20,7 +21,7 @@ export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnsw
   requireOpen(state, organizationId)
   const ids = new Set(stored.map(({ id }) => id))
   if (ids.size < admitted || stored.some(({ id }) => state.notifications.has(id))) {
-    throw new kit.NotifierError('already_exists')
+    throw new NotifierError('already_exists')
   }
   const named = stored.flatMap(({ uploads = [] }) => uploads)
   const isOwn = (id: string) => find(state, kit.uploadKind, { id })?.organization === organizationId
@@ -89,7 +90,10 @@ export function addFacts(state: State, row: NotificationRow, facts: Facts, recei
 /** Stores a delivery for each endpoint of the organization that chose the event; not for the one it is about. */
 export function publish(
   state: State,
-  event: kit.NotificationEvent | kit.EndpointEvent | kit.MessageReceivedEvent | kit.OwnProviderEvent,
+  event: {
+    readonly event: WebhookEventType
+    readonly data: Readonly<Record<'id' | 'organizationId', string>>
+  },
   eventId: string,
   notification: NotificationRow | null,
 ): void {

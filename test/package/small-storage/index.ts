@@ -1,3 +1,4 @@
+import type { Storage } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { accept, findIdempotent } from './accept.ts'
 import { claim, recordReceipt, releaseLease, renewLease, settle, startAttempt } from './deliver.ts'
@@ -11,7 +12,7 @@ import { createWebhookEndpoints } from './webhook-endpoints.ts'
  * A storage in memory, as short as the contract allows: it looks through all rows. A change of an item checks first and
  * then changes everything without a pause, so that nothing need be undone.
  */
-export function smallStorage(state: State): kit.Storage {
+export function smallStorage(state: State): Storage {
   return {
     name: 'small',
     durable: false,

@@ -1,3 +1,4 @@
+import type { Backlog } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { addFacts, createJob, makeDue } from './accept.ts'
 import { type Job, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
@@ -113,7 +114,7 @@ function templateOf(row: NotificationRow): { readonly id: string; readonly name:
   return JSON.parse(row.content).template
 }
 
-export function backlog(state: State, most: number): kit.Backlog {
+export function backlog(state: State, most: number): Backlog {
   const left = { due: Infinity, leased: most, scheduled: most }
   const rows = [...state.jobs.values()].flatMap((job): kit.BacklogRow[] => {
     const [now, lane] = [stateOf(state, job), 'shown' in job.subject ? null : job.lane]

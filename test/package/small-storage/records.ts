@@ -1,3 +1,4 @@
+import { NotifierError } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { pageOf, type RecordRow, type State, where } from './state.ts'
 
@@ -49,8 +50,8 @@ export function each<Item, Answer>(items: readonly Item[], store: (item: Item) =
     try {
       return store(item)
     } catch (cause) {
-      const known = cause instanceof kit.NotifierError
-      const error = known ? cause : new kit.NotifierError('internal_server_error', { cause })
+      const known = cause instanceof NotifierError
+      const error = known ? cause : new NotifierError('internal_server_error', { cause })
       return { kind: 'failed', error } as const
     }
   })

@@ -55,7 +55,7 @@ export function createState(now: () => number) {
     /** The last turn of each organization, by lane and priority. */
     served: new Map<string, number>(),
     follow: (() => []) as kit.Follow,
-    enqueue: (_refs: readonly kit.JobRef[]): void => {},
+    enqueue: (() => {}) as Extract<kit.JobSink, { enqueue: unknown }>['enqueue'],
   }
 }
 

@@ -1,3 +1,4 @@
+import { NotifierError } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { disable, makePending } from './accept.ts'
 import { requireOpen } from './records.ts'
@@ -18,7 +19,7 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
     create: async (endpoint, most) => {
       const { id, organizationId: organization, url, successStatus: success_status } = endpoint
       requireOpen(state, organization)
-      if (endpoints.has(id)) throw new kit.NotifierError('already_exists')
+      if (endpoints.has(id)) throw new NotifierError('already_exists')
       if (endpointsOf(organization).length >= most) return null
       endpoints.set(id, {
         ...{ seq: state.next(), id, organization, url, success_status, created_at: now() },

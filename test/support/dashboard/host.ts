@@ -9,14 +9,9 @@ import { notifierRouter } from '../../../adapters/http/express.ts'
 import { notifierPlugin } from '../../../adapters/http/fastify.ts'
 import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
+import type { Message } from '../../../src/core/ports/provider.ts'
 import { type Dashboard, type DashboardOptions, dashboard } from '../../../src/dashboard/index.ts'
-import {
-  createNotifier,
-  type Message,
-  type Notifier,
-  type NotifierOptions,
-  type Permission,
-} from '../../../src/index.ts'
+import { createNotifier, type Notifier, type NotifierOptions, type Permission } from '../../../src/index.ts'
 import { sharedPostgres, uniqueSchema } from '../postgres.ts'
 
 /** A server with the dashboard of a notifier. */
