@@ -20,7 +20,7 @@ import { createLinkSigner, type LinkSigner } from './core/links/link-signer.ts'
 import type { Deadline } from './core/loop/deadline.ts'
 import { createProcessor } from './core/loop/processor.ts'
 import { throttled } from './core/loop/throttled.ts'
-import { inTime, OPEN_MS, within } from './core/loop/within.ts'
+import { within } from './core/loop/within.ts'
 import type { NotificationEvent } from './core/notification/event-payload.ts'
 import { createLogs, createNotifications } from './core/notification/notifications.ts'
 import type { ProcessListeners } from './core/notification/process-event.ts'
@@ -35,7 +35,6 @@ import { createMetricsSource, readMetrics } from './core/observe/metrics.ts'
 import { observedLimiter } from './core/observe/observed-limiter.ts'
 import { observedStorage } from './core/observe/observed-storage.ts'
 import { createObserver } from './core/observe/observer.ts'
-import { createPluginFaults } from './core/observe/plugin-faults.ts'
 import { createPlugins } from './core/observe/plugins.ts'
 import { createReporting } from './core/observe/reporting.ts'
 import type { TelemetryFact } from './core/observe/telemetry.ts'
@@ -112,13 +111,10 @@ export function createNotifier(options: NotifierOptions | MultiTenantOptions): M
 
 /** Time for providers to close when attempts have used up the deadline. */
 const CLOSE_MS = 1_000
-/** Time for a storage to start: a migration of a large schema takes minutes. */
-const STORAGE_MS = 10 * 60_000
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const { outgoing, clock, logger, telemetry, kinds } = options
   const meter = createMeter()
-  const faults = createPluginFaults()
   const backpressure = createBackpressure(clock)
   function record(fact: TelemetryFact): void {
     meter.record(fact)
@@ -135,8 +131,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const events = createEvents(logger, options.hasLogger, clock)
   const { onError } = events
   const listeners: ProcessListeners = { wants: events.wants, tell }
-  const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
-  const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
+  const limiter = observedLimiter(options.limiter, observer, clock)
+  const storage = observedStorage(options.storage, { observer, listeners, clock })
   const stores = createRecordStores(storage.records, storedBytesOf)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
@@ -180,18 +176,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
-  const openLimiter = (): Promise<void> =>
-    inTime('rate limiter', async () => options.limiter.open?.(), OPEN_MS, clock)
-
   async function startStorage(): Promise<void> {
-    const given = { kinds: stores.kinds, follow: suppressionsOf(kinds) }
-    await inTime(`storage "${storage.name}"`, () => storage.start(given), STORAGE_MS, clock)
+    await storage.start({ kinds: stores.kinds, follow: suppressionsOf(kinds) })
     await texts.store()
   }
 
   /** Runs first: a missing package is a permanent fault. */
   async function openPeers(): Promise<void> {
-    await Promise.all([registry.open(), openLimiter(), code.open()])
+    await Promise.all([registry.open(), limiter.open?.(), code.open()])
   }
 
   async function openSecrets(): Promise<void> {
@@ -236,7 +228,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     box: openBox,
     random: Math.random,
   })
-  const source = createMetricsSource(options.storage, engine.providers, clock)
+  const source = createMetricsSource(storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
     storage,
@@ -250,7 +242,6 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const unheard = throttled(onError, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
-    faults,
     onError,
     stages: [
       { name: 'packages', open: openPeers },

@@ -4,7 +4,7 @@ import { assertOptionNames } from '../errors/option-names.ts'
 import { wrong } from '../input/option-checks.ts'
 import { createDeadline, type Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
-import { failureOfPlugin, type PluginFaults } from '../observe/plugin-faults.ts'
+import { failureOf, failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { Clock } from '../ports/clock.ts'
 import { excess } from './excess.ts'
 
@@ -36,7 +36,6 @@ export interface Stage {
 
 export interface LifecycleParts {
   readonly clock: Clock
-  readonly faults: PluginFaults
   /** Opened in order, closed in reverse order. */
   readonly stages: readonly Stage[]
   /** Starts the delivery. */
@@ -58,7 +57,7 @@ const CLOSE_MS = 1_000
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
-  const { clock, faults, stages, deliver, halt, close, onError } = parts
+  const { clock, stages, deliver, halt, close, onError } = parts
   let opened: Promise<void> | null = null
   /** Resolves when the latest start has opened everything, or failed. */
   let opening: Promise<void> = Promise.resolve()
@@ -189,7 +188,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
       const fault = (error: unknown): never => {
         done()
-        const failure = faults.failureOf(error)
+        const failure = failureOf(error)
         onError(name, failure)
         throw failure
       }

@@ -1,4 +1,4 @@
-import { failureOfPlugin } from '../observe/plugin-faults.ts'
+import { failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../ports/rate-limiter.ts'
 
 /** @throws NotifierError `service_unavailable` if the answer is not a decision about all checks */

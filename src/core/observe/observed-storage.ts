@@ -1,43 +1,60 @@
-import { inTime } from '../loop/within.ts'
 import type { ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../ports/storage/accept.ts'
-import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
+import { type Verbs, watched } from './plugin-calls.ts'
 import type { StorageVerb } from './telemetry.ts'
 
+/** Timeout of a start: a migration of a large schema takes minutes. */
+const START_MS = 10 * 60_000
 /** Timeout of the calls a send waits for. Afterwards it is unknown whether an accept was stored. */
 const ANSWER_MS = 60_000
 
-/**
- * The same storage with metrics of its hot verbs, one record per set. Accepts and lookups of idempotency records have a
- * timeout of one minute.
- */
+type Ended<Args> = { readonly args: Args; readonly durationMs: number }
+type Watched = Omit<Storage<unknown>, 'name' | 'durable' | 'onWork'>
+
+/** What a process counts, measures and announces of its storage. */
+export interface StorageObservation {
+  readonly observer: Observer
+  readonly listeners: ProcessListeners
+  readonly clock: Clock
+}
+
+/** The same storage with its verbs counted, measured, limited in time and announced, one record per set. */
 export function observedStorage(
   storage: Storage<unknown>,
-  parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
+  observation: StorageObservation,
 ): Storage<unknown> {
-  const { observer, listeners, clock } = parts
-  const { enqueueJobs, check } = storage
-  const answered = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
-    inTime(`storage "${storage.name}"`, call, ANSWER_MS, clock)
+  const { name, durable } = storage
+  const part = `storage "${name}"`
+  return { name, durable, ...watched<Watched>(part, storage, verbsOf(part, observation), observation.clock) }
+}
 
-  async function timed<Answer>(
+function verbsOf(part: string, { observer, listeners, clock }: StorageObservation): Verbs<Watched> {
+  /** @param count receives each answer */
+  function measured<Args extends readonly unknown[], Answer>(
     verb: StorageVerb,
-    items: number,
-    call: () => Promise<Answer>,
-  ): Promise<Answer> {
-    const began = clock.monotonic()
-    let failed = true
-    try {
-      const answer = await call()
-      failed = false
-      return answer
-    } finally {
-      observer.record({ type: 'stored', verb, items, durationMs: clock.monotonic() - began, failed })
+    count: (answer: Answer, args: Args) => void = () => {},
+  ) {
+    function record({ args: [set], durationMs }: Ended<Args>, failed: boolean): void {
+      const items = Array.isArray(set) ? set.length : 1
+      observer.record({ type: 'stored', verb, items, durationMs, failed })
     }
+    return {
+      answered(answer: Answer, call: Ended<Args>): Answer {
+        record(call, false)
+        count(answer, call.args)
+        return answer
+      },
+      failed: (call: Ended<Args>): void => record(call, true),
+    }
+  }
+
+  function accepted(answers: AcceptAnswer[], [requests]: [readonly AcceptRequest[]]): void {
+    recordAccepted(requests, answers)
+    if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
   }
 
   /** Counts sends of one commit together. */
@@ -67,74 +84,76 @@ export function observedStorage(
     }
   }
 
-  function accepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
-    recordAccepted(requests, answers)
-    if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
-  }
-
-  async function join(tx: unknown): Promise<JoinedTransaction> {
-    const transaction = await storage.join?.(tx)
-    if (transaction === undefined) throw new Error('The storage joined nothing.')
-    return {
-      ...transaction,
-      async accept(request) {
-        const joined = await timed('accept', 1, () => transaction.accept(request))
-        void joined.committed.then((yes) => {
-          if (yes) accepted([request], [joined.answer])
-        })
-        return joined
-      },
-    }
-  }
-
-  function recordClaimed(job: ClaimedJob): void {
-    observer.record({ type: 'claimed', lane: metricLaneOf(job), waitedMs: job.waitedMs })
-  }
-
-  function recordLost(): void {
-    observer.record({ type: 'lease_lost' })
+  function recordLost(lost: boolean): void {
+    if (lost) observer.record({ type: 'lease_lost' })
   }
 
   return {
-    name: storage.name,
-    durable: storage.durable,
-    start: (given) => storage.start(given),
-    stop: () => storage.stop(),
-    ...(check && { check: () => check.call(storage) }),
-    ...(enqueueJobs && { enqueueJobs: (to) => enqueueJobs.call(storage, to) }),
-    async accept(requests) {
-      const answers = await timed('accept', requests.length, () => answered(() => storage.accept(requests)))
-      accepted(requests, answers)
-      return answers
+    start: { withinMs: START_MS },
+    stop: {},
+    check: {},
+    enqueueJobs: {},
+    accept: { ...measured('accept', accepted), withinMs: ANSWER_MS },
+    join: {
+      answered: (transaction) => ({
+        ...transaction,
+        ...watched<Pick<JoinedTransaction, 'accept'>>(
+          part,
+          transaction,
+          {
+            accept: measured('accept', ({ committed, answer }, [request]) => {
+              void committed.then((yes) => {
+                if (yes) accepted([answer], [[request]])
+              })
+            }),
+          },
+          clock,
+        ),
+      }),
     },
-    ...(storage.join === undefined ? {} : { join }),
-    quotaUsed: (organizationId, period) => storage.quotaUsed(organizationId, period),
-    findIdempotent: (keys) => answered(() => storage.findIdempotent(keys)),
-    async claim(request) {
-      const answer = await timed('claim', 1, () => storage.claim(request))
-      for (const job of answer.jobs) recordClaimed(job)
-      return answer
+    quotaUsed: {},
+    findIdempotent: { withinMs: ANSWER_MS },
+    claim: measured('claim', ({ jobs }) => {
+      for (const job of jobs)
+        observer.record({ type: 'claimed', lane: metricLaneOf(job), waitedMs: job.waitedMs })
+    }),
+    startAttempts: measured('start', (answers) => {
+      for (const begun of answers) recordLost(!begun)
+    }),
+    renew: measured('renew'),
+    release: {},
+    // A lost lease appears here or at the start of the attempt, once.
+    settle: measured('settle', (answers) => {
+      for (const { kind } of answers) recordLost(kind === 'stale')
+    }),
+    recordReceipts: {},
+    backlog: {},
+    expire: {},
+    notifications: {
+      get: {},
+      states: {},
+      list: {},
+      failures: {},
+      waiting: {},
+      job: {},
+      timeline: {},
+      cancel: {},
+      reschedule: {},
+      retry: {},
     },
-    async startAttempts(refs) {
-      const answers = await timed('start', refs.length, () => storage.startAttempts(refs))
-      for (const begun of answers) if (!begun) recordLost()
-      return answers
+    logs: { list: {}, count: {} },
+    records: { get: {}, write: {}, list: {}, stored: {}, removeOld: {} },
+    deletions: { begin: {}, purge: {} },
+    webhookEndpoints: {
+      create: {},
+      get: {},
+      list: {},
+      update: {},
+      rotateSecret: {},
+      deliveries: {},
+      deliveriesOf: {},
+      redeliver: {},
+      delete: {},
     },
-    renew: (refs, leaseMs) => timed('renew', refs.length, () => storage.renew(refs, leaseMs)),
-    release: (refs) => storage.release(refs),
-    async settle(settlements) {
-      const answers = await timed('settle', settlements.length, () => storage.settle(settlements))
-      // A lost lease appears here or at the start of the attempt, once.
-      for (const { kind } of answers) if (kind === 'stale') recordLost()
-      return answers
-    },
-    recordReceipts: (receipts) => storage.recordReceipts(receipts),
-    backlog: (most) => storage.backlog(most),
-    notifications: storage.notifications,
-    logs: storage.logs,
-    records: storage.records,
-    deletions: storage.deletions,
-    webhookEndpoints: storage.webhookEndpoints,
-    expire: (request) => storage.expire(request),
   }
 }

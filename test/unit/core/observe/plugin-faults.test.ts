@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { email } from '../../../../src/core/channels/built-in.ts'
 import { perOrganization } from '../../../../src/core/channels/channel-option.ts'
-import { createPluginFaults } from '../../../../src/core/observe/plugin-faults.ts'
+import { failureOf, watched } from '../../../../src/core/observe/plugin-calls.ts'
 import { createNotifier, memoryRateLimiter, type NotifierOptions } from '../../../../src/index.ts'
 import { type FakeClock, fakeClock, recordingProvider } from '../../../../src/testing/index.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -245,21 +245,21 @@ describe('the faults of a plug-in', () => {
   const broken = new Error('broken')
   class Plugin {
     #broken = broken
-    fails = true
     nested = Object.freeze({ call: async (): Promise<never> => Promise.reject(this.#broken) })
-    atOnce(): string {
-      if (this.fails) throw this.#broken
-      return 'fine'
+    atOnce(): Promise<never> {
+      throw this.#broken
     }
   }
 
   it('are told from the faults of everything else, in methods of classes and of frozen objects', async () => {
-    const faults = createPluginFaults()
-    const plugin = faults.watch('storage', Object.freeze(new Plugin()))
+    const verbs = { nested: { call: {} }, atOnce: {} }
+    const plugin = watched('storage', Object.freeze(new Plugin()), verbs, fakeClock())
     const own = new Error('our own')
-    expect(faults.failureOf(own)).toBe(own)
-    expect(() => plugin.atOnce()).toThrow(broken)
-    await expect(plugin.nested.call()).rejects.toBe(broken)
-    expect(faults.failureOf(broken)).toMatchObject({ code: 'service_unavailable', cause: broken })
+    expect(failureOf(own)).toBe(own)
+    for (const call of [plugin.atOnce, plugin.nested.call]) {
+      const fault = await call().catch((error: unknown) => error)
+      expect(fault).toBe(broken)
+      expect(failureOf(fault)).toMatchObject({ code: 'service_unavailable', cause: broken })
+    }
   })
 })

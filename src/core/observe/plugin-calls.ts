@@ -1,0 +1,86 @@
+import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import { inTime } from '../loop/within.ts'
+import type { Clock } from '../ports/clock.ts'
+
+type AnyCall = (...args: never[]) => Promise<unknown>
+
+/** What happens around the calls of one method of a plug-in. */
+export interface Verb<Call extends AnyCall> {
+  /** The timeout in milliseconds. Absent: none. */
+  readonly withinMs?: number
+  /** Returns the answer for the caller. What it throws counts as a fault of the plug-in. */
+  answered?(answer: Awaited<ReturnType<Call>>, call: EndedCall<Call>): Awaited<ReturnType<Call>>
+  /** The plug-in threw or did not answer in time. */
+  failed?(call: EndedCall<Call>): void
+}
+
+export interface EndedCall<Call extends AnyCall> {
+  readonly args: Parameters<Call>
+  readonly durationMs: number
+}
+
+/** A plug-in's methods, and those of its parts. */
+export type Verbs<Plugin> = {
+  readonly [Name in keyof Plugin]-?: NonNullable<Plugin[Name]> extends AnyCall
+    ? Verb<NonNullable<Plugin[Name]>>
+    : Verbs<NonNullable<Plugin[Name]>>
+}
+
+/** The exceptions of plug-ins, with the plug-in's name. */
+const faults = new WeakMap<object, string>()
+
+/**
+ * A plug-in with the given verbs around its calls. Optional methods that it lacks stay absent. Its exceptions become
+ * rejections, and {@link failureOf} recognizes them.
+ *
+ * @param part for people, such as `storage "sqlite"`
+ */
+export function watched<Plugin extends object>(
+  part: string,
+  plugin: Plugin,
+  verbs: Verbs<Plugin>,
+  clock: Clock,
+): Plugin {
+  function watchedCall(name: keyof Plugin, { withinMs, answered, failed }: Verb<AnyCall>): AnyCall {
+    return async (...args) => {
+      const began = clock.monotonic()
+      const ended = () => ({ args, durationMs: clock.monotonic() - began })
+      try {
+        // Looked up at each call, on the plug-in itself: it may be a class, or be patched later.
+        const call = () => (plugin[name] as AnyCall)(...args)
+        const answer = await (withinMs === undefined ? call() : inTime(part, call, withinMs, clock))
+        return answered === undefined ? answer : answered(answer, ended())
+      } catch (error) {
+        failed?.(ended())
+        throw marked(part, error)
+      }
+    }
+  }
+
+  const members = Object.entries<Verb<AnyCall> | Verbs<object>>(verbs).flatMap(([key, verb]) => {
+    const name = key as keyof Plugin
+    const member = plugin[name]
+    if (typeof member === 'function') return [[name, watchedCall(name, verb as Verb<AnyCall>)]]
+    return member === undefined ? [] : [[name, watched(part, member as object, verb as Verbs<object>, clock)]]
+  })
+  return Object.fromEntries(members)
+}
+
+function marked(part: string, error: unknown): object {
+  const fault = typeof error === 'object' && error !== null ? error : new Error(String(error))
+  faults.set(fault, part)
+  return fault
+}
+
+/** The error of a public method: `service_unavailable` for an exception of a plug-in, otherwise the error itself. */
+export function failureOf(error: unknown): unknown {
+  const part = typeof error === 'object' && error !== null ? faults.get(error) : undefined
+  return part === undefined ? error : failureOfPlugin(part, error)
+}
+
+/** `service_unavailable` with the fault as its cause, unless the plug-in threw a NotifierError. */
+export function failureOfPlugin(part: string, error: unknown): unknown {
+  if (isNotifierError(error)) return error
+  const message = `The ${part} failed: see \`cause\`. Repeat the call later.`
+  return new NotifierError('service_unavailable', { message, retryAfterMs: 1_000, cause: error })
+}
