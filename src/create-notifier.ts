@@ -71,7 +71,7 @@ import {
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { knownKinds, type Service } from './service.ts'
-import { assertOrganizationId, ofOrganization, type Scoped, type Tenant } from './tenant.ts'
+import { assertOrganizationId, binding, type Scoped, type Tenant } from './tenant.ts'
 
 /**
  * Creates a notification service in this process. It does nothing before `start()`.
@@ -260,8 +260,12 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
     },
     close: closeParts,
+    failed(operation, error) {
+      const code = isNotifierError(error) ? error.code : 'internal_server_error'
+      observer.record({ type: 'refused', operation, code, count: 1 })
+    },
   })
-  const { guard, guardAlways } = lifecycle
+  const { guard } = lifecycle
 
   const webhookParts = {
     storage,
@@ -290,10 +294,6 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     limitsOf,
   }
   const { resend, ...accept } = createAccept(storage, organizations, sendLimits, how, engine.wake, observer)
-  function refused(operation: string, error: unknown): void {
-    const code = isNotifierError(error) ? error.code : 'internal_server_error'
-    observer.record({ type: 'refused', operation, code, count: 1 })
-  }
 
   const common = { storage, consent, organizations, clock }
   const { unsubscribe, savePreferences, ...pages } = createPages({
@@ -307,8 +307,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     wake: engine.wake,
     onError,
   })
-  const limits = createLimits(storage, limiter, plans, requestLimits, clock)
-  const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]
+  const { get: getLimits, ...admissions } = createLimits(storage, limiter, plans, requestLimits, clock)
+  const admitting = guard(admissions, { underMaintenance: true })
+  const { admit } = guard(admissions)
   const deadLetters = createDeadLetters({ storage, organizations, registry, code, wake: () => engine.wake() })
   const notifications = createNotifications(
     storage,
@@ -323,24 +324,28 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   )
   const waits = createWaits(clock, notifications.get)
   const keys = createApiKeys(stores, ids, organizations, clock)
-  const { verify, ...apiKeys } = guard(keys.apiKeys)
+  const { verify: verifyKey, ...apiKeys } = keys.apiKeys
+  const { verify } = guard({ verify: verifyKey })
   const authoring = { ...options, ...texts, stores, ids, organizations, processor, people, consent }
-  const scoped: Scoped<Tenant<unknown>> = {
-    ...guard(accept, refused),
-    ...guard({ waitFor: waits.waitFor }),
-    notifications: { ...guard(notifications), ...guard({ resend }, refused) },
-    deadLetters: guard(deadLetters.api),
-    ...createAuthoring(authoring, guard),
-    apiKeys,
-    attachments: guard(createUploads(stores, storage.records, ids, organizations, options.attachments)),
-    webhooks: guard(createWebhookEndpoints(webhookParts)),
-    suppressions: guard(createSuppressions(stores, organizations, kinds)),
-    ...createConsentApi(consent, stores, organizations, kinds, guard),
-    limits: { get: guardedLimits.get },
-    statistics: guard(createStatistics(storage, organizations, registry, clock)),
-    logs: guard(createLogs(storage, organizations)),
-  }
-  const inCode = readingFiles(scoped, options.kinds)
+  const scoped: Scoped<Tenant<unknown>> = guard(
+    {
+      ...accept,
+      waitFor: waits.waitFor,
+      notifications: { ...notifications, resend },
+      deadLetters: deadLetters.api,
+      ...createAuthoring(authoring),
+      apiKeys,
+      attachments: createUploads(stores, storage.records, ids, organizations, options.attachments),
+      webhooks: createWebhookEndpoints(webhookParts),
+      suppressions: createSuppressions(stores, organizations, kinds),
+      ...createConsentApi(consent, stores, organizations, kinds),
+      limits: { get: getLimits },
+      statistics: createStatistics(storage, organizations, registry, clock),
+      logs: createLogs(storage, organizations),
+    },
+    { reported: ['send', 'sendBatch', 'validate', 'resend'] },
+  )
+  const tenant = binding<Tenant<unknown>>(scoped, readingFiles(kinds))
   const service: Service = {
     version: VERSION,
     sendInput,
@@ -350,7 +355,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     kinds: knownKinds(kinds, registry.channels),
     ...scoped,
     organizations: guard(organizations.api),
-    apiKeys: { ...apiKeys, verify },
+    apiKeys: { ...scoped.apiKeys, verify },
     operatorKeys: guard(keys.operatorKeys),
     receipts: guard(
       createReceipts({
@@ -365,16 +370,19 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ),
     processor,
     sessions: guard(createSessions({ stores, clock, keys: keys.sessionKeys, signer: openSigner })),
-    pages: { texts: options.pageTexts, ...guardAlways(pages), ...guard({ unsubscribe, savePreferences }) },
+    pages: {
+      texts: options.pageTexts,
+      ...guard(pages, { underMaintenance: true }),
+      ...guard({ unsubscribe, savePreferences }),
+    },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     metrics: () => readMetrics(meter, source, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...scoped.limits,
-      admitBody: alwaysLimits.admitBody,
-      countRefusedBody: alwaysLimits.countRefusedBody,
+      ...admitting,
       // A link in a mail works under maintenance, too.
-      admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
+      admit: (who, resource) => (resource === 'links' ? admitting.admit : admit)(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },
   }
@@ -386,7 +394,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...chained(events, () => notifier),
     organization(id) {
       assertOrganizationId(id)
-      return ofOrganization(inCode, id)
+      return tenant(id)
     },
     organizations: service.organizations,
     apiKeys: { verify },
@@ -395,7 +403,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     metrics: service.metrics,
     health: service.health,
   }
-  const own = ofOrganization(inCode, DEFAULT_ORGANIZATION)
+  const own = tenant(DEFAULT_ORGANIZATION)
   const notifier: MultiTenantNotifier<unknown> =
     options.organizations === 'required'
       ? refuseMembers(shared, Object.keys(own))

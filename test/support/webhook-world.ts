@@ -15,7 +15,7 @@ import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { createOrganizations } from '../../src/features/organizations/service.ts'
 import { createWebhookEndpoints } from '../../src/features/webhook-events/service.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
-import { ofOrganization, type Tenant } from '../../src/tenant.ts'
+import { binding, type Tenant } from '../../src/tenant.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, deliver, note } from '../../src/testing/storage/fixtures.ts'
@@ -95,7 +95,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
     await storage.stop()
   })
   const scoped = createWebhookEndpoints({ ...parts, wake: engine.wake })
-  const webhooks = ofOrganization<Tenant['webhooks']>(scoped, 'org_default')
+  const webhooks = binding<Tenant['webhooks']>(scoped)('org_default')
   async function emit(): Promise<void> {
     await accept(storage, [note()])
     await deliver(storage)

@@ -1,60 +1,33 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Reading } from '../../tenant.ts'
 import { collect, isStream, MOST_FILE_BYTES } from '../channels/file-content.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { UnreadableFile } from '../errors/unreadable-file.ts'
 
-type Sends = Scoped<Tenant<unknown>>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The API for calls from code, in whose sends and previews a file may be a stream, or the path of a file. It is read before the message is
- * judged, so that what is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
+ * Reads files of messages, which calls from code may give as streams or paths, before the message is judged, so that what
+ * is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
  */
-export function readingFiles(sends: Sends, { known }: Kinds): Sends {
+export function readingFiles({ known }: Kinds): Reading {
   const names = [...known.values()].flatMap(({ name, files }) => (files === undefined ? [] : [name]))
-  const { templates } = sends
   return {
-    ...sends,
-    templates: {
-      ...templates,
-      preview(organizationId, idOrName, variables, options) {
-        const read = withFiles(options, names)
-        if (read === undefined) return templates.preview(organizationId, idOrName, variables, options)
-        return read.then((whole) => templates.preview(organizationId, idOrName, variables, whole))
-      },
-      previewDraft(organizationId, draft) {
-        const read = withFiles(draft, names)
-        if (read === undefined) return templates.previewDraft(organizationId, draft)
-        return read.then((whole) => templates.previewDraft(organizationId, whole))
-      },
-    },
-    send(organizationId, message, ...rest) {
-      const read = withFiles(message, names)
-      if (read === undefined) return sends.send(organizationId, message, ...rest)
-      return read.then((whole) => sends.send(organizationId, whole, ...rest))
-    },
-    validate(organizationId, message, ...rest) {
-      const read = withFiles(message, names)
-      if (read === undefined) return sends.validate(organizationId, message, ...rest)
-      return read.then((whole) => sends.validate(organizationId, whole, ...rest))
-    },
-    sendBatch(organizationId, messages, ...rest) {
-      const reads = Array.isArray(messages) ? messages.map((message) => withFiles(message, names)) : []
-      if (reads.every((read) => read === undefined)) return sends.sendBatch(organizationId, messages, ...rest)
+    at: { send: 0, validate: 0, sendBatch: 0, templates: { preview: 2, previewDraft: 0 } },
+    read(given) {
+      if (!Array.isArray(given)) return withFiles(given, names)
+      const reads = given.map((message) => withFiles(message, names))
       // A copy: the caller may empty the list meanwhile.
-      const whole = Promise.all(messages.map((message, index) => reads[index] ?? message))
-      return whole.then((all) => sends.sendBatch(organizationId, all, ...rest))
+      return reads.every((read) => read === undefined)
+        ? undefined
+        : Promise.all(given.map((message, index) => reads[index] ?? message))
     },
   }
 }
 
 /** The message with the bytes of its files. Undefined: there is nothing to read. */
-function withFiles<Message extends object | undefined>(
-  message: Message,
-  names: readonly string[],
-): Promise<Message> | undefined {
+function withFiles(message: unknown, names: readonly string[]): Promise<Fields> | undefined {
   for (const name of names) {
     const parts = (message as Fields | null | undefined)?.[name] as
       | { readonly attachments?: unknown }
@@ -62,7 +35,7 @@ function withFiles<Message extends object | undefined>(
     const attachments = parts?.attachments
     if (!Array.isArray(attachments) || !attachments.some(isUnread)) continue
     return Promise.all(attachments.map(readFile)).then((files) => ({
-      ...message,
+      ...(message as Fields),
       [name]: { ...parts, attachments: files },
     }))
   }

@@ -13,6 +13,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
  * name an organization, and the call would act for the default one.
  */
 export function excess(name: string, takes: number, args: readonly unknown[]): NotifierError | null {
+  if (args.length <= takes) return null
   const extra = args.slice(takes).find((each) => each !== undefined)
   if (extra === undefined) return null
   return new NotifierError('invalid_parameter', {

@@ -4,23 +4,16 @@ import { assertOptionNames } from '../errors/option-names.ts'
 import { wrong } from '../input/option-checks.ts'
 import { createDeadline, type Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
-import { failureOf, failureOfPlugin } from '../observe/plugin-calls.ts'
+import { failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { Clock } from '../ports/clock.ts'
-import { excess } from './excess.ts'
+import { type Calls, type CallsOptions, createCalls } from './calls.ts'
 
-/** Start and stop, and guarded calls in between. */
-export interface Lifecycle extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'> {
+/** Start and stop, and the calls in between, for which a stop waits. */
+export interface Lifecycle
+  extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'>,
+    Pick<Calls, 'guard'> {
   /** Why calls are refused; null: they are not. */
   refusal(): NotifierError | null
-  /**
-   * The same methods, which refuse calls before the start, after the stop and with excess arguments. A stop waits for
-   * their calls.
-   *
-   * @param onError receives each failed call, by the method's name
-   */
-  guard<Methods extends object>(methods: Methods, onError?: (name: string, error: unknown) => void): Methods
-  /** Like {@link guard}, but also callable under maintenance. */
-  guardAlways<Methods extends object>(methods: Methods): Methods
   /** Under maintenance nothing is stored. */
   maintained(): boolean
 }
@@ -34,7 +27,7 @@ export interface Stage {
   close?(): Promise<void>
 }
 
-export interface LifecycleParts {
+export interface LifecycleParts extends Pick<CallsOptions, 'failed'> {
   readonly clock: Clock
   /** Opened in order, closed in reverse order. */
   readonly stages: readonly Stage[]
@@ -54,8 +47,6 @@ const FOREVER_MS = 0x7fffffff
 /** Minimum time for a stage to close, even past the deadline. */
 const CLOSE_MS = 1_000
 
-type AnyMethod = (...args: never[]) => Promise<unknown>
-
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
   const { clock, stages, deliver, halt, close, onError } = parts
   let opened: Promise<void> | null = null
@@ -70,8 +61,6 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   let tried = false
   let running = false
   let maintained = false
-  let calls = 0
-  let noCalls = (): void => {}
   let keepAlive: NodeJS.Timeout | undefined
 
   function notRunning(): NotifierError | null {
@@ -86,14 +75,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     return notRunning() ?? (maintained ? unavailable('The service is under maintenance.') : null)
   }
 
-  function done(): void {
-    calls -= 1
-    if (calls === 0) noCalls()
-  }
-
-  async function callsEnded(): Promise<void> {
-    if (calls > 0) await new Promise<void>((resolve) => (noCalls = resolve))
-  }
+  const calls = createCalls({ notRunning, refusal, failed: parts.failed })
 
   async function openStages(): Promise<void> {
     for (const { name, open } of stages) {
@@ -161,7 +143,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
         givenUp = stoppedBefore()
         giveUp(givenUp)
       }
-      await Promise.all([halt(until), until.within(callsEnded())])
+      await Promise.all([halt(until), until.within(calls.ended())])
       if (answered) {
         await close(until)
         await closeStages(until)
@@ -178,35 +160,6 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     const closing = stages.map(async ({ close }) => close?.())
     await within(Promise.all(closing.map((each) => each.catch(onError))), CLOSE_MS, clock)
     opening.then(() => closeStages()).catch(onError)
-  }
-
-  function guarded<Methods extends object>(
-    methods: Methods,
-    refusalNow: () => NotifierError | null,
-    onError: (name: string, error: unknown) => void = () => {},
-  ): Methods {
-    const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
-      const fault = (error: unknown): never => {
-        done()
-        const failure = failureOf(error)
-        onError(name, failure)
-        throw failure
-      }
-      const call: AnyMethod = (...args) => {
-        const refused = refusalNow() ?? excess(name, method.length, args)
-        if (refused !== null) {
-          onError(name, refused)
-          return Promise.reject(refused)
-        }
-        calls += 1
-        return method(...args).then((answer) => {
-          done()
-          return answer
-        }, fault)
-      }
-      return [name, call]
-    })
-    return Object.fromEntries(made)
   }
 
   return {
@@ -238,8 +191,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       return closed
     },
     maintained: () => maintained,
-    guard: (methods, onError) => guarded(methods, refusal, onError),
-    guardAlways: (methods) => guarded(methods, notRunning),
+    guard: calls.guard,
   }
 }
 

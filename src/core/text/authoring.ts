@@ -9,7 +9,6 @@ import type { Scoped, Tenant } from '../../tenant.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { invalidOption } from '../errors/invalid-option.ts'
 import type { Bounds } from '../input/bounds.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { Processor } from '../loop/processor.ts'
 import { finish } from '../loop/steps.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -122,12 +121,11 @@ async function assertCatalogues(
 /** The use cases of templates, layouts, partials and catalogues. */
 export function createAuthoring(
   parts: AuthoringParts,
-  guard: Lifecycle['guard'],
 ): Scoped<Pick<Tenant, 'templates' | 'layouts' | 'partials' | 'messages'>> {
   return {
-    templates: guard(createTemplates(parts)),
-    layouts: guard(createSharedTexts('layout', parts)),
-    partials: guard(createSharedTexts('partial', parts)),
-    messages: guard(createCatalogues(parts)),
+    templates: createTemplates(parts),
+    layouts: createSharedTexts('layout', parts),
+    partials: createSharedTexts('partial', parts),
+    messages: createCatalogues(parts),
   }
 }

@@ -29,20 +29,15 @@ export function createConsent(
   }
 }
 
-/**
- * The use cases of categories and preferences.
- *
- * @param guard refuses calls while the notifier is not running
- */
+/** The use cases of categories and preferences. */
 export function createConsentApi(
   { book, categories }: Consent,
   stores: RecordStores,
   organizations: Organizations,
   kinds: Kinds,
-  guard: <Methods extends object>(methods: Methods) => Methods,
 ): Pick<Scoped<Tenant>, 'categories' | 'preferences'> {
   return {
-    categories: guard(createCategories(stores, organizations, categories, kinds)),
-    preferences: guard(createPreferences(book, organizations, categories, kinds)),
+    categories: createCategories(stores, organizations, categories, kinds),
+    preferences: createPreferences(book, organizations, categories, kinds),
   }
 }
