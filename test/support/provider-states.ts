@@ -60,10 +60,14 @@ export const isPaused = (state: ProviderState): boolean => state.pausedMs() > 0
 /** Runs one message until the answer is called. */
 export function message(state: ProviderState): () => Promise<void> {
   let end = (): void => {}
-  const run = state.run('org_default', async () => {
-    await new Promise<void>((resolve) => (end = resolve))
-    return undefined
-  })
+  const run = state.run(
+    'org_default',
+    async () => {
+      await new Promise<void>((resolve) => (end = resolve))
+      return null
+    },
+    async () => {},
+  )
   return () => {
     end()
     return run

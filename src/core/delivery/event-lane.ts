@@ -4,7 +4,7 @@ import type { Attempts, Ending } from './attempts.ts'
 import type { Lane } from './lane.ts'
 import { attemptOf, type EventPost, type Posted, postEvent } from './post-event.ts'
 import { retryDelay, WEBHOOK_RETRY } from './retry.ts'
-import type { Settle, Slots } from './slots.ts'
+import type { Slots } from './slots.ts'
 import { postSignal, type Stop } from './stop.ts'
 
 type EventJob = Extract<ClaimedJob, { kind: 'event' }>
@@ -22,21 +22,27 @@ export interface EventDelivery extends EventPost {
 export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
   const { attempts, clock, random, unsigned } = delivery
 
-  async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
+  async function deliver(job: EventJob, stop: Stop): Promise<Ending<'event'> | null> {
     const { endpoint } = job.delivery
-    if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return undefined
+    if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return null
     const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
     if (posted.unsigned !== undefined) unsigned(posted.unsigned)
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
-    return () => attempts.settle(job, endingOf(job, posted, verdict, random(), stop.aborted()))
+    return endingOf(job, posted, verdict, random(), stop.aborted())
   }
 
   return {
     begin: true,
     free: slots.free,
     async run(job) {
-      if (job.kind === 'event')
-        await attempts.run(job, (stop) => slots.run(job.organizationId, () => deliver(job, stop)))
+      if (job.kind !== 'event') return
+      await attempts.run(job, (stop) =>
+        slots.run(
+          job.organizationId,
+          () => deliver(job, stop),
+          (ending) => attempts.settle(job, ending),
+        ),
+      )
     },
   }
 }

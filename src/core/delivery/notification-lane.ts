@@ -1,5 +1,6 @@
 import type { AddressNow, FindAddress } from '../../features/recipients/address-now.ts'
 import type { ProviderJudge } from '../channels/provider-judge.ts'
+import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Processor, RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
@@ -9,8 +10,9 @@ import { type Outcome, withoutTexts } from '../notification/outcome.ts'
 import { isOwn, type ProviderEvent } from '../notification/provider-event.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Message } from '../ports/provider.ts'
 import { idempotencyKeyOf } from './attempt-context.ts'
-import type { Attempts } from './attempts.ts'
+import type { Attempts, Ending as EndingOf } from './attempts.ts'
 import type { Choose } from './choose.ts'
 import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
 import type { CopyFacts } from './copies.ts'
@@ -21,10 +23,10 @@ import { createFailoverHistory } from './failover-history.ts'
 import type { Lane } from './lane.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
-import type { Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
 import { createTally, type Tally } from './tally.ts'
 
+type Ending = EndingOf<'notification'>
 type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** Dependencies of notification delivery. */
@@ -129,19 +131,19 @@ export function createNotificationLane(
     pass: Pass,
     stop: Stop,
     movedTo: string | undefined,
-  ): Promise<Settle | undefined> {
+  ): Promise<Ending | null> {
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
     const share = processor.share(job.organizationId)
     const composed = await compose(job, state, share, stop)
-    if (composed === null) return () => attempts.release([job])
-    if ('code' in composed) {
-      const fact = await endingOf(job, composed, delivery.mayHaveGone)
-      return () => endWith(job, fact)
+    if (composed === null) {
+      await attempts.release([job])
+      return null
     }
+    if ('code' in composed) return endWith(job, await endingOf(job, composed, delivery.mayHaveGone))
     const { provider } = state
-    if (!(await attempts.begin(job, provider.name, movedTo))) return undefined
+    if (!(await attempts.begin(job, provider.name, movedTo))) return null
     // A provider's synchronous work counts as the organization's.
     return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
   }
@@ -150,34 +152,20 @@ export function createNotificationLane(
     job: NotificationJob,
     state: ProviderState,
     { message, segments, copies }: ComposedMessage,
-    { pass, stop, share, leftMs }: HandOver,
-  ): Promise<Settle> {
-    const { notification, organizationId } = job
+    handing: HandOver,
+  ): Promise<Ending> {
+    const { pass, stop, leftMs } = handing
     const { provider } = state
     const paced = pass(stop)
     if (paced !== undefined) await paced
     const secured = attempts.secure(stop)
     if (secured !== undefined) await secured
     const attempt = job.attempts + 1
-    if (stop.aborted()) return () => notAsked(job, provider.name)
+    if (stop.aborted()) return notAsked(job, provider.name)
     // The commit, the rate limit and the share may have taken long.
-    if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
+    if (leftMs() <= 0) return endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
-    const context = {
-      notificationId: notification.id,
-      organizationId,
-      attempt,
-      idempotencyKey: idempotencyKeyOf(notification.id, job.earlierAttempts),
-      createdAt: notification.createdAt,
-      expiresInMs: finite(leftMs()),
-      logger,
-      share,
-    }
-    const sensitive = notification.content.sensitive === true
-    // An exception of a provider may contain the message.
-    const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
-    const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
-    const outcome = sensitive ? withoutTexts(answer) : answer
+    const outcome = await ask(job, provider, message, handing)
     const durationMs = Math.round(clock.monotonic() - began)
     const namesSender = hasSender(message, provider.kind.name)
     const end = decision(job, state, outcome, {
@@ -190,8 +178,31 @@ export function createNotificationLane(
     // Before the slot is freed, because it decides whether the provider is asked again.
     const pause = judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
-    return () =>
-      settle(job, state, copies.length === 0 ? end : withCopies(end, copies, attempt, provider.name), pause)
+    return answered(job, state, withCopies(end, copies, attempt, provider.name), pause)
+  }
+
+  function ask(
+    { notification, organizationId, attempts, earlierAttempts }: NotificationJob,
+    provider: ConfiguredProvider,
+    message: Message,
+    { stop, share, leftMs }: HandOver,
+  ): Promise<Outcome> {
+    const { id, createdAt, content } = notification
+    const context = {
+      notificationId: id,
+      organizationId,
+      attempt: attempts + 1,
+      idempotencyKey: idempotencyKeyOf(id, earlierAttempts),
+      createdAt,
+      expiresInMs: finite(leftMs()),
+      logger,
+      share,
+    }
+    const sensitive = content.sensitive === true
+    // An exception of a provider may contain the message.
+    const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
+    const asked = sendAttempt(provider, message, context, stop, clock, observer, told)
+    return sensitive ? asked.then(withoutTexts) : asked
   }
 
   function decision(
@@ -226,25 +237,24 @@ export function createNotificationLane(
     return state.faulted(pauseMs, { code, message })
   }
 
-  function settle(
+  function answered(
     job: NotificationJob,
     state: ProviderState,
-    decision: Decision,
+    { facts, next }: Decision,
     pause: ProviderEvent | null,
-  ): Promise<void> {
-    const { facts, next } = decision
+  ): Ending {
     const tried = { jobId: job.jobId, attempts: job.attempts + 1 }
     if (next.kind === 'end') history.forget(job.jobId)
     else if (next.failOver) history.failOver(tried, state.provider.name)
     else history.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
-    return attempts.settle(job, {
+    return {
       facts,
       ...(pause !== null && isOwn(pause) ? { providerEvent: pause } : {}),
       next:
         next.kind === 'end'
           ? next
           : { kind: 'retry', delayMs: delayOf(job, state, next), ...(next.outage ? { outage: true } : {}) },
-    })
+    }
   }
 
   /** The message that met the fault does not probe the provider: it may be the cause. */
@@ -255,14 +265,13 @@ export function createNotificationLane(
   }
 
   /** The notifier stops, or lost the job, between the recorded start and the hand-over. */
-  function notAsked(job: NotificationJob, provider: string): Promise<void> {
-    const attempt = job.attempts + 1
+  function notAsked({ attempts }: NotificationJob, provider: string): Ending {
     const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
-    return attempts.settle(job, {
-      facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
+    return {
+      facts: [{ type: 'attempt_failed', attempt: attempts + 1, provider, ...fault }],
       // The message is not at fault, so this costs it no attempt.
       next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
-    })
+    }
   }
 
   /**
@@ -270,7 +279,7 @@ export function createNotificationLane(
    *
    * @param reachable at least one
    */
-  function later(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
+  function later(job: NotificationJob, reachable: readonly ProviderState[]): Ending {
     let left = eligible(job, reachable)
     // If all remaining providers are paused, those it has failed over from may be asked again.
     if (history.of(job)?.only == null && left.every((state) => state.pausedMs() > 0)) {
@@ -278,7 +287,7 @@ export function createNotificationLane(
       left = eligible(job, reachable)
     }
     const delayMs = Math.min(returnIn(left), job.notification.expiresInMs ?? Number.POSITIVE_INFINITY)
-    return attempts.settle(job, { facts: [], next: { kind: 'retry', delayMs, unasked: true } })
+    return { facts: [], next: { kind: 'retry', delayMs, unasked: true } }
   }
 
   function returnIn(left: readonly ProviderState[]): number {
@@ -290,31 +299,33 @@ export function createNotificationLane(
     return at - now
   }
 
-  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
+  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Ending {
     return endWith(job, { type: 'failed', code, message })
   }
 
-  function endWith(job: NotificationJob, fact: Fact): Promise<void> {
+  function endWith(job: NotificationJob, fact: Fact): Ending {
     history.forget(job.jobId)
     const { channel } = job.notification
     if (fact.type === 'skipped')
       observer.record({ type: 'skipped', channel, decidedBy: fact.decidedBy ?? '' })
-    return attempts.settle(job, { facts: [fact], next: { kind: 'end' } })
+    return { facts: [fact], next: { kind: 'end' } }
   }
 
   /** No provider is available now. */
   async function goBack(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
     returning += 1
     try {
-      if (isExpired(job)) await endWithout(job, 'expired', EXPIRED)
-      else if (reachable.length > 0) await later(job, reachable)
-      else {
-        const { code, message } = unreachable(job)
-        await endWithout(job, code, message)
-      }
+      await attempts.settle(job, withoutProvider(job, reachable))
     } finally {
       returning -= 1
     }
+  }
+
+  function withoutProvider(job: NotificationJob, reachable: readonly ProviderState[]): Ending {
+    if (isExpired(job)) return endWithout(job, 'expired', EXPIRED)
+    if (reachable.length > 0) return later(job, reachable)
+    const { code, message } = unreachable(job)
+    return endWithout(job, code, message)
   }
 
   /** Reads whether only one provider may be asked, if another process made the last attempt. */
@@ -339,8 +350,11 @@ export function createNotificationLane(
       if (now === null) return job
       if (now.kind === 'send') return { ...job, notification: { ...job.notification, to: now.to } }
       // Never skipped in silence after an attempt that may have reached the recipient.
-      if (now.kind === 'end') await endWith(job, await endingOf(job, now.why, delivery.mayHaveGone))
-      else await waitForPeople(job, now)
+      const ending =
+        now.kind === 'end'
+          ? endWith(job, await endingOf(job, now.why, delivery.mayHaveGone))
+          : waitForPeople(now)
+      await attempts.settle(job, ending)
       return null
     } finally {
       reading.remove(job.organizationId)
@@ -348,12 +362,9 @@ export function createNotificationLane(
   }
 
   /** Costs no attempt, and the history says why it waits. */
-  function waitForPeople(
-    job: NotificationJob,
-    { message, delayMs }: Extract<AddressNow, { kind: 'later' }>,
-  ): Promise<void> {
+  function waitForPeople({ message, delayMs }: Extract<AddressNow, { kind: 'later' }>): Ending {
     const fact = { type: 'attempt_failed', code: 'service_unavailable', message, unasked: true } as const
-    return attempts.settle(job, { facts: [fact], next: { kind: 'retry', delayMs, unasked: true } })
+    return { facts: [fact], next: { kind: 'retry', delayMs, unasked: true } }
   }
 
   const reaches = (
@@ -379,7 +390,11 @@ export function createNotificationLane(
     const state = take(job, reachable)
     await (state === undefined
       ? goBack(job, reachable)
-      : state.run(job.organizationId, (pass) => deliver(job, state, pass, stop, movedTo)))
+      : state.run(
+          job.organizationId,
+          (pass) => deliver(job, state, pass, stop, movedTo),
+          (ending) => attempts.settle(job, ending),
+        ))
   }
 
   const sum = (count: (state: ProviderState) => number): number =>
@@ -434,6 +449,7 @@ const finite = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
 
 /** After the facts of the attempt, the first of which decides what follows. */
 function withCopies(decision: Decision, copies: CopyFacts, attempt: number, provider: string): Decision {
+  if (copies.length === 0) return decision
   const about = copies.map((fact) => ({ ...fact, attempt, provider }))
   return { ...decision, facts: [...decision.facts, ...about] }
 }

@@ -8,7 +8,7 @@ import { createPace } from './pace.ts'
 import { providerKeys } from './provider-limits.ts'
 import { GRACE_MS } from './send-attempt.ts'
 import type { SharedLimits } from './shared-limits.ts'
-import { createSlots, type Settle } from './slots.ts'
+import { createSlots } from './slots.ts'
 import type { Stop } from './stop.ts'
 import type { Tally } from './tally.ts'
 
@@ -33,8 +33,12 @@ export interface ProviderState {
   giveBack(): void
   /** Milliseconds left of the pause; 0: not paused. */
   pausedMs(): number
-  /** Runs a task in a slot, then the function that it returns. Resolves after both. */
-  run(organizationId: string, task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
+  /** Runs a task in a slot, and settles its ending after the slot is free. Resolves after both. */
+  run<Ending>(
+    organizationId: string,
+    task: (pass: Pass) => Promise<Ending | null>,
+    settle: (ending: Ending) => Promise<void>,
+  ): Promise<void>
   /** The provider answered: it works. @returns the end of a pause, which was told; null: there was none */
   succeeded(): ProviderEvent | null
   /** The result is unknown, for example after a timeout. */
@@ -145,19 +149,14 @@ export function createProviderState(
     giveBack() {
       if (places.busy() === 0) breaker.release(breaker.probe())
     },
-    run(organizationId, task) {
+    run(organizationId, task, settle) {
       const permit = pace?.take()
       const pass: Pass = (stop) => pace?.pass(permit, stop)
       const probe = breaker.probe()
-      if (probe === null) return places.run(organizationId, () => task(pass))
-      return places.run(organizationId, async () => {
-        try {
-          return await task(pass)
-        } finally {
-          // If the provider gave no answer, the next message probes.
-          breaker.release(probe)
-        }
-      })
+      if (probe === null) return places.run(organizationId, () => task(pass), settle)
+      // If the provider gave no answer, the next message probes.
+      const probing = () => task(pass).finally(() => breaker.release(probe))
+      return places.run(organizationId, probing, settle)
     },
     succeeded() {
       unclear = 0

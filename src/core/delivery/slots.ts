@@ -1,8 +1,5 @@
 import { createTally, type Tally } from './tally.ts'
 
-/** Records the end of an attempt. */
-export type Settle = () => Promise<void>
-
 /** The slots of one receiver, so that a slow one delays only itself. */
 export interface Slots {
   /** Number of messages that may be claimed now: none while too many outcomes are unrecorded. */
@@ -14,10 +11,14 @@ export interface Slots {
   /** Number of used slots by organization. */
   readonly used: ReadonlyMap<string, number>
   /**
-   * Runs `task` in a slot, and the function it returns after the slot is free: the next message starts while an outcome
-   * is recorded. Resolves after both.
+   * Runs `task` in a slot, and `settle` with its ending after the slot is free: the next message starts while an outcome
+   * is recorded. Null: there is nothing to settle. Resolves after both.
    */
-  run(organizationId: string, task: () => Promise<Settle | undefined>): Promise<void>
+  run<Ending>(
+    organizationId: string,
+    task: () => Promise<Ending | null>,
+    settle: (ending: Ending) => Promise<void>,
+  ): Promise<void>
 }
 
 /**
@@ -47,22 +48,17 @@ export function createSlots(most: number, freed: () => void, together: Tally): S
     used: used.of,
     empty,
     free: () => (settling >= 2 * most ? 0 : empty()),
-    async run(organizationId, task) {
+    async run(organizationId, task, settle) {
       together.add(organizationId)
       used.add(organizationId)
       if (taken < most) taken += 1
       else await new Promise<void>((resolve) => waiting.push(resolve))
-      let settle: Settle | undefined
-      try {
-        settle = await task()
-      } finally {
-        leave(organizationId)
-      }
-      if (settle === undefined) return
+      const ending = await task().finally(() => leave(organizationId))
+      if (ending === null) return
       settling += 1
       freed()
       try {
-        await settle()
+        await settle(ending)
       } finally {
         settling -= 1
       }

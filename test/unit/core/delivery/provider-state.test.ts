@@ -97,7 +97,11 @@ describe('the state of a provider', () => {
   it('offers no slot while too many outcomes are unrecorded, and still sends the claimed messages', async () => {
     const { state } = providerStates()
     for (let count = 0; count < 8; count += 1)
-      void state.run('org_a', async () => () => new Promise(() => {}))
+      void state.run(
+        'org_a',
+        async () => 'ending',
+        () => new Promise(() => {}),
+      )
     await settled()
     expect([await freeNow(state), state.room(), state.takes()]).toEqual([0, 0, 4])
   })

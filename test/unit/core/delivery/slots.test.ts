@@ -11,6 +11,10 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open: () => open() }
 }
 
+type Gate = ReturnType<typeof gate>
+
+const settle = ({ opened }: Gate): Promise<void> => opened
+
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a slot is free while the outcome of its message is recorded, and that is told', async () => {
@@ -24,10 +28,14 @@ test('a slot is free while the outcome of its message is recorded, and that is t
   )
   const provider = gate()
   const storage = gate()
-  const ended = slots.run('org_a', async () => {
-    await provider.opened
-    return () => storage.opened
-  })
+  const ended = slots.run(
+    'org_a',
+    async () => {
+      await provider.opened
+      return storage
+    },
+    settle,
+  )
   expect([slots.busy(), slots.free(), freed]).toEqual([1, 1, 0])
   provider.open()
   await soon()
@@ -40,8 +48,7 @@ test('a slot is free while the outcome of its message is recorded, and that is t
 test('twice as many outcomes as slots may wait for the storage, then nothing more is claimed and all slots are empty', async () => {
   const slots = createSlots(3, () => {}, createTally())
   const storage = gate()
-  const three = (): Promise<void>[] =>
-    [1, 2, 3].map(() => slots.run('org_a', async () => () => storage.opened))
+  const three = (): Promise<void>[] => [1, 2, 3].map(() => slots.run('org_a', async () => storage, settle))
   const all = three()
   await soon()
   expect([slots.busy(), slots.free()]).toEqual([0, 3])
@@ -57,11 +64,12 @@ test('more tasks than slots wait for one', async () => {
   const slots = createSlots(1, () => {}, createTally())
   const provider = gate()
   let begun = 0
-  const task = async (): Promise<undefined> => {
+  const task = async (): Promise<null> => {
     begun += 1
     await provider.opened
+    return null
   }
-  const both = [slots.run('org_a', task), slots.run('org_a', task)]
+  const both = [slots.run('org_a', task, settle), slots.run('org_a', task, settle)]
   await soon()
   expect([begun, slots.busy(), slots.free()]).toEqual([1, 2, 0])
   provider.open()
@@ -71,9 +79,8 @@ test('more tasks than slots wait for one', async () => {
 
 test('a task that throws, and an outcome that cannot be recorded, give their slots back', async () => {
   const slots = createSlots(1, () => {}, createTally())
-  await expect(slots.run('org_a', () => Promise.reject(new Error('task')))).rejects.toThrow('task')
-  await expect(slots.run('org_a', async () => () => Promise.reject(new Error('settle')))).rejects.toThrow(
-    'settle',
-  )
+  await expect(slots.run('org_a', () => Promise.reject(new Error('task')), settle)).rejects.toThrow('task')
+  const failing = (): Promise<void> => Promise.reject(new Error('settle'))
+  await expect(slots.run('org_a', async () => 'ending', failing)).rejects.toThrow('settle')
   expect([slots.busy(), slots.free()]).toEqual([0, 1])
 })
