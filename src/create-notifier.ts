@@ -3,7 +3,7 @@ import { markup } from '../adapters/markup/index.ts'
 import { sqlite } from '../adapters/storage/sqlite/index.ts'
 import { createAccept } from './core/accept/accept.ts'
 import { readingFiles } from './core/accept/files.ts'
-import { sendInputOf } from './core/accept/input.ts'
+import { batchInputOf, sendInputOf } from './core/accept/input.ts'
 import { createSecretBox, createStoredSecret, type SecretBox } from './core/access/secrets.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
@@ -348,7 +348,13 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const tenant = binding<Tenant<unknown>>(scoped, readingFiles(kinds))
   const service: Service = {
     version: VERSION,
-    sendInput,
+    inputs: {
+      SendRequest: sendInput,
+      BatchRequest: batchInputOf(sendInput),
+      PreviewRequest: texts.served.previewInputs.body,
+      LintRequest: texts.served.previewInputs.lint,
+      TemplateDraft: texts.served.previewInputs.draft,
+    },
     ...texts.served,
     maxAttachmentBytes: options.attachments.maxBytes,
     channels: [...kinds.known.keys()],

@@ -1,4 +1,4 @@
-import type { SendSchema } from './core/accept/input.ts'
+import type * as z from 'zod'
 import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
 import type { Engine, Served } from './core/lifecycle/engine.ts'
@@ -21,8 +21,8 @@ export interface Service
   extends Engine,
     Scoped<Tenant<unknown>>,
     Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health' | 'metrics'> {
-  /** The schema of a send. */
-  readonly sendInput: SendSchema
+  /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
+  readonly inputs: Readonly<Record<string, z.ZodType>>
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
   /** The templates in code. */

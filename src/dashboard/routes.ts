@@ -5,6 +5,7 @@ import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts
 import type { Authenticate } from '../http/caller.ts'
 import { resolveClient } from '../http/client.ts'
 import type { ResolvedHttpOptions } from '../http/options.ts'
+import { SERVICE_TAG } from '../http/service-routes.ts'
 import { ROUTES } from '../routes.ts'
 import type { Service } from '../service.ts'
 import { endedCookie, sessionCookie, sessionTokens } from './cookie.ts'
@@ -65,7 +66,7 @@ export function dashboardRoutes(
   }
 
   const own = {
-    tag: 'Service',
+    tag: SERVICE_TAG,
     permission: 'public',
     limit: 'public',
     status: 200,

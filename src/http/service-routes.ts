@@ -1,7 +1,9 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
-import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts'
+import type { HandlerResult, RequestContext, Route, Tag } from '../core/rest/route.ts'
 import type { Service } from '../service.ts'
 import { healthStatus, openApiDocument } from './service-schemas.ts'
+
+export const SERVICE_TAG: Tag = { name: 'Service', description: 'The service itself. Requires no API key.' }
 
 /**
  * Details of a degraded state are for operators (`service.health()`). A degraded service accepts requests, so a load
@@ -21,7 +23,7 @@ export const serviceRoutes: readonly Route[] = [
   {
     operation: 'getHealth',
     summary: 'Check whether the service accepts requests',
-    tag: 'Service',
+    tag: SERVICE_TAG,
     method: 'GET',
     paths: ['/health'],
     permission: 'public',
@@ -33,7 +35,7 @@ export const serviceRoutes: readonly Route[] = [
   {
     operation: 'getOpenApi',
     summary: 'Get this document',
-    tag: 'Service',
+    tag: SERVICE_TAG,
     method: 'GET',
     paths: ['/openapi.json'],
     permission: 'public',

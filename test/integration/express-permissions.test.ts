@@ -93,7 +93,7 @@ async function withDraft({ templates }: Tenant<unknown>): Promise<{ id: string }
 async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
   const tenant = host.notifier.organization(organizationId)
   if (operation === 'retryNotification') return { id: await failed(organizationId) }
-  switch (tag) {
+  switch (tag.name) {
     case 'Notifications':
       return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
     case 'Attachments':
@@ -121,7 +121,7 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       for (const { id } of (await tenant.webhooks.list()).items) await tenant.webhooks.delete(id)
       return tenant.webhooks.create({ url: `http://127.0.0.1:${host.port}/host/echo` })
     default:
-      throw new Error(`no resource for ${tag}`)
+      throw new Error(`no resource for ${tag.name}`)
   }
 }
 
@@ -275,7 +275,7 @@ describe.each(operators.filter(({ path }) => path.includes('{')))(
 describe.each(ofOne)('$route.method $path', ({ route, path }) => {
   it("of another organization's resource is refused, and leaves it as it was", async () => {
     const { id } = await resource(route, OWN)
-    const expected = OWN_IDS.includes(route.tag) ? [404, 'not_found'] : [403, 'organization_mismatch']
+    const expected = OWN_IDS.includes(route.tag.name) ? [404, 'not_found'] : [403, 'organization_mismatch']
     const foreign = await attempt(route, path, { organizationId: OTHER, id })
     expect(outcome(foreign)).toEqual(expected)
     const operator = await attempt(route, path, { id, naming: OTHER })

@@ -1,4 +1,4 @@
-import { sendInputOf } from '../../src/core/accept/input.ts'
+import { batchInputOf, type SendSchema, sendInputOf } from '../../src/core/accept/input.ts'
 import { builtInKinds } from '../../src/core/channels/built-in.ts'
 import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
 import { createKinds, type Kinds } from '../../src/core/channels/kinds.ts'
@@ -12,9 +12,19 @@ export const CHANNELS: readonly string[] = [...KINDS.known.keys()]
 
 export const kindOf = (channel: string): ChannelKind => KINDS.of(channel)
 
-/** What describes the REST API of a notifier without kinds of its own. */
+/** The schema of a send of a notifier without kinds of its own. */
+export const SEND_INPUT: SendSchema = sendInputOf(KINDS.known.values())
+
+const previews = previewInputsOf(KINDS.known.values())
+
+/** What describes the REST API of that notifier. */
 export const SERVICE: DocumentedService = {
-  sendInput: sendInputOf(KINDS.known.values()),
-  previewInputs: previewInputsOf(KINDS.known.values()),
   channels: CHANNELS,
+  inputs: {
+    SendRequest: SEND_INPUT,
+    BatchRequest: batchInputOf(SEND_INPUT),
+    PreviewRequest: previews.body,
+    LintRequest: previews.lint,
+    TemplateDraft: previews.draft,
+  },
 }

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { JsonObject, OpenApiDocument, Operation } from '../../src/core/rest/openapi.ts'
 import type { ErrorFormat } from '../../src/http/errors.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
-import type { JsonObject, OpenApiDocument, Operation } from '../../src/http/openapi/types.ts'
 import { ROUTES } from '../../src/routes.ts'
 import type { Answer } from './http-client.ts'
 import { SERVICE } from './kinds.ts'

@@ -20,7 +20,7 @@ const READ_AT_ONCE = 16
 /** Maximum size of a batch's expanded templates. Beyond it, further messages with a template are refused. */
 const MAX_EXPANDED = 5_000_000
 /** Writing this many characters costs as much as a tag. */
-const CHARACTERS_OF_A_TAG = 64
+const TAG = 64
 /** Finding the texts of a template in one more locale costs as much as expanding this many. */
 const PIECES_OF_A_LOCALE = 5_000
 /** Maximum number of characters of a batch's templates. */
@@ -176,7 +176,7 @@ async function attempted(template: Promise<Template>): Promise<Found> {
 }
 
 export function isSpent({ pieces, characters, read, held }: Spent): boolean {
-  return pieces + characters / CHARACTERS_OF_A_TAG > MAX_EXPANDED || read > MAX_READ || held > MAX_HELD
+  return pieces + characters / TAG > MAX_EXPANDED || read > MAX_READ || held > MAX_HELD
 }
 
 /** Characters of a text from code: the messages of a group share them. */

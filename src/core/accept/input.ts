@@ -8,13 +8,14 @@ import type {
   WithoutTemplate,
 } from '../../features/code-templates/declared-templates.ts'
 import { localeName, timeZoneName } from '../../features/languages/input.ts'
-import { MAX_RECIPIENT_ID } from '../../features/preferences/input.ts'
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channels/channel-kind.ts'
 import { HIGHEST_BOUNDS } from '../input/bounds.ts'
 import { channel, instant, jsonObject, text } from '../input/fields.ts'
 import { isFields } from '../input/json.ts'
 import { type Metadata, metadataInput } from '../input/metadata.ts'
+import { MAX_RECIPIENT_ID } from '../notification/labels.ts'
 import type { BodyFormat, Priority } from '../notification/notification.ts'
+import { namedInput } from '../rest/named.ts'
 import { MAX_SUBJECT_LENGTH } from '../text/compile.ts'
 import { assertOneText } from '../text/text-fields.ts'
 
@@ -266,4 +267,17 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
 }
 
 /** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
-export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText, addressed, assertOneAddress)
+export const sendInput: SendSchema = namedInput(
+  'SendRequest',
+  z.looseObject(fields).check(assertOneText, addressed, assertOneAddress),
+)
+
+/** Input of a batch. */
+export function batchInputOf(
+  send: SendSchema,
+): z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> {
+  return z.object({ notifications: z.array(send).min(1).max(10_000) })
+}
+
+/** Identifies the batch schema in the table of routes. */
+export const batchInput: ReturnType<typeof batchInputOf> = namedInput('BatchRequest', batchInputOf(sendInput))

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CHANNEL_NAME } from '../channels/channel-kind.ts'
+import { named } from '../rest/named.ts'
 import { isFields, isWellFormed, toJsonObject } from './json.ts'
 
 /** Well-formed Unicode text of limited length, in UTF-16 units. */
@@ -47,9 +48,10 @@ export function fewFields<Fields>(
 }
 
 /** The name of a channel, configured or not. */
-export const channel: z.ZodType<string, string> = z
-  .string()
-  .regex(CHANNEL_NAME, 'must be the name of a channel, such as email')
+export const channel: z.ZodType<string, string> = named(
+  'Channel',
+  z.string().regex(CHANNEL_NAME, 'must be the name of a channel, such as email'),
+)
 
 /** The valid form of a time as text. */
 export const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'

@@ -1,6 +1,8 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../rest/route.ts'
+import { type HandlerResult, type RequestContext, type Route, routesOf, type Tag } from '../rest/route.ts'
 import { accountLimits, identity } from './schemas.ts'
+
+const TAG: Tag = { name: 'Account', description: 'Limits and their usage.' }
 
 async function identify({ caller }: RequestContext): Promise<HandlerResult> {
   if (caller === null) throw new NotifierError('missing_authorization')
@@ -8,7 +10,7 @@ async function identify({ caller }: RequestContext): Promise<HandlerResult> {
   return { body: { id, name, permission, grants, organizations } }
 }
 
-export const accountRoutes: readonly Route[] = routesOf({ tag: 'Account' }, [
+export const accountRoutes: readonly Route[] = routesOf({ tag: TAG }, [
   {
     operation: 'getIdentity',
     summary: 'Get the name and permissions of the key that asks',

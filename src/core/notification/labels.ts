@@ -52,3 +52,6 @@ export type NonNullLabels = { readonly [Name in keyof Labels]: NonNullable<Label
 
 const NAMES = ['metadata', 'recipient', 'category', 'groupId'] as const
 const NONE = {}
+
+/** Most characters of the application's id of a person. */
+export const MAX_RECIPIENT_ID = 255

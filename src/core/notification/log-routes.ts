@@ -1,9 +1,11 @@
 import { parseInput } from '../input/parse.ts'
-import { logQuery } from '../rest/query-schemas.ts'
-import { type Route, routesOf } from '../rest/route.ts'
+import { type Route, routesOf, type Tag } from '../rest/route.ts'
 import { logList } from './log-schemas.ts'
+import { logQuery } from './query-schemas.ts'
 
-export const logRoutes: readonly Route[] = routesOf({ tag: 'Logs', belongsTo: 'organization' }, [
+const TAG: Tag = { name: 'Logs', description: 'The delivery log.' }
+
+export const logRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listLogs',
     summary: 'List the delivery log, newest first',

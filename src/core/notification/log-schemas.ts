@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { named } from '../rest/named.ts'
 import {
   channelName,
   failure,
@@ -10,22 +11,25 @@ import {
 } from '../rest/schemas.ts'
 
 /** One event of a notification in the delivery log. */
-export const logEntry: z.ZodType = z.object({
-  id: z.string(),
-  notificationId: z.string(),
-  channel: channelName,
-  to: z.string(),
-  status: notificationStatus,
-  event: z.string(),
-  provider: z.string().nullable(),
-  attempt: z.int().nullable(),
-  segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
-  machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
-  error: failure.nullable(),
-  ...outcomeTextFields,
-  template: z.string().nullable(),
-  ...labelFields,
-  createdAt: timestamp,
-})
+export const logEntry: z.ZodType = named(
+  'LogEntry',
+  z.object({
+    id: z.string(),
+    notificationId: z.string(),
+    channel: channelName,
+    to: z.string(),
+    status: notificationStatus,
+    event: z.string(),
+    provider: z.string().nullable(),
+    attempt: z.int().nullable(),
+    segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
+    machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
+    error: failure.nullable(),
+    ...outcomeTextFields,
+    template: z.string().nullable(),
+    ...labelFields,
+    createdAt: timestamp,
+  }),
+)
 
-export const logList: z.ZodType = listOf(logEntry)
+export const logList: z.ZodType = named('LogList', listOf(logEntry))

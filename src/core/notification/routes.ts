@@ -1,27 +1,33 @@
 import { notificationDeliveries } from '../../features/webhook-events/schemas.ts'
 import { idempotencyKey, isTestMode } from '../../http/send-headers.ts'
 import type { Service } from '../../service.ts'
-import { type SendInput, sendInput } from '../accept/input.ts'
+import { batchInput, type SendInput, sendInput } from '../accept/input.ts'
 import type { SentNotification } from '../accept/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { parseInput } from '../input/parse.ts'
-import { notificationQuery, notificationViewQuery } from '../rest/query-schemas.ts'
 import {
   type HandlerResult,
   type RequestContext,
   type Route,
   type RouteError,
   routesOf,
+  type Tag,
 } from '../rest/route.ts'
+import { notificationQuery, notificationViewQuery } from './query-schemas.ts'
 import { type RescheduleInput, rescheduleInput } from './reschedule-input.ts'
 import {
-  batchInput,
   batchResult,
   notificationList,
   notificationRecord,
   sentNotification,
   validatedSend,
 } from './schemas.ts'
+
+const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
+
+const EXAMPLE_ID = 'notif_1795262400000041331242462190785316'
+
+const TAG: Tag = { name: 'Notifications', description: 'Send notifications and follow their delivery.' }
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
@@ -124,140 +130,176 @@ const SEND_ERRORS: readonly RouteError[] = [
   ...IDEMPOTENCY_ERRORS,
 ]
 
-export const notificationRoutes: readonly Route[] = routesOf(
-  { tag: 'Notifications', belongsTo: 'organization' },
-  [
-    {
-      operation: 'sendNotification',
-      summary: 'Send one notification; with X-Test-Mode: true only validate it',
-      method: 'POST',
-      paths: ['/v1/notifications', '/v1/notify'],
-      permission: 'Write',
-      status: 201,
-      errors: SEND_ERRORS,
-      requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
-      body: sendInput,
-      response: sentNotification,
-      otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
-      handler: send,
+export const notificationRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+  {
+    operation: 'sendNotification',
+    summary: 'Send one notification; with X-Test-Mode: true only validate it',
+    method: 'POST',
+    paths: ['/v1/notifications', '/v1/notify'],
+    permission: 'Write',
+    status: 201,
+    errors: SEND_ERRORS,
+    requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
+    body: sendInput,
+    response: sentNotification,
+    otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
+    example: {
+      request: {
+        channel: 'email',
+        to: 'ada@example.com',
+        template: 'welcome-email',
+        variables: { name: 'Ada' },
+        email: {
+          replyTo: 'help@example.com',
+          attachments: [{ filename: 'terms.txt', contentType: 'text/plain', content: 'SGVsbG8K' }],
+        },
+      },
+      response: {
+        id: EXAMPLE_ID,
+        status: 'queued',
+        channel: 'email',
+        to: 'ada@example.com',
+        createdAt: EXAMPLE_TIME,
+      },
     },
-    {
-      operation: 'sendBatch',
-      summary: 'Send up to 10,000 notifications, each validated by itself',
-      method: 'POST',
-      paths: ['/v1/notifications/batch'],
-      permission: 'Write',
-      status: 201,
-      errors: [
-        ['invalid_parameter', 422],
-        'missing_required_field',
-        'invalid_configuration',
-        ...IDEMPOTENCY_ERRORS,
-      ],
-      requestHeaders: ['Idempotency-Key'],
-      delivers: true,
-      body: batchInput,
-      bodySize: 'batch',
-      response: batchResult,
-      handler: sendBatch,
+    handler: send,
+  },
+  {
+    operation: 'sendBatch',
+    summary: 'Send up to 10,000 notifications, each validated by itself',
+    method: 'POST',
+    paths: ['/v1/notifications/batch'],
+    permission: 'Write',
+    status: 201,
+    errors: [
+      ['invalid_parameter', 422],
+      'missing_required_field',
+      'invalid_configuration',
+      ...IDEMPOTENCY_ERRORS,
+    ],
+    requestHeaders: ['Idempotency-Key'],
+    delivers: true,
+    body: batchInput,
+    bodySize: 'batch',
+    response: batchResult,
+    example: {
+      request: {
+        notifications: [
+          { to: 'ada@example.com', template: 'welcome-email', variables: { name: 'Ada' } },
+          { channel: 'email', to: 'nobody', body: 'Hello!' },
+        ],
+      },
+      response: {
+        accepted: 1,
+        rejected: 1,
+        items: [
+          { index: 0, id: EXAMPLE_ID, status: 'queued' },
+          {
+            index: 1,
+            error: { code: 'invalid_email', message: 'The recipient is not a valid e-mail address.' },
+          },
+        ],
+        createdAt: EXAMPLE_TIME,
+      },
     },
-    {
-      operation: 'listNotifications',
-      summary: 'List notifications, newest first',
-      method: 'GET',
-      paths: ['/v1/notifications'],
-      permission: 'Read Only',
-      errors: ['invalid_channel'],
-      query: notificationQuery,
-      response: notificationList,
-      handler: list,
-    },
-    {
-      operation: 'getNotification',
-      summary: 'Get one notification with its timeline',
-      method: 'GET',
-      paths: ['/v1/notifications/{id}'],
-      permission: 'Read Only',
-      unknown: 'notification_not_found',
-      errors: ['sensitive_content', 'content_removed'],
-      query: notificationViewQuery,
-      queryGrants: { rendered: 'content' },
-      response: notificationRecord,
-      handler: get,
-    },
-    {
-      operation: 'listNotificationWebhookDeliveries',
-      summary: 'List the webhook events about a notification with their attempts, newest first',
-      method: 'GET',
-      paths: ['/v1/notifications/{id}/webhook-deliveries'],
-      permission: 'Read Only',
-      unknown: 'notification_not_found',
-      response: notificationDeliveries,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
-      }),
-    },
-    {
-      operation: 'cancelNotification',
-      summary: 'Cancel a notification before its first attempt',
-      method: 'POST',
-      paths: ['/v1/notifications/{id}/cancel'],
-      permission: 'Write',
-      unknown: 'notification_not_found',
-      errors: ['not_cancellable'],
-      response: notificationRecord,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.cancel(organizationId, params.id ?? ''),
-      }),
-    },
-    {
-      operation: 'rescheduleNotification',
-      summary: 'Change the time of a scheduled notification, or send it now',
-      method: 'POST',
-      paths: ['/v1/notifications/{id}/reschedule'],
-      permission: 'Write',
-      unknown: 'notification_not_found',
-      errors: ['missing_required_field', 'not_reschedulable'],
-      delivers: true,
-      body: rescheduleInput,
-      response: notificationRecord,
-      handler: reschedule,
-    },
-    {
-      operation: 'resendNotification',
-      summary: 'Resend a message as a new notification',
-      method: 'POST',
-      paths: ['/v1/notifications/{id}/resend'],
-      permission: 'Write',
-      status: 201,
-      unknown: 'notification_not_found',
-      errors: [
-        'content_removed',
-        'invalid_channel',
-        'invalid_recipient',
-        'region_not_permitted',
-        ...SUPPRESSED,
-        'notification_quota_exceeded',
-        ...IDEMPOTENCY_ERRORS,
-      ],
-      requestHeaders: ['Idempotency-Key'],
-      delivers: true,
-      response: sentNotification,
-      handler: resend,
-    },
-    {
-      operation: 'retryNotification',
-      summary: 'Retry a failed notification',
-      method: 'POST',
-      paths: ['/v1/notifications/{id}/retry'],
-      permission: 'Full Access',
-      unknown: 'notification_not_found',
-      errors: ['not_retryable', 'content_removed', 'invalid_channel'],
-      delivers: true,
-      response: notificationRecord,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.retry(organizationId, params.id ?? ''),
-      }),
-    },
-  ],
-)
+    handler: sendBatch,
+  },
+  {
+    operation: 'listNotifications',
+    summary: 'List notifications, newest first',
+    method: 'GET',
+    paths: ['/v1/notifications'],
+    permission: 'Read Only',
+    errors: ['invalid_channel'],
+    query: notificationQuery,
+    response: notificationList,
+    handler: list,
+  },
+  {
+    operation: 'getNotification',
+    summary: 'Get one notification with its timeline',
+    method: 'GET',
+    paths: ['/v1/notifications/{id}'],
+    permission: 'Read Only',
+    unknown: 'notification_not_found',
+    errors: ['sensitive_content', 'content_removed'],
+    query: notificationViewQuery,
+    queryGrants: { rendered: 'content' },
+    response: notificationRecord,
+    handler: get,
+  },
+  {
+    operation: 'listNotificationWebhookDeliveries',
+    summary: 'List the webhook events about a notification with their attempts, newest first',
+    method: 'GET',
+    paths: ['/v1/notifications/{id}/webhook-deliveries'],
+    permission: 'Read Only',
+    unknown: 'notification_not_found',
+    response: notificationDeliveries,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
+    }),
+  },
+  {
+    operation: 'cancelNotification',
+    summary: 'Cancel a notification before its first attempt',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/cancel'],
+    permission: 'Write',
+    unknown: 'notification_not_found',
+    errors: ['not_cancellable'],
+    response: notificationRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.notifications.cancel(organizationId, params.id ?? ''),
+    }),
+  },
+  {
+    operation: 'rescheduleNotification',
+    summary: 'Change the time of a scheduled notification, or send it now',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/reschedule'],
+    permission: 'Write',
+    unknown: 'notification_not_found',
+    errors: ['missing_required_field', 'not_reschedulable'],
+    delivers: true,
+    body: rescheduleInput,
+    response: notificationRecord,
+    handler: reschedule,
+  },
+  {
+    operation: 'resendNotification',
+    summary: 'Resend a message as a new notification',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/resend'],
+    permission: 'Write',
+    status: 201,
+    unknown: 'notification_not_found',
+    errors: [
+      'content_removed',
+      'invalid_channel',
+      'invalid_recipient',
+      'region_not_permitted',
+      ...SUPPRESSED,
+      'notification_quota_exceeded',
+      ...IDEMPOTENCY_ERRORS,
+    ],
+    requestHeaders: ['Idempotency-Key'],
+    delivers: true,
+    response: sentNotification,
+    handler: resend,
+  },
+  {
+    operation: 'retryNotification',
+    summary: 'Retry a failed notification',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/retry'],
+    permission: 'Full Access',
+    unknown: 'notification_not_found',
+    errors: ['not_retryable', 'content_removed', 'invalid_channel'],
+    delivers: true,
+    response: notificationRecord,
+    handler: async ({ params, organizationId }, service) => ({
+      body: await service.notifications.retry(organizationId, params.id ?? ''),
+    }),
+  },
+])

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { type SendFields, type SendSchema, sendInput } from '../accept/input.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../accept/model.ts'
+import { named } from '../rest/named.ts'
 import {
   channelName,
   failure,
@@ -26,33 +26,30 @@ const sentStatus = notificationStatus.describe(
 )
 
 /** Response to a send. */
-export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
-  id: z.string().regex(/^notif_\d+$/),
-  status: sentStatus,
-  channel: channelName,
-  to: z.string(),
-  ...groupFields,
-  createdAt: timestamp,
-})
+export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = named(
+  'SentNotification',
+  z.object({
+    id: z.string().regex(/^notif_\d+$/),
+    status: sentStatus,
+    channel: channelName,
+    to: z.string(),
+    ...groupFields,
+    createdAt: timestamp,
+  }),
+)
 
 /** Response to a send with `X-Test-Mode: true`. */
-export const validatedSend: z.ZodType<ValidatedSend> = z.object({
-  channel: channelName,
-  to: z.string(),
-  rendered: z.object({ ...renderedFields, ...partsFields }),
-})
+export const validatedSend: z.ZodType<ValidatedSend> = named(
+  'ValidatedSend',
+  z.object({
+    channel: channelName,
+    to: z.string(),
+    rendered: z.object({ ...renderedFields, ...partsFields }),
+  }),
+)
 
-/** Input of a batch. */
-export function batchInputOf(
-  send: SendSchema,
-): z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> {
-  return z.object({ notifications: z.array(send).min(1).max(10_000) })
-}
-
-/** Identifies the batch schema in the table of routes. */
-export const batchInput: ReturnType<typeof batchInputOf> = batchInputOf(sendInput)
-
-export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> =
+export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> = named(
+  'BatchResult',
   z.object({
     accepted: z.int(),
     rejected: z.int(),
@@ -70,7 +67,8 @@ export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { 
       ]),
     ),
     createdAt: timestamp,
-  })
+  }),
+)
 
 const summaryFields = {
   id: z.string(),
@@ -94,51 +92,58 @@ const summaryFields = {
 }
 
 /** A notification with all details. */
-export const notificationRecord: z.ZodType = z.object({
-  ...summaryFields,
-  sensitive: z.boolean().describe('True: the content is never shown and is removed once delivery has ended.'),
-  rendered: z
-    .object({ ...renderedFields, ...partsFields })
-    .optional()
-    .describe('With `rendered=true`: the rendered content without tracking.'),
-  waiting: z
-    .object({
-      reason: z
-        .enum([
-          'scheduled',
-          'retry',
-          'in_queue',
-          'attempt_running',
-          'provider_paused',
-          'channel_not_configured',
-          'providers_unavailable',
-        ])
-        .describe('`in_queue`: due, and others are before it. `provider_paused`: all of its providers rest.'),
-      until: timestamp.nullable().describe('When that changes, as far as is known.'),
-      code: z.string().nullable().describe('Why the last attempt failed, or why the provider rests.'),
-    })
-    .nullable()
-    .describe('Why it is not sent yet. Null: its delivery has ended.'),
-  timeline: z.array(
-    z.object({
-      sequence: z.int(),
-      event: z.string(),
-      status: notificationStatus,
-      timestamp,
-      attempt: z.int().nullable(),
-      provider: z.string().nullable(),
-      providerMessageId: z.string().nullable(),
-      error: failure.nullable(),
-      ...outcomeTextFields,
-      durationMs: z.number().nullable(),
-      segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
-      ambiguous: z.boolean(),
-      machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
-    }),
-  ),
-})
+export const notificationRecord: z.ZodType = named(
+  'Notification',
+  z.object({
+    ...summaryFields,
+    sensitive: z
+      .boolean()
+      .describe('True: the content is never shown and is removed once delivery has ended.'),
+    rendered: z
+      .object({ ...renderedFields, ...partsFields })
+      .optional()
+      .describe('With `rendered=true`: the rendered content without tracking.'),
+    waiting: z
+      .object({
+        reason: z
+          .enum([
+            'scheduled',
+            'retry',
+            'in_queue',
+            'attempt_running',
+            'provider_paused',
+            'channel_not_configured',
+            'providers_unavailable',
+          ])
+          .describe(
+            '`in_queue`: due, and others are before it. `provider_paused`: all of its providers rest.',
+          ),
+        until: timestamp.nullable().describe('When that changes, as far as is known.'),
+        code: z.string().nullable().describe('Why the last attempt failed, or why the provider rests.'),
+      })
+      .nullable()
+      .describe('Why it is not sent yet. Null: its delivery has ended.'),
+    timeline: z.array(
+      z.object({
+        sequence: z.int(),
+        event: z.string(),
+        status: notificationStatus,
+        timestamp,
+        attempt: z.int().nullable(),
+        provider: z.string().nullable(),
+        providerMessageId: z.string().nullable(),
+        error: failure.nullable(),
+        ...outcomeTextFields,
+        durationMs: z.number().nullable(),
+        segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
+        ambiguous: z.boolean(),
+        machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
+      }),
+    ),
+  }),
+)
 
 /** A notification in a list. */
-export const notificationSummary: z.ZodType = z.object(summaryFields)
+export const notificationSummary: z.ZodType = named('NotificationSummary', z.object(summaryFields))
 
-export const notificationList: z.ZodType = listOf(notificationSummary)
+export const notificationList: z.ZodType = named('NotificationList', listOf(notificationSummary))

@@ -1,35 +1,18 @@
 import type * as z from 'zod'
 import type { Caller } from '../../http/caller.ts'
-import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import type { ParsedQuery } from '../../http/query.ts'
 import type { Service } from '../../service.ts'
 import type { Grant, Permission } from '../access/api-key.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { LimitedResource } from '../limits/model.ts'
 import type { HttpRequest } from './message.ts'
+import type { JsonObject, OpenApiDocument } from './openapi.ts'
 
-/** Groups of operations, in document order. */
-export const TAGS = {
-  Notifications: 'Send notifications and follow their delivery.',
-  'Dead letters': 'Failed notifications and their retry.',
-  Attachments: 'Files that are uploaded before the mails that carry them.',
-  Templates: 'Reusable texts with `{{variable}}` placeholders.',
-  Layouts: 'Texts around those of templates.',
-  Partials: 'Texts that others insert with `{{> name}}`.',
-  Messages: 'Catalogues of messages for templates in several languages.',
-  Logs: 'The delivery log.',
-  Statistics: 'Counts for overviews.',
-  Account: 'Limits and their usage.',
-  'API keys': 'API keys and their permissions.',
-  Webhooks: 'Endpoints that receive events.',
-  Suppressions: 'Recipients that get no messages.',
-  Categories: 'Categories of messages, which people turn on and off.',
-  Preferences: 'What people want to get.',
-  Organizations: 'Tenants, managed with operator keys.',
-  Receipts: 'Reports of providers.',
-  Pages: 'Targets of signed links in messages.',
-  Service: 'The service itself. Requires no API key.',
-} as const
+/** A group of operations in the OpenAPI document. */
+export interface Tag {
+  readonly name: string
+  readonly description: string
+}
 
 /** An error code of an operation, with the catalogue's status or another one. */
 export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number]
@@ -45,7 +28,7 @@ export interface Route {
   /** Unique name in camel case. Also the default OpenAPI operation id. */
   readonly operation: string
   readonly summary: string
-  readonly tag: keyof typeof TAGS
+  readonly tag: Tag
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Equivalent patterns; `{name}` matches one segment. Under /admin the query parameter `orgId` is required. */
   readonly paths: readonly string[]
@@ -91,6 +74,10 @@ export interface Route {
   readonly response: z.ZodType
   /** An alternative to the response of `status` and `response`. */
   readonly otherwise?: { readonly status: 200 | 409; readonly when: string; readonly response: z.ZodType }
+  /** Shown in the document. A test validates it. */
+  readonly example?: { readonly request?: JsonObject; readonly response?: JsonObject }
+  /** Descriptions of path parameters other than `id`. */
+  readonly pathParameters?: Readonly<Record<string, string>>
   readonly handler: Handler
 }
 

@@ -3,9 +3,10 @@ import { channel } from '../input/fields.ts'
 import type { Labels } from '../notification/labels.ts'
 import { type NotificationFailure, type NotificationStatus, STATUSES } from '../notification/notification.ts'
 import type { List } from '../records/list.ts'
+import { named } from './named.ts'
 
 export { channel as channelName }
-export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)
+export const notificationStatus: z.ZodType<NotificationStatus> = named('NotificationStatus', z.enum(STATUSES))
 /** ISO 8601 UTC. */
 export const timestamp: z.ZodType<string> = z.iso.datetime()
 
@@ -26,15 +27,18 @@ export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Na
 }
 
 /** Why a notification failed or was skipped. */
-export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({
-  code: z.string(),
-  message: z.string(),
-  providerCode: z.string().optional().describe("The provider's own code. Absent: none."),
-  decidedBy: z
-    .string()
-    .optional()
-    .describe('Of a skipped one: the preference that decided. Absent: none did.'),
-})
+export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = named(
+  'Failure',
+  z.object({
+    code: z.string(),
+    message: z.string(),
+    providerCode: z.string().optional().describe("The provider's own code. Absent: none."),
+    decidedBy: z
+      .string()
+      .optional()
+      .describe('Of a skipped one: the preference that decided. Absent: none did.'),
+  }),
+)
 
 /** Code and message in an entry of a history or log. */
 export const outcomeTextFields: {
@@ -49,7 +53,7 @@ export const outcomeTextFields: {
 }
 
 /** Response to a deletion. */
-export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
+export const deleted: z.ZodType<{ deleted: true }> = named('Deleted', z.object({ deleted: z.literal(true) }))
 
 /** One page of a list. */
 export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { namedInput } from '../rest/named.ts'
 import { type TemplateChangeInput, templateTextFields } from './input.ts'
 import { assertOneText } from './text-fields.ts'
 
@@ -10,16 +11,19 @@ export interface DraftChangeInput
 }
 
 /** The schema of {@link DraftChangeInput}. */
-export const draftChange: z.ZodType<DraftChangeInput, DraftChangeInput> = z
-  .object({
-    edit: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('The edit that the change is based on; 0: none. Refused if there is a newer one.'),
-    ...templateTextFields,
-  })
-  .check(assertOneText)
+export const draftChange: z.ZodType<DraftChangeInput, DraftChangeInput> = namedInput(
+  'DraftChange',
+  z
+    .object({
+      edit: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('The edit that the change is based on; 0: none. Refused if there is a newer one.'),
+      ...templateTextFields,
+    })
+    .check(assertOneText),
+)
 
 /** How to publish a draft. */
 export interface PublishOptions {
@@ -30,11 +34,14 @@ export interface PublishOptions {
 }
 
 /** The schema of {@link PublishOptions}. */
-export const publishOptions: z.ZodType<PublishOptions, PublishOptions> = z.strictObject({
-  edit: z.int().min(1).optional().describe('The edit to publish. Default: the newest.'),
-  version: z
-    .int()
-    .min(1)
-    .optional()
-    .describe('The version to replace. Default: the one that the draft began with.'),
-})
+export const publishOptions: z.ZodType<PublishOptions, PublishOptions> = namedInput(
+  'PublishRequest',
+  z.strictObject({
+    edit: z.int().min(1).optional().describe('The edit to publish. Default: the newest.'),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('The version to replace. Default: the one that the draft began with.'),
+  }),
+)

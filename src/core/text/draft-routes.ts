@@ -2,6 +2,7 @@ import { parseInput } from '../input/parse.ts'
 import { type RequestContext, type Route, routesOf } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
 import { type DraftChangeInput, draftChange, publishOptions } from './draft-input.ts'
+import { TEMPLATES_TAG } from './routes.ts'
 import { templateComparison, templateDraftRecord, templateRecord } from './schemas.ts'
 import { versionParam } from './version-param.ts'
 
@@ -10,7 +11,7 @@ const draft = ['/v1/templates/{idOrName}/draft']
 const nameOf = ({ idOrName = '' }: RequestContext['params']): string => idOrName
 
 export const templateDraftRoutes: readonly Route[] = routesOf(
-  { tag: 'Templates', belongsTo: 'organization' },
+  { tag: TEMPLATES_TAG, belongsTo: 'organization' },
   [
     {
       operation: 'compareTemplateVersions',

@@ -5,6 +5,7 @@ import { HIGHEST_BOUNDS } from '../input/bounds.ts'
 import { channel, text } from '../input/fields.ts'
 import { type Metadata, metadataInput } from '../input/metadata.ts'
 import type { BodyFormat } from '../notification/notification.ts'
+import { namedInput } from '../rest/named.ts'
 import { MAX_SUBJECT_LENGTH } from './compile.ts'
 import type { GivenText } from './message-text.ts'
 import { SHARED_NAME } from './shared-text.ts'
@@ -90,9 +91,10 @@ const fields = {
 }
 
 /** The schema behind `notifier.templates.create` and the REST API. */
-export const templateInput: z.ZodType<TemplateFields, TemplateFields> = z
-  .object({ name, channel, ...fields })
-  .check(assertOneText, assertSomeText)
+export const templateInput: z.ZodType<TemplateFields, TemplateFields> = namedInput(
+  'TemplateRequest',
+  z.object({ name, channel, ...fields }).check(assertOneText, assertSomeText),
+)
 
 export function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void {
   if (value.body == null && value.html == null && value.text == null)
@@ -140,15 +142,18 @@ export interface TemplateChangeInput {
 }
 
 /** The schema behind `notifier.templates.update` and the REST API. */
-export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z
-  .object({
-    name: name.optional(),
-    channel: channel.optional().describe('Cannot change: refused unless it is that of the template.'),
-    version: z
-      .int()
-      .min(1)
-      .optional()
-      .describe('The version that the change is based on. Refused if the template has a newer one.'),
-    ...fields,
-  })
-  .check(assertOneText)
+export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = namedInput(
+  'TemplateChange',
+  z
+    .object({
+      name: name.optional(),
+      channel: channel.optional().describe('Cannot change: refused unless it is that of the template.'),
+      version: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('The version that the change is based on. Refused if the template has a newer one.'),
+      ...fields,
+    })
+    .check(assertOneText),
+)

@@ -4,6 +4,7 @@ import { type AnyChannel, type ChannelParts, partsFields, recipientId } from '..
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { channel, jsonObject, text } from '../input/fields.ts'
 import type { JsonFields } from '../input/json-fields.ts'
+import { namedInput } from '../rest/named.ts'
 import { assertSomeText, type SomeText, type TemplateFields, templateTextFields } from './input.ts'
 import { assertOneText } from './text-fields.ts'
 
@@ -101,9 +102,12 @@ export const exampleValues: z.ZodType<{ [Name in 'variables' | 'data']?: ParsedV
 const lintFields = { ...valueFields, timeZone: reader.timeZone, draft: renderFields.draft }
 
 /** Placeholders in the table of routes; each notifier adds the parts of its channels. */
-export const previewInput: z.ZodType = z.looseObject({ ...valueFields, ...renderFields })
-export const lintInput: z.ZodType = z.looseObject(lintFields)
-export const templateDraft: z.ZodType = z.looseObject(draftFields)
+export const previewInput: z.ZodType = namedInput(
+  'PreviewRequest',
+  z.looseObject({ ...valueFields, ...renderFields }),
+)
+export const lintInput: z.ZodType = namedInput('LintRequest', z.looseObject(lintFields))
+export const templateDraft: z.ZodType = namedInput('TemplateDraft', z.looseObject(draftFields))
 
 /** What previews take, with the parts of all known channel kinds. */
 export interface PreviewInputs {

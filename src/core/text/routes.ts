@@ -8,6 +8,7 @@ import {
   type Route,
   type RouteError,
   routesOf,
+  type Tag,
 } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
 import { type TemplateChangeInput, type TemplateInput, templateChange, templateInput } from './input.ts'
@@ -20,6 +21,22 @@ import {
   templateVersionRecord,
 } from './schemas.ts'
 import { versionParam } from './version-param.ts'
+
+const EXAMPLE_TEMPLATE = {
+  name: 'welcome-email',
+  channel: 'email',
+  subject: 'Welcome, {{name}}',
+  html: '<p>Hello {{name}}!</p>',
+  text: 'Hello {{name}}!',
+}
+
+const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
+
+/** Also of drafts and lints. */
+export const TEMPLATES_TAG: Tag = {
+  name: 'Templates',
+  description: 'Reusable texts with `{{variable}}` placeholders.',
+}
 
 /** Also those of parts and recipients, as of a send. */
 const PREVIEW_ERRORS: readonly RouteError[] = [
@@ -97,7 +114,7 @@ const collection = below('')
 const one = below('/{idOrName}')
 const oneVersion = '/{idOrName}/versions/{version}'
 
-export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', belongsTo: 'organization' }, [
+export const templateRoutes: readonly Route[] = routesOf({ tag: TEMPLATES_TAG, belongsTo: 'organization' }, [
   {
     operation: 'createTemplate',
     summary: 'Create a template',
@@ -116,6 +133,23 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: 'Templates', bel
     ],
     body: templateInput,
     response: templateRecord,
+    example: {
+      request: EXAMPLE_TEMPLATE,
+      response: {
+        id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
+        ...EXAMPLE_TEMPLATE,
+        body: null,
+        layout: null,
+        locale: null,
+        locales: {},
+        description: null,
+        metadata: null,
+        category: null,
+        version: 1,
+        createdAt: EXAMPLE_TIME,
+        updatedAt: EXAMPLE_TIME,
+      },
+    },
     handler: create,
   },
   {

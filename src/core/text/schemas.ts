@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { partsFields } from '../notification/part-schemas.ts'
 import type { List } from '../records/list.ts'
+import { named } from '../rest/named.ts'
 import { channelName, listOf, metadataField, timestamp } from '../rest/schemas.ts'
 import type {
   TemplateComparison,
@@ -36,70 +37,88 @@ const text = {
 }
 
 /** A template in responses. */
-export const templateRecord: z.ZodType<TemplateRecord> = z.object({
-  id: z.string().regex(/^tpl_[\w-]+$/),
-  name: z.string(),
-  channel: channelName,
-  ...text,
-  description: z.string().nullable(),
-  metadata: metadataField,
-  category: z.string().nullable().describe('Id of the category of messages that name none. Null: `default`.'),
-  version: z.int().min(1),
-  createdAt: timestamp,
-  updatedAt: timestamp.describe('When the current version was made.'),
-})
+export const templateRecord: z.ZodType<TemplateRecord> = named(
+  'Template',
+  z.object({
+    id: z.string().regex(/^tpl_[\w-]+$/),
+    name: z.string(),
+    channel: channelName,
+    ...text,
+    description: z.string().nullable(),
+    metadata: metadataField,
+    category: z
+      .string()
+      .nullable()
+      .describe('Id of the category of messages that name none. Null: `default`.'),
+    version: z.int().min(1),
+    createdAt: timestamp,
+    updatedAt: timestamp.describe('When the current version was made.'),
+  }),
+)
 
 /** A version of a template in responses. */
-export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object({
-  id: z.string().regex(/^tpl_[\w-]+$/),
-  version: z.int().min(1),
-  channel: channelName,
-  ...text,
-  metadata: metadataField,
-  createdAt: timestamp.describe('Creation time of the version.'),
-})
+export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = named(
+  'TemplateVersion',
+  z.object({
+    id: z.string().regex(/^tpl_[\w-]+$/),
+    version: z.int().min(1),
+    channel: channelName,
+    ...text,
+    metadata: metadataField,
+    createdAt: timestamp.describe('Creation time of the version.'),
+  }),
+)
 
 /** The draft of a template in responses. */
-export const templateDraftRecord: z.ZodType<TemplateDraftRecord> = z.object({
-  id: z.string().regex(/^tpl_[\w-]+$/),
-  name: z.string(),
-  channel: channelName,
-  ...text,
-  metadata: metadataField,
-  basedOn: z.int().min(1).describe('The version that it began with.'),
-  edit: z.int().min(1).describe('Rises with every change of the draft.'),
-  updatedAt: timestamp,
-})
+export const templateDraftRecord: z.ZodType<TemplateDraftRecord> = named(
+  'DraftOfTemplate',
+  z.object({
+    id: z.string().regex(/^tpl_[\w-]+$/),
+    name: z.string(),
+    channel: channelName,
+    ...text,
+    metadata: metadataField,
+    basedOn: z.int().min(1).describe('The version that it began with.'),
+    edit: z.int().min(1).describe('Rises with every change of the draft.'),
+    updatedAt: timestamp,
+  }),
+)
 
 /** The differences of two versions. */
-export const templateComparison: z.ZodType<TemplateComparison> = z.object({
-  id: z.string(),
-  from: z.int(),
-  to: z.int(),
-  fields: z
-    .array(
-      z.object({
-        field: z.string(),
-        hunks: z
-          .array(
-            z.object({
-              from: z.int().describe('The line of the older text at which it begins, from 1.'),
-              to: z.int().describe('The line of the newer text at which it begins, from 1.'),
-              lines: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })),
-            }),
-          )
-          .describe('Lines that differ, with up to three the same before and after.'),
-      }),
-    )
-    .describe('The fields that differ, such as `html` or `locales.de.subject`.'),
-  complete: z
-    .boolean()
-    .describe('False: there are more than 2,000 lines or 128 Ki characters of differences.'),
-})
+export const templateComparison: z.ZodType<TemplateComparison> = named(
+  'TemplateComparison',
+  z.object({
+    id: z.string(),
+    from: z.int(),
+    to: z.int(),
+    fields: z
+      .array(
+        z.object({
+          field: z.string(),
+          hunks: z
+            .array(
+              z.object({
+                from: z.int().describe('The line of the older text at which it begins, from 1.'),
+                to: z.int().describe('The line of the newer text at which it begins, from 1.'),
+                lines: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })),
+              }),
+            )
+            .describe('Lines that differ, with up to three the same before and after.'),
+        }),
+      )
+      .describe('The fields that differ, such as `html` or `locales.de.subject`.'),
+    complete: z
+      .boolean()
+      .describe('False: there are more than 2,000 lines or 128 Ki characters of differences.'),
+  }),
+)
 
-export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listOf(templateVersionRecord)
+export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = named(
+  'TemplateVersionList',
+  listOf(templateVersionRecord),
+)
 
-export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
+export const templateList: z.ZodType<List<TemplateRecord>> = named('TemplateList', listOf(templateRecord))
 
 /** Fields of a rendered text. */
 export const renderedFields: {
@@ -119,48 +138,54 @@ export const renderedFields: {
 }
 
 /** Rendered text of a template, with its placeholders. */
-export const templatePreview: z.ZodType<TemplatePreview> = z.object({
-  ...renderedFields,
-  ...partsFields,
-  placeholders: z
-    .array(
-      z.object({
-        name: z.string(),
-        required: z
-          .boolean()
-          .describe(
-            'True: a send without a text, number or boolean for it is refused. False: it opens a section.',
-          ),
-      }),
-    )
-    .describe('Placeholders of the template, at most 200, without those inside sections.'),
-})
+export const templatePreview: z.ZodType<TemplatePreview> = named(
+  'Rendered',
+  z.object({
+    ...renderedFields,
+    ...partsFields,
+    placeholders: z
+      .array(
+        z.object({
+          name: z.string(),
+          required: z
+            .boolean()
+            .describe(
+              'True: a send without a text, number or boolean for it is refused. False: it opens a section.',
+            ),
+        }),
+      )
+      .describe('Placeholders of the template, at most 200, without those inside sections.'),
+  }),
+)
 
 /** The faults of a template. */
-export const templateLint: z.ZodType<TemplateLint> = z.object({
-  findings: z
-    .array(
-      z.object({
-        rule: z
-          .string()
-          .describe('Its name never changes, such as `plain_http_link`. Channels may bring others.'),
-        severity: z
-          .enum(['error', 'warning'])
-          .describe('`error`: messages are refused or broken. `warning`: people may see less.'),
-        message: z.string().describe('What is wrong and what to do. The wording may change.'),
-        field: z
-          .string()
-          .describe('A field of the template, `variables`, or a part such as `slack.blocks[0]`.'),
-        locales: z.array(z.string()).describe('The locales in which it was found.'),
-        source: z
-          .object({ type: z.enum(['layout', 'partial']), name: z.string() })
-          .optional()
-          .describe('The layout or partial that has the text. Absent: the template, or unknown.'),
-        line: z.int().min(1).optional().describe('The line of the text. Absent: unknown.'),
-        excerpt: z.string().optional().describe('The text that breaks the rule, at most 120 characters.'),
-      }),
-    )
-    .describe('At most 200.'),
-  complete: z.boolean().describe('False: there may be more findings.'),
-  locales: z.array(z.string()).describe('The locales that were checked. Empty: the text cannot be read.'),
-})
+export const templateLint: z.ZodType<TemplateLint> = named(
+  'TemplateLint',
+  z.object({
+    findings: z
+      .array(
+        z.object({
+          rule: z
+            .string()
+            .describe('Its name never changes, such as `plain_http_link`. Channels may bring others.'),
+          severity: z
+            .enum(['error', 'warning'])
+            .describe('`error`: messages are refused or broken. `warning`: people may see less.'),
+          message: z.string().describe('What is wrong and what to do. The wording may change.'),
+          field: z
+            .string()
+            .describe('A field of the template, `variables`, or a part such as `slack.blocks[0]`.'),
+          locales: z.array(z.string()).describe('The locales in which it was found.'),
+          source: z
+            .object({ type: z.enum(['layout', 'partial']), name: z.string() })
+            .optional()
+            .describe('The layout or partial that has the text. Absent: the template, or unknown.'),
+          line: z.int().min(1).optional().describe('The line of the text. Absent: unknown.'),
+          excerpt: z.string().optional().describe('The text that breaks the rule, at most 120 characters.'),
+        }),
+      )
+      .describe('At most 200.'),
+    complete: z.boolean().describe('False: there may be more findings.'),
+    locales: z.array(z.string()).describe('The locales that were checked. Empty: the text cannot be read.'),
+  }),
+)

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../../core/access/api-key.ts'
 import { instant, overlap, text } from '../../core/input/fields.ts'
+import { namedInput } from '../../core/rest/named.ts'
 
 /** Input for a new API key. */
 export interface ApiKeyInput {
@@ -16,9 +17,14 @@ export interface ApiKeyInput {
 }
 
 /** How long the old key works beside the new one. */
-export const keyRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
-  overlapMs: overlap('How long the old key works on, in milliseconds; 0: it stops at once. Default: a day.'),
-})
+export const keyRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = namedInput(
+  'ApiKeyRotationRequest',
+  z.object({
+    overlapMs: overlap(
+      'How long the old key works on, in milliseconds; 0: it stops at once. Default: a day.',
+    ),
+  }),
+)
 
 /** A parsed {@link ApiKeyInput}; the addresses are checked when they are compiled. */
 interface ParsedApiKey extends Omit<ApiKeyInput, 'expiresAt'> {
@@ -26,18 +32,21 @@ interface ParsedApiKey extends Omit<ApiKeyInput, 'expiresAt'> {
   readonly expiresAt?: number | null | undefined
 }
 
-export const apiKeyInput: z.ZodType<ParsedApiKey, ApiKeyInput> = z.object({
-  name: text(1, 200).describe('To tell keys apart.'),
-  permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
-  grants: z
-    .array(z.enum(GRANTS))
-    .max(GRANTS.length)
-    .optional()
-    .describe('`content` allows reading the text of messages. A key can give only grants that it has.'),
-  expiresAt: instant.nullish().describe('ISO 8601, in the future. Default: never.'),
-  allowedIps: z
-    .array(z.string().min(1).max(64))
-    .max(100)
-    .optional()
-    .describe('Addresses and CIDR blocks that may use the key. Default: any.'),
-})
+export const apiKeyInput: z.ZodType<ParsedApiKey, ApiKeyInput> = namedInput(
+  'ApiKeyRequest',
+  z.object({
+    name: text(1, 200).describe('To tell keys apart.'),
+    permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
+    grants: z
+      .array(z.enum(GRANTS))
+      .max(GRANTS.length)
+      .optional()
+      .describe('`content` allows reading the text of messages. A key can give only grants that it has.'),
+    expiresAt: instant.nullish().describe('ISO 8601, in the future. Default: never.'),
+    allowedIps: z
+      .array(z.string().min(1).max(64))
+      .max(100)
+      .optional()
+      .describe('Addresses and CIDR blocks that may use the key. Default: any.'),
+  }),
+)

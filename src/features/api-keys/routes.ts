@@ -1,12 +1,35 @@
 import { GRANTS } from '../../core/access/api-key.ts'
 import { parseInput } from '../../core/input/parse.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import { assertGranted } from '../../http/grants.ts'
 import type { Service } from '../../service.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
+
+const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
+const EXAMPLE_KEY = {
+  id: 'key_3fJ0kT9sLrZyQw2XbVn8aA',
+  organizationId: 'org_default',
+  name: 'billing',
+  permission: 'Write',
+  grants: [],
+  hint: 'crl_abcd…wxyz',
+  expiresAt: null,
+  allowedIps: [],
+  createdAt: EXAMPLE_TIME,
+  lastUsedAt: null,
+  replacedBy: null,
+}
+
+const TAG: Tag = { name: 'API keys', description: 'API keys and their permissions.' }
 
 async function create(
   { body, organizationId, grants }: RequestContext,
@@ -38,7 +61,7 @@ async function remove({ params, organizationId }: RequestContext, service: Servi
 const collection = ['/v1/api-keys', '/admin/api-keys']
 const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
 
-export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belongsTo: 'organization' }, [
+export const apiKeyRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createApiKey',
     summary: 'Create an API key; only this response contains its secret',
@@ -49,6 +72,10 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: 'API keys', belong
     errors: ['missing_required_field', 'key_limit_reached'],
     body: apiKeyInput,
     response: createdApiKey,
+    example: {
+      request: { name: 'billing', permission: 'Write' },
+      response: { ...EXAMPLE_KEY, secret: 'crl_…' },
+    },
     handler: create,
   },
   {

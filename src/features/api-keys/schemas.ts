@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { GRANTS, PERMISSIONS } from '../../core/access/api-key.ts'
 import type { List } from '../../core/records/list.ts'
+import { named } from '../../core/rest/named.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './model.ts'
 
@@ -24,11 +25,14 @@ const fields = {
 }
 
 /** An API key: everything but the secret. */
-export const apiKeyRecord: z.ZodType<ApiKeyRecord> = z.object(fields)
+export const apiKeyRecord: z.ZodType<ApiKeyRecord> = named('ApiKey', z.object(fields))
 
-export const createdApiKey: z.ZodType<CreatedApiKey> = z.object({
-  ...fields,
-  secret: z.string().describe('The key itself. Shown once, stored only as a hash.'),
-})
+export const createdApiKey: z.ZodType<CreatedApiKey> = named(
+  'CreatedApiKey',
+  z.object({
+    ...fields,
+    secret: z.string().describe('The key itself. Shown once, stored only as a hash.'),
+  }),
+)
 
-export const apiKeyList: z.ZodType<List<ApiKeyRecord>> = listOf(apiKeyRecord)
+export const apiKeyList: z.ZodType<List<ApiKeyRecord>> = named('ApiKeyList', listOf(apiKeyRecord))

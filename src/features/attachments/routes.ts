@@ -1,11 +1,22 @@
 import * as z from 'zod'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { Service } from '../../service.ts'
 import { filename } from './input.ts'
 import { uploadRecord } from './schemas.ts'
+
+const TAG: Tag = {
+  name: 'Attachments',
+  description: 'Files that are uploaded before the mails that carry them.',
+}
 
 const uploadQuery = z.object({ filename: filename.describe('Name of the file, without a path.') })
 
@@ -24,35 +35,32 @@ async function upload(
   return { body: await service.attachments.upload(organizationId, bytes, { ...named, contentType }) }
 }
 
-export const attachmentRoutes: readonly Route[] = routesOf(
-  { tag: 'Attachments', belongsTo: 'organization' },
-  [
-    {
-      operation: 'uploadAttachment',
-      summary: 'Upload a file; for 24 hours mails can name it by its id',
-      method: 'POST',
-      paths: ['/v1/attachments'],
-      permission: 'Write',
-      status: 201,
-      errors: ['missing_required_field', 'storage_quota_exceeded'],
-      query: uploadQuery,
-      raw: true,
-      bodySize: 'upload',
-      response: uploadRecord,
-      handler: upload,
+export const attachmentRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+  {
+    operation: 'uploadAttachment',
+    summary: 'Upload a file; for 24 hours mails can name it by its id',
+    method: 'POST',
+    paths: ['/v1/attachments'],
+    permission: 'Write',
+    status: 201,
+    errors: ['missing_required_field', 'storage_quota_exceeded'],
+    query: uploadQuery,
+    raw: true,
+    bodySize: 'upload',
+    response: uploadRecord,
+    handler: upload,
+  },
+  {
+    operation: 'deleteAttachment',
+    summary: 'Delete an uploaded file; it stays for the stored mails that name it',
+    method: 'DELETE',
+    paths: ['/v1/attachments/{id}'],
+    permission: 'Write',
+    unknown: 'not_found',
+    response: deleted,
+    handler: async ({ params, organizationId }, service) => {
+      await service.attachments.delete(organizationId, params.id ?? '')
+      return { body: { deleted: true } }
     },
-    {
-      operation: 'deleteAttachment',
-      summary: 'Delete an uploaded file; it stays for the stored mails that name it',
-      method: 'DELETE',
-      paths: ['/v1/attachments/{id}'],
-      permission: 'Write',
-      unknown: 'not_found',
-      response: deleted,
-      handler: async ({ params, organizationId }, service) => {
-        await service.attachments.delete(organizationId, params.id ?? '')
-        return { body: { deleted: true } }
-      },
-    },
-  ],
-)
+  },
+])

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { CHANNEL_NAME } from '../../core/channels/channel-kind.ts'
 import { parseMailbox } from '../../core/channels/mailbox.ts'
 import { descriptionText, fewFields, nameText, text } from '../../core/input/fields.ts'
+import { namedInput } from '../../core/rest/named.ts'
 import { ALL, longCells } from './cells.ts'
 import { CATEGORY_ID, type Category, MOST_CATEGORIES } from './model.ts'
 
@@ -99,16 +100,22 @@ const fields = {
 }
 
 /** The schema behind `notifier.categories.create` and the REST API. */
-export const categoryInput: z.ZodType<CategoryInput, CategoryInput> = z.object({
-  id: categoryId.describe(`Stable: ${CATEGORY_ID_FORM}.`),
-  ...fields,
-})
+export const categoryInput: z.ZodType<CategoryInput, CategoryInput> = namedInput(
+  'CategoryRequest',
+  z.object({
+    id: categoryId.describe(`Stable: ${CATEGORY_ID_FORM}.`),
+    ...fields,
+  }),
+)
 
 /** The schema of {@link CategoryChange}. */
-export const categoryChange: z.ZodType<CategoryChange, CategoryChange> = z.object({
-  ...fields,
-  name: fields.name.optional(),
-})
+export const categoryChange: z.ZodType<CategoryChange, CategoryChange> = namedInput(
+  'CategoryChange',
+  z.object({
+    ...fields,
+    name: fields.name.optional(),
+  }),
+)
 
 /** The schema of the option `categories`. */
 export const categoriesOption: z.ZodType<Readonly<Record<string, CategorySettings>>> = fewFields(

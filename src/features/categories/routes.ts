@@ -1,8 +1,16 @@
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { Service } from '../../service.ts'
 import { type CategoryChange, type CategoryInput, categoryChange, categoryInput } from './input.ts'
 import { categoryList, categoryRecord } from './schemas.ts'
+
+const TAG: Tag = { name: 'Categories', description: 'Categories of messages, which people turn on and off.' }
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `categoryInput`.
@@ -27,7 +35,7 @@ const collection = ['/v1/categories']
 const one = ['/v1/categories/{id}']
 
 // Full Access for changes: `required` overrides what people want.
-export const categoryRoutes: readonly Route[] = routesOf({ tag: 'Categories', belongsTo: 'organization' }, [
+export const categoryRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createCategory',
     summary: 'Create a category of messages',

@@ -1,31 +1,38 @@
 import * as z from 'zod'
+import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
 import type { CategoryRecord } from './api.ts'
 
 /** A category in responses. */
-export const categoryRecord: z.ZodType<CategoryRecord> = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  required: z
-    .boolean()
-    .describe(
-      'True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP.',
-    ),
-  default: z
-    .record(z.string(), z.boolean())
-    .describe('Whether its messages go without a preference, by channel; `*` stands for all others.'),
-  listId: z.string().nullable().describe('Value of the header List-Id of its mails.'),
-  from: z.string().nullable().describe('Sender of its mails that name none.'),
-  formerIds: z.array(z.string()).describe('Earlier ids, which still name it.'),
-  source: z
-    .enum(['code', 'stored'])
-    .describe('`code`: declared by the application for all organizations; it cannot be changed here.'),
-  createdAt: timestamp.nullable().describe('Null: declared in code.'),
-  updatedAt: timestamp.nullable().describe('Null: declared in code.'),
-})
+export const categoryRecord: z.ZodType<CategoryRecord> = named(
+  'Category',
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    required: z
+      .boolean()
+      .describe(
+        'True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP.',
+      ),
+    default: z
+      .record(z.string(), z.boolean())
+      .describe('Whether its messages go without a preference, by channel; `*` stands for all others.'),
+    listId: z.string().nullable().describe('Value of the header List-Id of its mails.'),
+    from: z.string().nullable().describe('Sender of its mails that name none.'),
+    formerIds: z.array(z.string()).describe('Earlier ids, which still name it.'),
+    source: z
+      .enum(['code', 'stored'])
+      .describe('`code`: declared by the application for all organizations; it cannot be changed here.'),
+    createdAt: timestamp.nullable().describe('Null: declared in code.'),
+    updatedAt: timestamp.nullable().describe('Null: declared in code.'),
+  }),
+)
 
 /** All categories of an organization. */
-export const categoryList: z.ZodType<{ readonly items: readonly CategoryRecord[] }> = z.object({
-  items: z.array(categoryRecord).describe('Those in code first, then the stored ones, newest first.'),
-})
+export const categoryList: z.ZodType<{ readonly items: readonly CategoryRecord[] }> = named(
+  'CategoryList',
+  z.object({
+    items: z.array(categoryRecord).describe('Those in code first, then the stored ones, newest first.'),
+  }),
+)

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { ERRORS, type ErrorCode } from '../../core/errors/catalogue.ts'
+import type { ErrorCode } from '../../core/errors/catalogue.ts'
 import { channel, instant, text } from '../../core/input/fields.ts'
-import { metadataFilter } from '../../core/input/metadata.ts'
+import { errorCode, labelFilters } from '../../core/notification/label-filters.ts'
 import type { LabelFilter } from '../../core/notification/labels.ts'
-import { MAX_RECIPIENT_ID } from '../preferences/input.ts'
+import { namedInput } from '../../core/rest/named.ts'
 
 /** Filters for dead letters; all are optional. */
 export interface DeadLetterFilterInput extends LabelFilter {
@@ -50,22 +50,6 @@ export interface ParsedRetry {
   readonly cursor?: string | undefined
 }
 
-/** A code of the catalogue. */
-export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
-  Object.keys(ERRORS) as ErrorCode[],
-  'must be an error code of the catalogue',
-)
-
-/** The schemas of a {@link LabelFilter}. */
-export const labelFilters: {
-  readonly [Name in keyof LabelFilter]-?: z.ZodType<LabelFilter[Name], LabelFilter[Name]>
-} = {
-  metadata: metadataFilter.optional().describe('Pairs that must all match.'),
-  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
-  category: text(1, 128).optional().describe('Id of the category.'),
-  groupId: text(1, 64).optional().describe('The group that it was sent with.'),
-}
-
 /** The schemas of a {@link DeadLetterFilterInput}. */
 export const deadLetterFilters: {
   readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
@@ -88,15 +72,18 @@ export const deadLetterFilters: {
 const filter = z.strictObject(deadLetterFilters)
 
 /** The schema of {@link RetryInput}. */
-export const retryInput: z.ZodType<ParsedRetry, RetryInput> = z.strictObject({
-  filter: filter.describe('Which dead letters; `{}`: all.'),
-  dryRun: z.boolean().default(false).describe('Only count.'),
-  ratePerSecond: z
-    .number()
-    .min(0.001)
-    .max(100_000)
-    .optional()
-    .describe('Notifications due per second. Default: all at once.'),
-  most: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number to retry.'),
-  cursor: text(1, 512).optional().describe('`nextCursor` of an earlier call with the same filter.'),
-})
+export const retryInput: z.ZodType<ParsedRetry, RetryInput> = namedInput(
+  'RetryRequest',
+  z.strictObject({
+    filter: filter.describe('Which dead letters; `{}`: all.'),
+    dryRun: z.boolean().default(false).describe('Only count.'),
+    ratePerSecond: z
+      .number()
+      .min(0.001)
+      .max(100_000)
+      .optional()
+      .describe('Notifications due per second. Default: all at once.'),
+    most: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number to retry.'),
+    cursor: text(1, 512).optional().describe('`nextCursor` of an earlier call with the same filter.'),
+  }),
+)

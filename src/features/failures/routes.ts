@@ -1,10 +1,18 @@
 import { parseInput } from '../../core/input/parse.ts'
 import { notificationList } from '../../core/notification/schemas.ts'
-import { deadLetterGroupQuery, deadLetterQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import type { Service } from '../../service.ts'
 import { type RetryInput, retryInput } from './input.ts'
+import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
 import { failureGroups, retryResult } from './schemas.ts'
+
+const TAG: Tag = { name: 'Dead letters', description: 'Failed notifications and their retry.' }
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
@@ -21,42 +29,39 @@ async function retry({ body, organizationId }: RequestContext, service: Service)
   return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 
-export const deadLetterRoutes: readonly Route[] = routesOf(
-  { tag: 'Dead letters', belongsTo: 'organization' },
-  [
-    {
-      operation: 'listDeadLetters',
-      summary: 'List notifications that failed, newest first',
-      method: 'GET',
-      paths: ['/v1/dead-letters'],
-      permission: 'Read Only',
-      errors: ['invalid_channel'],
-      query: deadLetterQuery,
-      response: notificationList,
-      handler: list,
-    },
-    {
-      operation: 'groupDeadLetters',
-      summary: 'Count notifications that failed by error code, provider and channel',
-      method: 'GET',
-      paths: ['/v1/dead-letters/groups'],
-      permission: 'Read Only',
-      errors: ['invalid_channel'],
-      query: deadLetterGroupQuery,
-      response: failureGroups,
-      handler: groups,
-    },
-    {
-      operation: 'retryDeadLetters',
-      summary: 'Retry failed notifications in bulk; with dryRun only count them',
-      method: 'POST',
-      paths: ['/v1/dead-letters/retry'],
-      permission: 'Full Access',
-      errors: ['missing_required_field', 'invalid_channel'],
-      delivers: true,
-      body: retryInput,
-      response: retryResult,
-      handler: retry,
-    },
-  ],
-)
+export const deadLetterRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+  {
+    operation: 'listDeadLetters',
+    summary: 'List notifications that failed, newest first',
+    method: 'GET',
+    paths: ['/v1/dead-letters'],
+    permission: 'Read Only',
+    errors: ['invalid_channel'],
+    query: deadLetterQuery,
+    response: notificationList,
+    handler: list,
+  },
+  {
+    operation: 'groupDeadLetters',
+    summary: 'Count notifications that failed by error code, provider and channel',
+    method: 'GET',
+    paths: ['/v1/dead-letters/groups'],
+    permission: 'Read Only',
+    errors: ['invalid_channel'],
+    query: deadLetterGroupQuery,
+    response: failureGroups,
+    handler: groups,
+  },
+  {
+    operation: 'retryDeadLetters',
+    summary: 'Retry failed notifications in bulk; with dryRun only count them',
+    method: 'POST',
+    paths: ['/v1/dead-letters/retry'],
+    permission: 'Full Access',
+    errors: ['missing_required_field', 'invalid_channel'],
+    delivers: true,
+    body: retryInput,
+    response: retryResult,
+    handler: retry,
+  },
+])

@@ -1,6 +1,14 @@
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import type { Service } from '../../service.ts'
 import { type Operations, operations, statistics } from './statistics-schemas.ts'
+
+const TAG: Tag = { name: 'Statistics', description: 'Counts for overviews.' }
 
 async function getOperations(_context: RequestContext, service: Service): Promise<HandlerResult> {
   const [health, { at, backlog }] = await Promise.all([service.health(), service.metrics()])
@@ -14,7 +22,7 @@ async function getOperations(_context: RequestContext, service: Service): Promis
   return { body }
 }
 
-export const statisticsRoutes: readonly Route[] = routesOf({ tag: 'Statistics' }, [
+export const statisticsRoutes: readonly Route[] = routesOf({ tag: TAG }, [
   {
     operation: 'getStatistics',
     summary: 'Get counts of the last 24 hours, failures by cause, and what waits',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { HealthReport } from '../../core/observe/health.ts'
 import type { MetricsSnapshot } from '../../core/observe/model.ts'
+import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
 import { failureGroups } from './schemas.ts'
 import type { HourRecord, Statistics } from './statistics-model.ts'
@@ -22,19 +23,22 @@ const age = z
 /** Counts for an overview of one organization. */
 export const statistics: z.ZodType<
   Omit<Statistics, 'failures'> & { failures: z.output<typeof failureGroups> }
-> = z.object({
-  at: timestamp,
-  hours: z.array(hour).describe('The last 24 hours by the clock (UTC), oldest first.'),
-  failures: failureGroups.describe('Why notifications failed that were accepted in these hours.'),
-  waiting: z.object({
-    due: z.int(),
-    scheduled: z.int().describe('Accepted for a later time.'),
-    retrying: z.int().describe('An attempt failed, and the next has not come.'),
-    running: z.int().describe('An attempt is under way.'),
-    oldestDueMs: age,
+> = named(
+  'Statistics',
+  z.object({
+    at: timestamp,
+    hours: z.array(hour).describe('The last 24 hours by the clock (UTC), oldest first.'),
+    failures: failureGroups.describe('Why notifications failed that were accepted in these hours.'),
+    waiting: z.object({
+      due: z.int(),
+      scheduled: z.int().describe('Accepted for a later time.'),
+      retrying: z.int().describe('An attempt failed, and the next has not come.'),
+      running: z.int().describe('An attempt is under way.'),
+      oldestDueMs: age,
+    }),
+    most: z.int().describe('Counts of what waits end here: such a number means at least so many.'),
   }),
-  most: z.int().describe('Counts of what waits end here: such a number means at least so many.'),
-})
+)
 
 const provider = z.object({
   channel: z.string(),
@@ -64,26 +68,29 @@ export type Operations = HealthReport & {
   readonly backlog: MetricsSnapshot['backlog']
 }
 
-export const operations: z.ZodType<unknown> = z.object({
-  at: timestamp,
-  status: z.enum(['ok', 'degraded', 'unavailable']),
-  reason: z.string().nullable().describe('Why the status is not `ok`. Null: it is.'),
-  storage: z.object({ name: z.string(), durable: z.boolean(), answers: z.boolean() }),
-  queue: z
-    .object({ name: z.string(), takes: z.boolean() })
-    .nullable()
-    .describe('Null: there is no queue engine.'),
-  providers: z.array(provider).describe('Those of the answering process.'),
-  waiting: z
-    .array(z.object({ lane: z.string(), reason: z.enum(['channel_not_configured', 'unavailable']) }))
-    .describe('Due notifications without an available provider.'),
-  oldestDueMs: age,
-  backlog: z
-    .object({
-      most: z.int().describe('Counts end here: such a number means at least so many.'),
-      held: z.int().describe('Webhook deliveries that wait for a redelivery.'),
-      lanes: z.array(lane),
-    })
-    .nullable()
-    .describe('What waits, by channel. Null: the storage did not answer.'),
-})
+export const operations: z.ZodType<unknown> = named(
+  'Operations',
+  z.object({
+    at: timestamp,
+    status: z.enum(['ok', 'degraded', 'unavailable']),
+    reason: z.string().nullable().describe('Why the status is not `ok`. Null: it is.'),
+    storage: z.object({ name: z.string(), durable: z.boolean(), answers: z.boolean() }),
+    queue: z
+      .object({ name: z.string(), takes: z.boolean() })
+      .nullable()
+      .describe('Null: there is no queue engine.'),
+    providers: z.array(provider).describe('Those of the answering process.'),
+    waiting: z
+      .array(z.object({ lane: z.string(), reason: z.enum(['channel_not_configured', 'unavailable']) }))
+      .describe('Due notifications without an available provider.'),
+    oldestDueMs: age,
+    backlog: z
+      .object({
+        most: z.int().describe('Counts end here: such a number means at least so many.'),
+        held: z.int().describe('Webhook deliveries that wait for a redelivery.'),
+        lanes: z.array(lane),
+      })
+      .nullable()
+      .describe('What waits, by channel. Null: the storage did not answer.'),
+  }),
+)

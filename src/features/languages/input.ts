@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { assertWithin, type Bounds, bytesOf, HIGHEST_BOUNDS } from '../../core/input/bounds.ts'
 import { fewFields, text } from '../../core/input/fields.ts'
 import { isTimeZone, localeIn } from '../../core/input/locale.ts'
+import { namedInput } from '../../core/rest/named.ts'
 import { MESSAGE_KEY } from '../../core/text/language.ts'
 
 /** Messages by key, in ICU MessageFormat: `{ 'welcome.title': 'Welcome, {name}' }`. */
@@ -58,11 +59,16 @@ export interface CataloguePut {
 }
 
 /** The schema of {@link CataloguePut}. */
-export const cataloguePut: z.ZodType<CataloguePut, CataloguePut> = z.object({
-  messages: catalogueMessages.describe('Messages by key, in ICU MessageFormat. Replaces all of the locale.'),
-  version: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('The version that the change is based on; 0: none. Refused if there is a newer one.'),
-})
+export const cataloguePut: z.ZodType<CataloguePut, CataloguePut> = namedInput(
+  'CatalogueRequest',
+  z.object({
+    messages: catalogueMessages.describe(
+      'Messages by key, in ICU MessageFormat. Replaces all of the locale.',
+    ),
+    version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The version that the change is based on; 0: none. Refused if there is a newer one.'),
+  }),
+)

@@ -1,13 +1,18 @@
 import { parseInput } from '../../core/input/parse.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
-import { type Route, routesOf } from '../../core/rest/route.ts'
+import { type Route, routesOf, type Tag } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import { type CataloguePut, cataloguePut } from './input.ts'
 import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
 
+const TAG: Tag = {
+  name: 'Messages',
+  description: 'Catalogues of messages for templates in several languages.',
+}
+
 const one = ['/v1/messages/{locale}']
 
-export const catalogueRoutes: readonly Route[] = routesOf({ tag: 'Messages', belongsTo: 'organization' }, [
+export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listCatalogues',
     summary: 'List the catalogues of messages by locale',

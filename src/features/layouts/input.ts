@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { HIGHEST_BOUNDS } from '../../core/input/bounds.ts'
 import { text } from '../../core/input/fields.ts'
+import { namedInput } from '../../core/rest/named.ts'
 import { SHARED_NAME } from '../../core/text/shared-text.ts'
 
 /** The sources of a layout or partial: at least one. */
@@ -61,25 +62,33 @@ function assertSource({ value, issues }: z.core.ParsePayload<SharedSourceInput>)
 }
 
 /** The schema of a new layout. */
-export const layoutInput: z.ZodType<SharedTextInput, SharedTextInput> = z
-  .object({ name, ...layoutSources, description })
-  .check(assertSource)
+export const layoutInput: z.ZodType<SharedTextInput, SharedTextInput> = namedInput(
+  'LayoutRequest',
+  z.object({ name, ...layoutSources, description }).check(assertSource),
+)
 
 /** The schema of a new partial. */
-export const partialInput: z.ZodType<SharedTextInput, SharedTextInput> = z
-  .object({ name, ...partialSources, description })
-  .check(assertSource)
+export const partialInput: z.ZodType<SharedTextInput, SharedTextInput> = namedInput(
+  'PartialRequest',
+  z.object({ name, ...partialSources, description }).check(assertSource),
+)
 
 /** The schema of changes of a layout. */
-export const layoutChange: z.ZodType<SharedTextChange, SharedTextChange> = z.object({
-  version,
-  ...layoutSources,
-  description,
-})
+export const layoutChange: z.ZodType<SharedTextChange, SharedTextChange> = namedInput(
+  'LayoutChange',
+  z.object({
+    version,
+    ...layoutSources,
+    description,
+  }),
+)
 
 /** The schema of changes of a partial. */
-export const partialChange: z.ZodType<SharedTextChange, SharedTextChange> = z.object({
-  version,
-  ...partialSources,
-  description,
-})
+export const partialChange: z.ZodType<SharedTextChange, SharedTextChange> = namedInput(
+  'PartialChange',
+  z.object({
+    version,
+    ...partialSources,
+    description,
+  }),
+)

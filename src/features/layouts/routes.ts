@@ -1,7 +1,13 @@
 import type * as z from 'zod'
 import { parseInput } from '../../core/input/parse.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import { versionParam } from '../../core/text/version-param.ts'
 import type { Service } from '../../service.ts'
@@ -27,10 +33,11 @@ interface Naming {
   readonly many: 'layouts' | 'partials'
   readonly input: z.ZodType
   readonly change: z.ZodType
+  readonly tag: Tag
 }
 
 /** Layouts and partials have the same operations. */
-function routesFor({ one, many, input, change }: Naming): readonly Route[] {
+function routesFor({ one, many, input, change, tag }: Naming): readonly Route[] {
   const One = one === 'layout' ? 'Layout' : 'Partial'
   const texts = (service: Service): Scoped<SharedTexts> => service[many]
   const handler =
@@ -41,7 +48,7 @@ function routesFor({ one, many, input, change }: Naming): readonly Route[] {
   const collection = [`/v1/${many}`]
   const single = [`/v1/${many}/{idOrName}`]
   const version = [`/v1/${many}/{idOrName}/versions/{version}`]
-  return routesOf({ tag: `${One}s`, belongsTo: 'organization' }, [
+  return routesOf({ tag, belongsTo: 'organization' }, [
     {
       operation: `create${One}`,
       summary: `Create a ${one}`,
@@ -151,6 +158,18 @@ function routesFor({ one, many, input, change }: Naming): readonly Route[] {
 }
 
 export const sharedTextRoutes: readonly Route[] = [
-  ...routesFor({ one: 'layout', many: 'layouts', input: layoutInput, change: layoutChange }),
-  ...routesFor({ one: 'partial', many: 'partials', input: partialInput, change: partialChange }),
+  ...routesFor({
+    one: 'layout',
+    many: 'layouts',
+    input: layoutInput,
+    change: layoutChange,
+    tag: { name: 'Layouts', description: 'Texts around those of templates.' },
+  }),
+  ...routesFor({
+    one: 'partial',
+    many: 'partials',
+    input: partialInput,
+    change: partialChange,
+    tag: { name: 'Partials', description: 'Texts that others insert with `{{> name}}`.' },
+  }),
 ]

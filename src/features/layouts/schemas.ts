@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { List } from '../../core/records/list.ts'
+import { named } from '../../core/rest/named.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
 import type { SharedTextRecord, SharedTextVersionRecord } from './model.ts'
 
@@ -10,25 +11,37 @@ const sources = {
 }
 
 /** A layout or partial in responses. */
-export const sharedTextRecord: z.ZodType<SharedTextRecord> = z.object({
-  id,
-  name: z.string(),
-  ...sources,
-  description: z.string().nullable(),
-  version: z.int().min(1),
-  createdAt: timestamp,
-  updatedAt: timestamp.describe('When the current version was made.'),
-})
+export const sharedTextRecord: z.ZodType<SharedTextRecord> = named(
+  'SharedText',
+  z.object({
+    id,
+    name: z.string(),
+    ...sources,
+    description: z.string().nullable(),
+    version: z.int().min(1),
+    createdAt: timestamp,
+    updatedAt: timestamp.describe('When the current version was made.'),
+  }),
+)
 
 /** A version of a layout or partial in responses. */
-export const sharedTextVersionRecord: z.ZodType<SharedTextVersionRecord> = z.object({
-  id,
-  version: z.int().min(1),
-  name: z.string(),
-  ...sources,
-  createdAt: timestamp.describe('Creation time of the version.'),
-})
+export const sharedTextVersionRecord: z.ZodType<SharedTextVersionRecord> = named(
+  'SharedTextVersion',
+  z.object({
+    id,
+    version: z.int().min(1),
+    name: z.string(),
+    ...sources,
+    createdAt: timestamp.describe('Creation time of the version.'),
+  }),
+)
 
-export const sharedTextList: z.ZodType<List<SharedTextRecord>> = listOf(sharedTextRecord)
+export const sharedTextList: z.ZodType<List<SharedTextRecord>> = named(
+  'SharedTextList',
+  listOf(sharedTextRecord),
+)
 
-export const sharedTextVersionList: z.ZodType<List<SharedTextVersionRecord>> = listOf(sharedTextVersionRecord)
+export const sharedTextVersionList: z.ZodType<List<SharedTextVersionRecord>> = named(
+  'SharedTextVersionList',
+  listOf(sharedTextVersionRecord),
+)

@@ -40,7 +40,7 @@ export interface Linted {
 /** What a text cost at most whose compilation failed: it may have read its messages before. */
 const WORK_OF_UNREADABLE = 25_000
 /** Judging this many characters costs as much as expanding a tag. */
-const CHARACTERS_OF_A_TAG = 8
+const TAG = 8
 
 /**
  * Finds the faults of a template in one locale.
@@ -79,7 +79,7 @@ export function* lintSteps(
 }
 
 function workOf({ pieces, characters }: Work): number {
-  return pieces + Math.ceil(characters / CHARACTERS_OF_A_TAG)
+  return pieces + Math.ceil(characters / TAG)
 }
 
 function* compile(

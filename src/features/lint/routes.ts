@@ -1,10 +1,11 @@
 import { knownFields } from '../../core/input/known-fields.ts'
 import { type Route, routesOf } from '../../core/rest/route.ts'
 import { lintInput, type TemplateDraft, templateDraft } from '../../core/text/preview-input.ts'
+import { TEMPLATES_TAG } from '../../core/text/routes.ts'
 import { templateLint } from '../../core/text/schemas.ts'
 
 export const templateLintRoutes: readonly Route[] = routesOf(
-  { tag: 'Templates', belongsTo: 'organization' },
+  { tag: TEMPLATES_TAG, belongsTo: 'organization' },
   [
     {
       operation: 'lintTemplate',

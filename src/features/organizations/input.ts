@@ -3,6 +3,7 @@ import { canonicalSender, MAX_SENDERS, SENDER } from '../../core/channels/sender
 import { isCallingCode } from '../../core/channels/sms-countries.ts'
 import { nameText, text } from '../../core/input/fields.ts'
 import { httpsUrl } from '../../core/input/https-url.ts'
+import { namedInput } from '../../core/rest/named.ts'
 import { localeName, timeZoneName } from '../languages/input.ts'
 import type { Tracking } from '../tracking/track-html.ts'
 
@@ -142,18 +143,21 @@ export function trackingOf(given: OrganizationInput['tracking']): Tracking {
 }
 
 /** The schema of {@link OrganizationInput}. */
-export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> = z.object({
-  id: z.string().regex(ID, `must be ${ORGANIZATION_ID}`).optional(),
-  name,
-  plan,
-  smsCountries,
-  senders,
-  retentionDays,
-  locale,
-  timeZone,
-  branding,
-  tracking,
-})
+export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> = namedInput(
+  'OrganizationRequest',
+  z.object({
+    id: z.string().regex(ID, `must be ${ORGANIZATION_ID}`).optional(),
+    name,
+    plan,
+    smsCountries,
+    senders,
+    retentionDays,
+    locale,
+    timeZone,
+    branding,
+    tracking,
+  }),
+)
 
 /** Changes of an organization; absent fields stay. */
 export type OrganizationChange = {
@@ -161,14 +165,17 @@ export type OrganizationChange = {
 }
 
 /** The schema of {@link OrganizationChange}. */
-export const organizationChange: z.ZodType<OrganizationChange> = z.object({
-  name: name.optional(),
-  plan,
-  smsCountries,
-  senders,
-  retentionDays,
-  locale,
-  timeZone,
-  branding,
-  tracking,
-})
+export const organizationChange: z.ZodType<OrganizationChange> = namedInput(
+  'OrganizationChange',
+  z.object({
+    name: name.optional(),
+    plan,
+    smsCountries,
+    senders,
+    retentionDays,
+    locale,
+    timeZone,
+    branding,
+    tracking,
+  }),
+)

@@ -1,9 +1,24 @@
 import { parseInput } from '../../core/input/parse.ts'
-import { listQuery, organizationDeletionQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import { listQuery } from '../../core/rest/query-schemas.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import type { Service } from '../../service.ts'
 import { type OrganizationInput, organizationChange, organizationInput } from './input.ts'
-import { organizationDeletion, organizationList, organizationRecord } from './schemas.ts'
+import {
+  organizationDeletion,
+  organizationDeletionQuery,
+  organizationList,
+  organizationRecord,
+} from './schemas.ts'
+
+const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
+
+const TAG: Tag = { name: 'Organizations', description: 'Tenants, managed with operator keys.' }
 
 async function create({ body }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `organizationInput`.
@@ -19,67 +34,86 @@ async function remove({ params, query }: RequestContext, service: Service): Prom
 const collection = ['/v1/organizations']
 const one = ['/v1/organizations/{id}']
 
-export const organizationRoutes: readonly Route[] = routesOf(
-  { tag: 'Organizations', belongsTo: 'operator' },
-  [
-    {
-      operation: 'createOrganization',
-      summary: 'Create an organization',
-      method: 'POST',
-      paths: collection,
-      permission: 'Full Access',
-      status: 201,
-      errors: ['missing_required_field', 'already_exists'],
-      body: organizationInput,
-      response: organizationRecord,
-      handler: create,
+export const organizationRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'operator' }, [
+  {
+    operation: 'createOrganization',
+    summary: 'Create an organization',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    status: 201,
+    errors: ['missing_required_field', 'already_exists'],
+    body: organizationInput,
+    response: organizationRecord,
+    example: {
+      request: {
+        id: 'org_acme',
+        name: 'Acme',
+        plan: 'starter',
+        branding: { logoUrl: 'https://cdn.acme.example/logo.png', color: '#0b5fff' },
+      },
+      response: {
+        id: 'org_acme',
+        name: 'Acme',
+        plan: 'starter',
+        smsCountries: null,
+        senders: null,
+        retentionDays: null,
+        locale: null,
+        timeZone: null,
+        branding: { name: null, logoUrl: 'https://cdn.acme.example/logo.png', color: '#0b5fff' },
+        tracking: { opens: false, clicks: false },
+        createdAt: EXAMPLE_TIME,
+        deleting: false,
+      },
     },
-    {
-      operation: 'listOrganizations',
-      summary: 'List organizations, newest first',
-      method: 'GET',
-      paths: collection,
-      permission: 'Read Only',
-      query: listQuery,
-      response: organizationList,
-      handler: async ({ query }, service) => ({
-        body: await service.organizations.list(parseInput(listQuery, query, 'query')),
-      }),
-    },
-    {
-      operation: 'getOrganization',
-      summary: 'Get an organization',
-      method: 'GET',
-      paths: one,
-      permission: 'Read Only',
-      unknown: 'not_found',
-      response: organizationRecord,
-      handler: async ({ params }, service) => ({ body: await service.organizations.get(params.id ?? '') }),
-    },
-    {
-      operation: 'updateOrganization',
-      summary: 'Change the name, plan or settings of an organization',
-      method: 'PATCH',
-      paths: one,
-      permission: 'Full Access',
-      unknown: 'not_found',
-      body: organizationChange,
-      response: organizationRecord,
-      handler: async ({ params, body }, service) => ({
-        body: await service.organizations.update(params.id ?? '', body),
-      }),
-    },
-    {
-      operation: 'deleteOrganization',
-      summary: 'Delete an organization with all its data; its API keys stop working at once',
-      method: 'DELETE',
-      paths: one,
-      permission: 'Full Access',
-      unknown: 'not_found',
-      errors: ['organization_in_use'],
-      query: organizationDeletionQuery,
-      response: organizationDeletion,
-      handler: remove,
-    },
-  ],
-)
+    handler: create,
+  },
+  {
+    operation: 'listOrganizations',
+    summary: 'List organizations, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    query: listQuery,
+    response: organizationList,
+    handler: async ({ query }, service) => ({
+      body: await service.organizations.list(parseInput(listQuery, query, 'query')),
+    }),
+  },
+  {
+    operation: 'getOrganization',
+    summary: 'Get an organization',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    unknown: 'not_found',
+    response: organizationRecord,
+    handler: async ({ params }, service) => ({ body: await service.organizations.get(params.id ?? '') }),
+  },
+  {
+    operation: 'updateOrganization',
+    summary: 'Change the name, plan or settings of an organization',
+    method: 'PATCH',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    body: organizationChange,
+    response: organizationRecord,
+    handler: async ({ params, body }, service) => ({
+      body: await service.organizations.update(params.id ?? '', body),
+    }),
+  },
+  {
+    operation: 'deleteOrganization',
+    summary: 'Delete an organization with all its data; its API keys stop working at once',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    unknown: 'not_found',
+    errors: ['organization_in_use'],
+    query: organizationDeletionQuery,
+    response: organizationDeletion,
+    handler: remove,
+  },
+])

@@ -1,43 +1,66 @@
 import * as z from 'zod'
 import type { List } from '../../core/records/list.ts'
+import { named } from '../../core/rest/named.ts'
+import { flag } from '../../core/rest/query-schemas.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
 import type { OrganizationDeletion, OrganizationRecord } from './model.ts'
 
-/** An organization. */
-export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
-  id: z.string().regex(/^org_[\w-]+$/),
-  name: z.string(),
-  plan: z.string().nullable().describe('Null: `free`, or unlimited for `org_default`.'),
-  smsCountries: z.array(z.string()).nullable().describe('Allowed calling codes of text messages; null: all.'),
-  senders: z
-    .array(z.string())
-    .nullable()
-    .describe('Addresses and domains that its mails may come from; null: as the providers allow.'),
-  retentionDays: z
-    .int()
-    .nullable()
-    .describe('Days until ended notifications are removed; null: the setting of the service.'),
-  locale: z.string().nullable().describe('The locale of its messages; null: that of the service.'),
-  timeZone: z
-    .string()
-    .nullable()
-    .describe('The time zone of dates in its messages; null: that of the service.'),
-  branding: z
-    .object({ name: z.string().nullable(), logoUrl: z.string().nullable(), color: z.string().nullable() })
-    .describe('How it appears to recipients. A null: its name, no logo, no colour.'),
-  tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
-  createdAt: timestamp,
-  deleting: z.boolean().describe('True: its deletion has begun.'),
-})
-
-export const organizationList: z.ZodType<List<OrganizationRecord>> = listOf(organizationRecord)
-
-/** Result of a deletion. */
-export const organizationDeletion: z.ZodType<OrganizationDeletion> = z.object({
-  id: z.string(),
-  notifications: z
-    .int()
+/** Query of `DELETE /v1/organizations/{id}`. */
+export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined }> = z.object({
+  force: flag
+    .optional()
     .describe(
-      'Notifications removed by this request; earlier requests for the same deletion may have removed others.',
+      'True: also remove waiting notifications and events without delivering them. Default: `false`.',
     ),
 })
+
+/** An organization. */
+export const organizationRecord: z.ZodType<OrganizationRecord> = named(
+  'Organization',
+  z.object({
+    id: z.string().regex(/^org_[\w-]+$/),
+    name: z.string(),
+    plan: z.string().nullable().describe('Null: `free`, or unlimited for `org_default`.'),
+    smsCountries: z
+      .array(z.string())
+      .nullable()
+      .describe('Allowed calling codes of text messages; null: all.'),
+    senders: z
+      .array(z.string())
+      .nullable()
+      .describe('Addresses and domains that its mails may come from; null: as the providers allow.'),
+    retentionDays: z
+      .int()
+      .nullable()
+      .describe('Days until ended notifications are removed; null: the setting of the service.'),
+    locale: z.string().nullable().describe('The locale of its messages; null: that of the service.'),
+    timeZone: z
+      .string()
+      .nullable()
+      .describe('The time zone of dates in its messages; null: that of the service.'),
+    branding: z
+      .object({ name: z.string().nullable(), logoUrl: z.string().nullable(), color: z.string().nullable() })
+      .describe('How it appears to recipients. A null: its name, no logo, no colour.'),
+    tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
+    createdAt: timestamp,
+    deleting: z.boolean().describe('True: its deletion has begun.'),
+  }),
+)
+
+export const organizationList: z.ZodType<List<OrganizationRecord>> = named(
+  'OrganizationList',
+  listOf(organizationRecord),
+)
+
+/** Result of a deletion. */
+export const organizationDeletion: z.ZodType<OrganizationDeletion> = named(
+  'OrganizationDeletion',
+  z.object({
+    id: z.string(),
+    notifications: z
+      .int()
+      .describe(
+        'Notifications removed by this request; earlier requests for the same deletion may have removed others.',
+      ),
+  }),
+)

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { channel, fewFields, text } from '../../core/input/fields.ts'
+import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
+import { namedInput } from '../../core/rest/named.ts'
 import { categoryId, channelOrAll } from '../categories/input.ts'
 
 /**
@@ -43,9 +45,6 @@ export interface PreferencesInput {
   readonly categories?: { readonly [category: string]: boolean | null | CellsInput } | undefined
 }
 
-/** Most characters of the application's id of a person. */
-export const MAX_RECIPIENT_ID = 255
-
 /** The application's id of a person. */
 const recipientId = text(1, MAX_RECIPIENT_ID)
 
@@ -75,20 +74,23 @@ const wish = z.union([z.boolean(), z.null()], 'must be true, false or null')
 const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, z.record(channelOrAll, wish))
 
 /** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
-export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = z.strictObject({
-  channels: cells
-    .optional()
-    .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),
-  categories: fewFields(
-    MOST_ENTRIES,
-    `must have at most ${MOST_ENTRIES} categories`,
-    z.record(
-      categoryId,
-      z.union([z.boolean(), z.null(), cells], 'must be true, false, null or an object of channels'),
-    ),
-  )
-    .optional()
-    .describe(
-      'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
-    ),
-})
+export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = namedInput(
+  'PreferencesRequest',
+  z.strictObject({
+    channels: cells
+      .optional()
+      .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),
+    categories: fewFields(
+      MOST_ENTRIES,
+      `must have at most ${MOST_ENTRIES} categories`,
+      z.record(
+        categoryId,
+        z.union([z.boolean(), z.null(), cells], 'must be true, false, null or an object of channels'),
+      ),
+    )
+      .optional()
+      .describe(
+        'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
+      ),
+  }),
+)

@@ -1,10 +1,18 @@
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
-import { preferencesQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import type { Service } from '../../service.ts'
 import { type PreferencesOf, preferencesInput, preferencesOf } from './input.ts'
+import { preferencesQuery } from './query-schemas.ts'
 import { preferencesRecord } from './schemas.ts'
+
+const TAG: Tag = { name: 'Preferences', description: 'What people want to get.' }
 
 const ORGANIZATION: PreferencesOf = Object.freeze({ organization: true })
 
@@ -51,65 +59,62 @@ const invalidPerson = [
 ] as const
 const ofOrganization: Who = () => ORGANIZATION
 
-export const preferenceRoutes: readonly Route[] = routesOf(
-  { tag: 'Preferences', belongsTo: 'organization' },
-  [
-    {
-      ...person,
-      operation: 'getPreferences',
-      summary: 'Get the preferences of a person',
-      method: 'GET',
-      permission: 'Read Only',
-      errors: invalidPerson,
-      handler: get(personIn),
-    },
-    {
-      ...person,
-      operation: 'changePreferences',
-      summary: 'Change single preferences of a person; others stay',
-      method: 'PATCH',
-      permission: 'Write',
-      errors: [...invalidPerson, 'unknown_category'],
-      body: preferencesInput,
-      handler: change(personIn),
-    },
-    {
-      ...person,
-      operation: 'replacePreferences',
-      summary: 'Replace all preferences of a person',
-      method: 'PUT',
-      permission: 'Write',
-      errors: [...invalidPerson, 'unknown_category'],
-      body: preferencesInput,
-      handler: replace(personIn),
-    },
-    {
-      ...organization,
-      operation: 'getOrganizationPreferences',
-      summary: 'Get the preferences of the organization for all its people',
-      method: 'GET',
-      permission: 'Read Only',
-      handler: get(ofOrganization),
-    },
-    {
-      ...organization,
-      operation: 'changeOrganizationPreferences',
-      summary: 'Change single preferences of the organization; others stay',
-      method: 'PATCH',
-      permission: 'Full Access',
-      errors: ['invalid_channel', 'unknown_category'],
-      body: preferencesInput,
-      handler: change(ofOrganization),
-    },
-    {
-      ...organization,
-      operation: 'replaceOrganizationPreferences',
-      summary: 'Replace all preferences of the organization',
-      method: 'PUT',
-      permission: 'Full Access',
-      errors: ['invalid_channel', 'unknown_category'],
-      body: preferencesInput,
-      handler: replace(ofOrganization),
-    },
-  ],
-)
+export const preferenceRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+  {
+    ...person,
+    operation: 'getPreferences',
+    summary: 'Get the preferences of a person',
+    method: 'GET',
+    permission: 'Read Only',
+    errors: invalidPerson,
+    handler: get(personIn),
+  },
+  {
+    ...person,
+    operation: 'changePreferences',
+    summary: 'Change single preferences of a person; others stay',
+    method: 'PATCH',
+    permission: 'Write',
+    errors: [...invalidPerson, 'unknown_category'],
+    body: preferencesInput,
+    handler: change(personIn),
+  },
+  {
+    ...person,
+    operation: 'replacePreferences',
+    summary: 'Replace all preferences of a person',
+    method: 'PUT',
+    permission: 'Write',
+    errors: [...invalidPerson, 'unknown_category'],
+    body: preferencesInput,
+    handler: replace(personIn),
+  },
+  {
+    ...organization,
+    operation: 'getOrganizationPreferences',
+    summary: 'Get the preferences of the organization for all its people',
+    method: 'GET',
+    permission: 'Read Only',
+    handler: get(ofOrganization),
+  },
+  {
+    ...organization,
+    operation: 'changeOrganizationPreferences',
+    summary: 'Change single preferences of the organization; others stay',
+    method: 'PATCH',
+    permission: 'Full Access',
+    errors: ['invalid_channel', 'unknown_category'],
+    body: preferencesInput,
+    handler: change(ofOrganization),
+  },
+  {
+    ...organization,
+    operation: 'replaceOrganizationPreferences',
+    summary: 'Replace all preferences of the organization',
+    method: 'PUT',
+    permission: 'Full Access',
+    errors: ['invalid_channel', 'unknown_category'],
+    body: preferencesInput,
+    handler: replace(ofOrganization),
+  },
+])

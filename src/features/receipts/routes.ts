@@ -1,7 +1,9 @@
-import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { receiptReply } from '../../http/service-schemas.ts'
 import type { Service } from '../../service.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
+
+const TAG: Tag = { name: 'Receipts', description: 'Reports of providers.' }
 
 function sourceOf({ organization, channel = '', provider = '' }: RequestContext['params']): ReceiptSource {
   return { organizationId: organization, channel, provider }
@@ -23,13 +25,18 @@ function resultOf({ contentType, body }: ReceiptReply): HandlerResult {
 }
 
 const common = {
-  tag: 'Receipts',
+  tag: TAG,
   permission: 'public',
   limit: 'receipts',
   status: 200,
   unknown: 'not_found',
   errors: ['not_found', 'invalid_receipt_signature'],
   response: receiptReply,
+  pathParameters: {
+    organization: "Identifier of the provider's organization.",
+    channel: 'Channel of the provider.',
+    provider: 'Name of the provider.',
+  },
 } as const
 
 const taking = {

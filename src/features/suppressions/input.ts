@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { channel, text } from '../../core/input/fields.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../core/notification/suppression.ts'
+import { namedInput } from '../../core/rest/named.ts'
 
 /** An address on a channel. */
 export interface SuppressionTarget {
@@ -24,9 +25,12 @@ const to = text(1, MAX_RECIPIENT_LENGTH).describe(
 
 export const suppressionTarget: z.ZodType<SuppressionTarget, SuppressionTarget> = z.object({ channel, to })
 
-export const suppressionInput: z.ZodType<SuppressionInput, SuppressionInput> = z.object({
-  channel,
-  to,
-  reason: z.enum(SUPPRESSION_REASONS).optional().describe('Reason for the suppression. Default `manual`.'),
-  source: text(1, 200).nullish().describe('Origin of the entry, for people.'),
-})
+export const suppressionInput: z.ZodType<SuppressionInput, SuppressionInput> = namedInput(
+  'SuppressionRequest',
+  z.object({
+    channel,
+    to,
+    reason: z.enum(SUPPRESSION_REASONS).optional().describe('Reason for the suppression. Default `manual`.'),
+    source: text(1, 200).nullish().describe('Origin of the entry, for people.'),
+  }),
+)

@@ -1,10 +1,17 @@
 import { parseInput } from '../../core/input/parse.ts'
-import { suppressionQuery, suppressionTargetQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { Service } from '../../service.ts'
 import { type SuppressionInput, suppressionInput } from './input.ts'
-import { suppressionList, suppressionRecord } from './schemas.ts'
+import { suppressionList, suppressionQuery, suppressionRecord, suppressionTargetQuery } from './schemas.ts'
+
+const TAG: Tag = { name: 'Suppressions', description: 'Recipients that get no messages.' }
 
 async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `suppressionInput`.
@@ -24,49 +31,46 @@ async function remove({ query, organizationId }: RequestContext, service: Servic
 
 const collection = ['/v1/suppressions']
 
-export const suppressionRoutes: readonly Route[] = routesOf(
-  { tag: 'Suppressions', belongsTo: 'organization' },
-  [
-    {
-      operation: 'addSuppression',
-      summary: 'Suppress a recipient; an existing entry stays unchanged',
-      method: 'POST',
-      paths: collection,
-      permission: 'Full Access',
-      status: 201,
-      errors: [
-        'missing_required_field',
-        'invalid_channel',
-        'invalid_email',
-        'invalid_phone',
-        'invalid_recipient',
-      ],
-      body: suppressionInput,
-      response: suppressionRecord,
-      handler: add,
-    },
-    {
-      operation: 'listSuppressions',
-      summary: 'List suppressed recipients, newest first',
-      method: 'GET',
-      paths: collection,
-      permission: 'Read Only',
-      errors: ['invalid_channel'],
-      query: suppressionQuery,
-      response: suppressionList,
-      handler: list,
-    },
-    {
-      // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
-      operation: 'removeSuppression',
-      summary: 'Remove a suppression',
-      method: 'DELETE',
-      paths: collection,
-      permission: 'Full Access',
-      errors: ['missing_required_field', 'invalid_channel', 'not_found'],
-      query: suppressionTargetQuery,
-      response: deleted,
-      handler: remove,
-    },
-  ],
-)
+export const suppressionRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+  {
+    operation: 'addSuppression',
+    summary: 'Suppress a recipient; an existing entry stays unchanged',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    status: 201,
+    errors: [
+      'missing_required_field',
+      'invalid_channel',
+      'invalid_email',
+      'invalid_phone',
+      'invalid_recipient',
+    ],
+    body: suppressionInput,
+    response: suppressionRecord,
+    handler: add,
+  },
+  {
+    operation: 'listSuppressions',
+    summary: 'List suppressed recipients, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    errors: ['invalid_channel'],
+    query: suppressionQuery,
+    response: suppressionList,
+    handler: list,
+  },
+  {
+    // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
+    operation: 'removeSuppression',
+    summary: 'Remove a suppression',
+    method: 'DELETE',
+    paths: collection,
+    permission: 'Full Access',
+    errors: ['missing_required_field', 'invalid_channel', 'not_found'],
+    query: suppressionTargetQuery,
+    response: deleted,
+    handler: remove,
+  },
+])

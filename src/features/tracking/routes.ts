@@ -1,9 +1,10 @@
 import type { PageLook } from '../../core/links/page.ts'
+import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
-import { linkQuery, preferencePageQuery } from '../../core/rest/query-schemas.ts'
-import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { page } from '../../http/service-schemas.ts'
 import type { PreferencePost, Service } from '../../service.ts'
+import { preferencePageQuery } from '../preferences/index.ts'
 import { isOneClick } from '../preferences/one-click.ts'
 import { preferencePage } from '../preferences/page-view.ts'
 import {
@@ -14,6 +15,8 @@ import {
   unknownPage,
 } from '../preferences/unsubscribe-view.ts'
 import type { Visit } from './machine-visit.ts'
+
+const TAG: Tag = { name: 'Pages', description: 'Targets of signed links in messages.' }
 
 /** Longer than any issued token, and close to the limit of a request line. */
 const MAX_TOKEN = 8_000
@@ -132,7 +135,7 @@ async function click(context: RequestContext, service: Service): Promise<Handler
 }
 
 const common = {
-  tag: 'Pages',
+  tag: TAG,
   permission: 'public',
   limit: 'links',
   query: linkQuery,

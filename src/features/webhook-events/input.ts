@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../../core/delivery/endpoint-health.ts'
 import { instant, overlap } from '../../core/input/fields.ts'
+import { namedInput } from '../../core/rest/named.ts'
 
 /** Input for a webhook endpoint. */
 export interface WebhookEndpointInput {
@@ -27,11 +28,14 @@ const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYP
 const successStatus = z.enum(['200', '2xx'])
 
 /** The schema of {@link WebhookEndpointInput}; the guard checks the address. */
-export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpointInput> = z.object({
-  url,
-  events: events.optional().describe('Default: the five events of the specification.'),
-  successStatus: successStatus.optional().describe('Status codes that count as success. Default `200`.'),
-})
+export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpointInput> = namedInput(
+  'WebhookEndpointRequest',
+  z.object({
+    url,
+    events: events.optional().describe('Default: the five events of the specification.'),
+    successStatus: successStatus.optional().describe('Status codes that count as success. Default `200`.'),
+  }),
+)
 
 /** Changes of a webhook endpoint; absent fields stay. */
 export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
@@ -40,22 +44,31 @@ export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'>
   readonly status?: 'active' | 'disabled' | undefined
 }
 
-export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndpointUpdate> = z.object({
-  url: url.optional(),
-  events: events.optional(),
-  successStatus: successStatus.optional().describe('Status codes that count as success.'),
-  status: z
-    .enum(['active', 'disabled'])
-    .optional()
-    .describe('A disabled endpoint gets no events; its events are held until a redelivery.'),
-})
+export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndpointUpdate> = namedInput(
+  'WebhookEndpointChange',
+  z.object({
+    url: url.optional(),
+    events: events.optional(),
+    successStatus: successStatus.optional().describe('Status codes that count as success.'),
+    status: z
+      .enum(['active', 'disabled'])
+      .optional()
+      .describe('A disabled endpoint gets no events; its events are held until a redelivery.'),
+  }),
+)
 
 /** How long older secrets also sign. */
-export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
-  overlapMs: overlap('How long older secrets also sign, in milliseconds. Default: a day.'),
-})
+export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = namedInput(
+  'SecretRotationRequest',
+  z.object({
+    overlapMs: overlap('How long older secrets also sign, in milliseconds. Default: a day.'),
+  }),
+)
 
 /** Selects events published at or after a time. */
-export const redeliverInput: z.ZodType<{ since: number }, { since: string | Date }> = z.object({
-  since: instant,
-})
+export const redeliverInput: z.ZodType<{ since: number }, { since: string | Date }> = namedInput(
+  'RedeliverRequest',
+  z.object({
+    since: instant,
+  }),
+)

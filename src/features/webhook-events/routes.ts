@@ -1,6 +1,12 @@
 import { parseInput } from '../../core/input/parse.ts'
-import { listQuery, webhookDeliveryQuery } from '../../core/rest/query-schemas.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf } from '../../core/rest/route.ts'
+import { listQuery } from '../../core/rest/query-schemas.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+} from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { Service } from '../../service.ts'
 import {
@@ -14,11 +20,14 @@ import {
   createdWebhookEndpoint,
   redelivered,
   webhookDeliveryList,
+  webhookDeliveryQuery,
   webhookDeliveryRecord,
   webhookEndpointList,
   webhookEndpointRecord,
   webhookPostRecord,
 } from './schemas.ts'
+
+const TAG: Tag = { name: 'Webhooks', description: 'Endpoints that receive events.' }
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `webhookEndpointInput`.
@@ -67,7 +76,7 @@ async function remove({ params, organizationId }: RequestContext, service: Servi
 const collection = ['/v1/webhooks']
 const one = ['/v1/webhooks/{id}']
 
-export const webhookRoutes: readonly Route[] = routesOf({ tag: 'Webhooks', belongsTo: 'organization' }, [
+export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createWebhook',
     summary: 'Register a webhook endpoint; only this response contains its secret',
@@ -78,6 +87,12 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: 'Webhooks', belon
     errors: ['missing_required_field', 'blocked_address', 'endpoint_limit_reached'],
     body: webhookEndpointInput,
     response: createdWebhookEndpoint,
+    example: {
+      request: {
+        url: 'https://example.com/hooks',
+        events: ['notification.delivered', 'notification.failed'],
+      },
+    },
     handler: create,
   },
   {

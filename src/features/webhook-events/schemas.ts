@@ -1,10 +1,13 @@
 import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES } from '../../core/delivery/endpoint-health.ts'
 import type { List } from '../../core/records/list.ts'
+import { named } from '../../core/rest/named.ts'
+import { type Filters, page } from '../../core/rest/query-schemas.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
 import type {
   CreatedWebhookEndpoint,
   NotificationDeliveryRecord,
+  WebhookDeliveryQuery,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
@@ -29,14 +32,23 @@ const fields = {
 }
 
 /** A webhook endpoint without its secret. */
-export const webhookEndpointRecord: z.ZodType<WebhookEndpointRecord> = z.object(fields)
+export const webhookEndpointRecord: z.ZodType<WebhookEndpointRecord> = named(
+  'WebhookEndpoint',
+  z.object(fields),
+)
 
-export const createdWebhookEndpoint: z.ZodType<CreatedWebhookEndpoint> = z.object({
-  ...fields,
-  secret: z.string().describe('Verifies signatures (Standard Webhooks). Shown once.'),
-})
+export const createdWebhookEndpoint: z.ZodType<CreatedWebhookEndpoint> = named(
+  'CreatedWebhookEndpoint',
+  z.object({
+    ...fields,
+    secret: z.string().describe('Verifies signatures (Standard Webhooks). Shown once.'),
+  }),
+)
 
-export const webhookEndpointList: z.ZodType<List<WebhookEndpointRecord>> = listOf(webhookEndpointRecord)
+export const webhookEndpointList: z.ZodType<List<WebhookEndpointRecord>> = named(
+  'WebhookEndpointList',
+  listOf(webhookEndpointRecord),
+)
 
 const postFields = {
   succeeded: z.boolean(),
@@ -57,7 +69,7 @@ const postFields = {
 }
 
 /** Result of one post to an endpoint. */
-export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFields)
+export const webhookPostRecord: z.ZodType<WebhookPostRecord> = named('WebhookPost', z.object(postFields))
 
 export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
   .enum(['pending', 'delivered', 'failed', 'held'])
@@ -72,16 +84,34 @@ const deliveryFields = {
   attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
 }
 
-export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object(deliveryFields)
+export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = named(
+  'WebhookDelivery',
+  z.object(deliveryFields),
+)
 
 /** Deliveries of events about one notification. */
-export const notificationDeliveries: z.ZodType<{ items: readonly NotificationDeliveryRecord[] }> = z.object({
-  items: z
-    .array(z.object({ ...deliveryFields, endpointId: z.string() }))
-    .describe('Newest first, at most 200.'),
-})
+export const notificationDeliveries: z.ZodType<{ items: readonly NotificationDeliveryRecord[] }> = named(
+  'NotificationWebhookDeliveries',
+  z.object({
+    items: z
+      .array(z.object({ ...deliveryFields, endpointId: z.string() }))
+      .describe('Newest first, at most 200.'),
+  }),
+)
 
-export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)
+export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = named(
+  'WebhookDeliveryList',
+  listOf(webhookDeliveryRecord),
+)
 
 /** Response to a redelivery. */
-export const redelivered: z.ZodType<{ redelivered: number }> = z.object({ redelivered: z.int() })
+export const redelivered: z.ZodType<{ redelivered: number }> = named(
+  'Redelivered',
+  z.object({ redelivered: z.int() }),
+)
+
+/** Filters of `GET /v1/webhooks/{id}/deliveries`. */
+export const webhookDeliveryQuery: z.ZodType<Filters<WebhookDeliveryQuery>> = z.object({
+  ...page,
+  status: webhookDeliveryStatus.optional(),
+})

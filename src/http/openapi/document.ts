@@ -1,11 +1,11 @@
 import { VERSION } from '../../core/lifecycle/version.ts'
-import { type Route, TAGS } from '../../core/rest/route.ts'
+import type { OpenApiDocument, Operation } from '../../core/rest/openapi.ts'
+import type { Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { operationOf, PARAMETERS } from './operation.ts'
 import { componentSchemas, type DocumentedService } from './schemas.ts'
-import type { OpenApiDocument, Operation } from './types.ts'
 
 /** Builds the OpenAPI 3.1 document from the table of routes and the schemas that validate requests. */
 export function openApiDocument(
@@ -33,7 +33,7 @@ export function openApiDocument(
     // Relative to the address of this document, below the mount.
     servers: [{ url: '.', description: 'The server of this document.' }],
     security: [{ apiKey: [] }, { operatorKey: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       schemas: { ...componentSchemas(strictBody, service), Error: errorSchemas[errorFormat] },

@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorCode } from '../../core/errors/catalogue.ts'
+import type { JsonObject } from '../../core/rest/openapi.ts'
 import type { Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { answerHeaders } from './headers.ts'
-import type { JsonObject } from './types.ts'
 
 /** Codes by status. */
 type Codes = ReadonlyMap<number, ReadonlySet<ErrorCode>>

@@ -1,4 +1,4 @@
-import type { JsonObject } from './types.ts'
+import type { JsonObject } from '../../core/rest/openapi.ts'
 
 const integer = { type: 'integer', minimum: 0 }
 

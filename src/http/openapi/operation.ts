@@ -1,10 +1,9 @@
+import type { JsonObject, Operation } from '../../core/rest/openapi.ts'
 import type { RequestHeader, Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { errorResponses, sharedResponses } from './errors.ts'
-import { EXAMPLES } from './examples.ts'
 import { answerHeaders } from './headers.ts'
 import { queryParameters, schemaOf } from './schemas.ts'
-import type { JsonObject, Operation } from './types.ts'
 
 const identifier = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\w-]+$' }
 
@@ -52,11 +51,8 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, string>> = {
 
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Identifier of the resource.',
-  idOrName: 'Identifier or name of the template.',
+  idOrName: 'Identifier or name of the resource.',
   version: 'Number of the version.',
-  organization: "Identifier of the provider's organization.",
-  channel: 'Channel of the provider.',
-  provider: 'Name of the provider.',
 }
 
 /** Describes one route at one of its paths. */
@@ -66,7 +62,7 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     operationId: operationId(route, path),
     summary: route.summary,
     description: describePermission(route),
-    tags: [route.tag],
+    tags: [route.tag.name],
     ...securityOf(route),
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
@@ -139,7 +135,7 @@ function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] 
     name,
     in: 'path',
     required: true,
-    description: PATH_PARAMETERS[name] ?? 'Identifier.',
+    description: route.pathParameters?.[name] ?? PATH_PARAMETERS[name] ?? 'Identifier.',
     schema: identifier,
   }))
   const scope = admin ? ['RequiredOrgId', 'OrganizationId'] : ['OrgId', 'OrganizationId']
@@ -150,12 +146,15 @@ function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] 
   return [...inPath, ...(route.query === undefined ? [] : queryParameters(route.query)), ...shared]
 }
 
-function requestBody({ operation, bodyOptional }: Route, schema: NonNullable<Route['body']>): JsonObject {
-  const example = EXAMPLES[operation]?.request
+function requestBody({ example, bodyOptional }: Route, schema: NonNullable<Route['body']>): JsonObject {
   return {
     required: bodyOptional !== true,
-    content: { 'application/json': { schema: schemaOf(schema), ...(example ? { example } : {}) } },
+    content: { 'application/json': { schema: schemaOf(schema), ...shown(example?.request) } },
   }
+}
+
+function shown(example: JsonObject | undefined): JsonObject {
+  return example === undefined ? {} : { example }
 }
 
 const DESCRIPTIONS = {
@@ -186,8 +185,7 @@ function incompleteForm(format: ErrorFormat): JsonObject {
 function successes(route: Route): Record<string, JsonObject> {
   const replayable = route.requestHeaders?.includes('Idempotency-Key') ?? false
   const headers = answerHeaders(replayable ? ['Idempotent-Replayed'] : [])
-  const example = EXAMPLES[route.operation]?.response
-  const media = { schema: schemaOf(route.response), ...(example ? { example } : {}) }
+  const media = { schema: schemaOf(route.response), ...shown(route.example?.response) }
   const description = DESCRIPTIONS[route.status]
   const mediaType = route.limit === 'receipts' || route.page === true ? '*/*' : 'application/json'
   const responses: Record<string, JsonObject> = {

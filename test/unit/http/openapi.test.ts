@@ -3,13 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { sendInput } from '../../../src/core/accept/input.ts'
+import type { JsonObject, Operation } from '../../../src/core/rest/openapi.ts'
 import { retryInput } from '../../../src/features/failures/input.ts'
 import { organizationChange } from '../../../src/features/organizations/input.ts'
 import { openApiDocument } from '../../../src/http/openapi/document.ts'
-import { EXAMPLES } from '../../../src/http/openapi/examples.ts'
-import type { JsonObject, Operation } from '../../../src/http/openapi/types.ts'
 import { ROUTES } from '../../../src/routes.ts'
-import { SERVICE } from '../../support/kinds.ts'
+import { SEND_INPUT, SERVICE } from '../../support/kinds.ts'
 
 const document = openApiDocument(ROUTES, SERVICE, { errorFormat: 'nested', strictBody: false })
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -212,7 +211,7 @@ describe('the document', () => {
       ['RetryRequest', { filter: { channel: 'email', unknown: true } }, false],
     ] as const) {
       const schema = {
-        SendRequest: SERVICE.sendInput,
+        SendRequest: SEND_INPUT,
         OrganizationChange: organizationChange,
         RetryRequest: retryInput,
       }[name]
@@ -228,16 +227,18 @@ describe('the document', () => {
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
     ajv.addSchema(document, 'api')
     const ids = new Set(operations.map(({ operation }) => operation.operationId))
-    for (const [name, { request, response }] of Object.entries(EXAMPLES)) {
+    const examples = ROUTES.filter(({ example }) => example !== undefined)
+    expect(examples.length).toBeGreaterThan(5)
+    for (const route of examples) {
+      const { operation: name, example: { request, response } = {} } = route
       expect(ids).toContain(name)
-      const route = ROUTES.find(({ operation }) => operation === name)
       const found = operations.find(({ operation }) => operation.operationId === name)
       const validate = ajv.compile({
         $ref: `api${found === undefined ? '' : bodyOf(found.operation).schema.$ref}`,
       })
       expect(validate(request), ajv.errorsText(validate.errors)).toBe(true)
-      expect(route?.body?.safeParse(request).error).toBeUndefined()
-      if (response !== undefined) expect(route?.response.safeParse(response).error).toBeUndefined()
+      expect(route.body?.safeParse(request).error).toBeUndefined()
+      if (response !== undefined) expect(route.response.safeParse(response).error).toBeUndefined()
     }
   })
 })
@@ -259,7 +260,7 @@ const INSIDE: Readonly<Record<string, string[]>> = {
 it('no body has objects with fields inside objects: strictBody looks at one level', () => {
   for (const { body: own, operation } of ROUTES) {
     if (own === undefined) continue
-    const body = own === sendInput ? SERVICE.sendInput : own
+    const body = own === sendInput ? SEND_INPUT : own
     expect(body, operation).toBeInstanceOf(z.ZodObject)
     const { properties = {} } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })
     const nested = Object.entries(properties).filter(([, field]) =>

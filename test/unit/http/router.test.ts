@@ -9,7 +9,7 @@ function route(change: Partial<Route> = {}): Route {
   return {
     operation: 'test',
     summary: 'Test',
-    tag: 'Service',
+    tag: { name: 'Service', description: '' },
     method: 'GET',
     paths: ['/v1/things/{id}'],
     belongsTo: 'organization',

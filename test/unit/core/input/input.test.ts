@@ -9,7 +9,7 @@ import { apiKeyInput } from '../../../../src/features/api-keys/input.ts'
 import { retryInput } from '../../../../src/features/failures/input.ts'
 import { organizationInput } from '../../../../src/features/organizations/input.ts'
 import { webhookEndpointInput } from '../../../../src/features/webhook-events/input.ts'
-import { SERVICE } from '../../../support/kinds.ts'
+import { SEND_INPUT } from '../../../support/kinds.ts'
 
 function fault(schema: z.ZodType, input: unknown): [code: string, field: unknown] {
   try {
@@ -34,7 +34,7 @@ const send = { channel: 'email', to: 'ada@example.com', body: 'Hello' }
 const file = { filename: 'a.pdf', contentType: 'application/pdf', content: 'JVBERg==' }
 const wrongText = [5, null, true, {}, ['x'], '']
 
-const { sendInput } = SERVICE
+const sendInput = SEND_INPUT
 
 describe('a send', () => {
   it('takes every field and gives times as numbers', () => {

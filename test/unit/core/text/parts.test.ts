@@ -4,7 +4,7 @@ import { decodedLength } from '../../../../src/core/channels/file-content.ts'
 import { isNotifierError } from '../../../../src/core/errors/notifier-error.ts'
 import { parseInput } from '../../../../src/core/input/parse.ts'
 import { INVITATION } from '../../../support/api-mail.ts'
-import { SERVICE } from '../../../support/kinds.ts'
+import { SEND_INPUT } from '../../../support/kinds.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 'x').toString('base64')
 const file = { filename: 'a.pdf', contentType: 'application/pdf', content: base64(3) }
@@ -23,7 +23,7 @@ function fault(parts: object): string | null {
   }
 }
 
-const { sendInput } = SERVICE
+const sendInput = SEND_INPUT
 
 describe('what a message carries beside its text', () => {
   it('is taken as it is', () => {

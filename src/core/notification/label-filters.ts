@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
+import { text } from '../input/fields.ts'
+import { metadataFilter } from '../input/metadata.ts'
+import { type LabelFilter, MAX_RECIPIENT_ID } from './labels.ts'
+
+/** A code of the catalogue. */
+export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
+  Object.keys(ERRORS) as ErrorCode[],
+  'must be an error code of the catalogue',
+)
+
+/** The schemas of a {@link LabelFilter}. */
+export const labelFilters: {
+  readonly [Name in keyof LabelFilter]-?: z.ZodType<LabelFilter[Name], LabelFilter[Name]>
+} = {
+  metadata: metadataFilter.optional().describe('Pairs that must all match.'),
+  recipient: text(1, MAX_RECIPIENT_ID).optional().describe("The application's id of the person."),
+  category: text(1, 128).optional().describe('Id of the category.'),
+  groupId: text(1, 64).optional().describe('The group that it was sent with.'),
+}

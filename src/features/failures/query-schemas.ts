@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { channel } from '../../core/input/fields.ts'
+import { errorCode } from '../../core/notification/label-filters.ts'
+import { labels } from '../../core/notification/query-schemas.ts'
+import { type Filters, line, page, recipient, time } from '../../core/rest/query-schemas.ts'
+import type { DeadLetterGroupQuery, DeadLetterQuery } from './model.ts'
+
+// Validated before the split, so that an error names the parameter and not one of its parts.
+const ids = line
+  .regex(
+    /^[^,]{1,64}(?:,[^,]{1,64}){0,99}$/,
+    'must be 1 to 100 ids of at most 64 characters, separated by commas',
+  )
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.string().min(1).max(64)).min(1).max(100))
+
+const cause = {
+  channel: channel.optional(),
+  code: errorCode.optional().describe('Error code.'),
+  provider: line.max(64).optional().describe('Instance id of the provider of the failed attempt.'),
+  from: time.optional().describe('Accepted at or after this time.'),
+  until: time.optional().describe('Accepted before this time.'),
+}
+
+/** Filters of `GET /v1/dead-letters/groups`. */
+export const deadLetterGroupQuery: z.ZodType<DeadLetterGroupQuery> = z.object(cause)
+
+/** Filters of `GET /v1/dead-letters`. */
+export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
+  ...page,
+  ...cause,
+  template: line.max(128).optional().describe('Id or name of a template.'),
+  to: recipient.optional().describe('The recipient, exactly as sent.'),
+  ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
+  ...labels,
+})

@@ -1,0 +1,1 @@
+export { preferencePageQuery } from './query-schemas.ts'
