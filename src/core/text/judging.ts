@@ -10,7 +10,7 @@ import type { AuthoringParts } from './parts.ts'
 import { inVariant } from './template.ts'
 import { sha256Of, textFor } from './text-kind.ts'
 import { usesIn } from './uses.ts'
-import { judgedTexts, type UsesOfAll, usesOfTexts } from './variants.ts'
+import { assertTemplateTexts, type UsesOfAll, usesOfTexts } from './variants.ts'
 import type { VariantsInput } from './variants-input.ts'
 
 /** The texts of a template that is to be stored. */
@@ -76,7 +76,7 @@ export function createJudging({
     usesOfAll,
     async assertTexts(organizationId, written) {
       assertTemplateBounds(written, bounds)
-      await processor.share(organizationId)(judgedTexts(written, bounds))
+      await processor.share(organizationId)(once(() => assertTemplateTexts(written, bounds)))
     },
     async assertWhole(organizationId, text, before) {
       const changed = changedLocales(text, before)

@@ -1,7 +1,6 @@
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Bounds } from '../input/bounds.ts'
 import { canonicalLocale } from '../input/locale.ts'
-import type { Steps } from '../loop/steps.ts'
 import { assertFormat } from './format.ts'
 import { assertTemplateText } from './judge.ts'
 import { type TemplateValue, textsOf } from './kind.ts'
@@ -36,16 +35,14 @@ export function changedVariants(
   return after.size === 0 ? undefined : Object.fromEntries(after)
 }
 
-/** A locale per step. @throws NotifierError `invalid_parameter`, which names the locale */
-export function* judgedTexts(
+/** @throws NotifierError `invalid_parameter`, which names the locale */
+export function assertTemplateTexts(
   written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
   bounds: Bounds,
-): Steps<void> {
+): void {
   assertTemplateText(written, bounds)
-  for (const [locale, given] of Object.entries(written.locales ?? {})) {
-    yield
+  for (const [locale, given] of Object.entries(written.locales ?? {}))
     if (given !== null) assertTemplateText(given, bounds, `template (locale ${locale})`)
-  }
 }
 
 /** The variants in their public form. */

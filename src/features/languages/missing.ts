@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isRead, localesFor } from '../../core/input/locale.ts'
-import { once, type Steps } from '../../core/loop/steps.ts'
+import { once } from '../../core/loop/steps.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordStore } from '../../core/records/record-stores.ts'
@@ -63,27 +63,23 @@ export function createMissing(
       return found
     }
 
-    /** The keys in sources, one source per step. */
-    function* keysIn(sources: readonly (string | null | undefined)[]): Steps<readonly string[]> {
-      const keys = new Set<string>()
-      for (const source of sources) {
-        work += Math.ceil((source?.length ?? 0) / CHARACTERS_OF_A_LOOK_UP)
-        for (const key of usesIn([source]).keys) keys.add(key)
-        yield
-      }
-      return [...keys]
+    function keysIn(
+      sources: readonly (string | null | undefined)[],
+    ): readonly string[] | Promise<readonly string[]> {
+      for (const source of sources) work += Math.ceil((source?.length ?? 0) / CHARACTERS_OF_A_LOOK_UP)
+      return share(once(() => usesIn(sources).keys))
     }
 
     async function keysOfText({ pin, html, text, localized }: PinnedText): Promise<readonly string[]> {
       if (!localized) return []
-      const keys = keysOfShared.get(pin) ?? (await share(keysIn([html, text])))
+      const keys = keysOfShared.get(pin) ?? (await keysIn([html, text]))
       keysOfShared.set(pin, keys)
       return keys
     }
 
     /** The keys of a template with its layout and partials. */
     async function keysOf(template: Template): Promise<readonly string[]> {
-      const keys = new Set(await share(keysIn(ownTexts(template))))
+      const keys = new Set(await keysIn(ownTexts(template)))
       for (const text of await sharedTexts(template)) for (const key of await keysOfText(text)) keys.add(key)
       return [...keys]
     }
