@@ -16,7 +16,7 @@ interface SpecCase {
 const SUITES = ['comments', 'delimiters', 'interpolation', 'inverted', 'partials', 'sections'] as const
 
 const casesOf = (suite: string): readonly SpecCase[] =>
-  JSON.parse(readFileSync(new URL(`../../fixtures/mustache-spec/${suite}.json`, import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL(`../../../fixtures/mustache-spec/${suite}.json`, import.meta.url), 'utf8'))
     .tests
 
 /** Cases that Carillon refuses on purpose, with the code. */
