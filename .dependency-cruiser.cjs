@@ -103,6 +103,7 @@ module.exports = {
           'eventemitter3',
           'p-queue',
           'libphonenumber-js',
+          'mustache',
           'validator',
           'zod',
           'intl-messageformat',

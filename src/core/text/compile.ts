@@ -28,7 +28,7 @@ import { type Budget, lookUp, writeText } from './write.ts'
 /** Maximum length of a subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
 
-/** Compiling a tag costs as much as expanding this many. */
+/** Compiling a tag counts as much as expanding this many. */
 const EXPANDED_OF_COMPILED = 4
 
 /** Memory per token, and of an empty compiled template; in bytes, measured. */
@@ -123,7 +123,7 @@ export function compileTemplate(
   return finish(compileSteps(kind, source, shared, language, bounds))
 }
 
-/** Like {@link compileTemplate}, with a step for each message: a text may name all of a catalogue. */
+/** Like {@link compileTemplate}, with a step for the body, and for each message: a text may name all of a catalogue. */
 export function* compileSteps(
   kind: ChannelKind,
   source: TemplateSource,
@@ -136,6 +136,7 @@ export function* compileSteps(
   if (shared.layout !== null && shared.layout[own] === null)
     throw withoutFlavour('layout', own, { field: 'layout' })
   const body = assembly.layOut(source.body, 'body', own)
+  yield
   // By itself, as variants without a subject share it.
   const heading = createAssembly(shared, bounds)
   const subject = source.subject === null ? null : heading.expand(source.subject, 'subject', 'text')

@@ -1,7 +1,7 @@
 import type { Bounds } from '../input/bounds.ts'
 import { shortName } from '../input/listed-names.ts'
 import { MESSAGE_KEY } from './language.ts'
-import { nest, type Place, scan, type Token, wrongText } from './parse.ts'
+import { assertNested, type Place, type Token, tagsIn, wrongText } from './parse.ts'
 import { MAX_PARTIALS, SHARED_NAME } from './shared-text.ts'
 
 /** Maximum nesting of sections. */
@@ -44,19 +44,19 @@ const FIELDS = ['body', 'html', 'text', 'subject'] as const
 
 /** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
 function judge(source: string, place: Place, most: number): void {
-  const tokens = scan(source, place, most)
+  const tags = tagsIn(source, place, most)
   const open: string[] = []
   const partials = new Set<string>()
-  for (const token of tokens) {
-    const [type] = token
-    const fault = tagFault(token, open)
+  for (const tag of tags) {
+    const [type, name] = tag
+    const fault = tagFault(tag, open)
     if (fault !== null) throw wrongText(place, fault)
-    if (type === '>') partials.add(token[1])
+    if (type === '>') partials.add(name)
     if (type === '#' || type === '^') open.push(type)
     if (type === '/') open.pop()
   }
   if (partials.size > MAX_PARTIALS) throw wrongText(place, `names more than ${MAX_PARTIALS} partials`)
-  nest(tokens, place)
+  assertNested(tags, place)
 }
 
 function tagFault([type, name, start]: Token, open: readonly string[]): string | null {

@@ -1,3 +1,4 @@
+import Mustache from 'mustache'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { counted } from '../input/bounds.ts'
 import { shortName } from '../input/listed-names.ts'
@@ -19,152 +20,126 @@ export interface Place {
   readonly owner: string
 }
 
-/** Tag types by their first character; others are values. */
-const TYPES: Readonly<Record<string, string>> = {
-  '#': '#',
-  '^': '^',
-  '/': '/',
-  '>': '>',
-  '{': '&',
-  '&': '&',
-  '=': '=',
-  '!': '!',
-}
+const OPENING = /\{\{\s*([#^/>{&=!]?)\s*/y
+
+/** A token as mustache returns it. `ofLine` of a partial: how many tags precede it on its line. */
+type Span = [
+  type: string,
+  name: string,
+  start: number,
+  end: number,
+  inside?: Span[] | string,
+  ofLine?: number,
+]
+
 /**
- * Parses a source by mustache's rules, in linear time.
+ * Parses a source with mustache.js, in linear time: mustache makes a token of each character of a text, and reads white
+ * space in a tag again from each of its characters. So it gets an outline, in which the text on a line is one character,
+ * and tags have no names of their own.
  *
  * @param most maximum number of tags
  * @throws NotifierError `invalid_parameter` for a malformed source
  */
 export function parseSource(source: string, place: Place, most?: number): Token[] {
-  return nest(scan(source, place, most), place)
+  const tags = tagsIn(source, place, most)
+  assertNested(tags, place)
+  let outline = ''
+  /** By position in the outline. */
+  const parts: Token[] = []
+
+  function add(written: string, part: Token): void {
+    parts[outline.length] = part
+    outline += written
+  }
+
+  function addText(start: number, end: number): void {
+    const text = source.slice(start, end)
+    const first = text.indexOf('\n')
+    let from = 0
+    // Lines without a tag stay unchanged, so one stands for all of them.
+    for (const to of [first, first + 1, text.lastIndexOf('\n') + 1, text.length]) {
+      if (to <= from) continue
+      add(outlineOf(text.slice(from, to)), ['text', '', start + from, end])
+      from = to
+    }
+  }
+
+  function original(level: readonly Span[]): Token[] {
+    return level.map(([type, , from, to, inside, ofLine], index) => {
+      const token = parts[from] as Token
+      if (type === 'text') {
+        token[3] = parts[to]?.[2] ?? source.length
+        token[1] = source.slice(token[2], token[3])
+      }
+      if (Array.isArray(inside)) token[4] = original(inside)
+      // mustache has removed the white space in front of a partial that is alone on its line.
+      if (type === '>' && ofLine === 0 && level[index - 1]?.[3] !== from)
+        token[5] = source.slice(source.lastIndexOf('\n', token[2]) + 1, token[2])
+      return token
+    })
+  }
+
+  let at = 0
+  for (const tag of tags) {
+    const [type, , start, end] = tag
+    addText(at, start)
+    add(type === 'name' ? '{{x}}' : `{{${type}x}}`, tag)
+    at = end
+  }
+  addText(at, source.length)
+  // A shared writer keeps every source, and the application may have changed the default delimiters.
+  return original(new Mustache.Writer().parse(outline, ['{{', '}}']) as Span[])
+}
+
+function outlineOf(line: string): string {
+  if (line.endsWith('\n')) return '\n'
+  return line.trim() === '' ? ' ' : 'x'
 }
 
 /**
- * Splits a source into texts and tags, in order. A line with only sections, comments and white space produces no text.
+ * The tags of a source, in order.
  *
  * @param most maximum number of tags: each costs as much as a hundred characters
  * @throws NotifierError `invalid_parameter` for an unclosed tag, changed delimiters, or too many tags
  */
-export function scan(source: string, place: Place, most: number = Number.POSITIVE_INFINITY): Token[] {
-  const notSpace = /\S/g
-  const tokens: Token[] = []
-  /** The texts of the current line. */
-  let texts: Token[] = []
-  let lineStart = 0
-  let isBlank = true
-  let hasTag = false
-  /** The partial with which the current line starts. */
-  let partial: Token | null = null
-  let tags = 0
-  /** The next line break, cached: a search from each text would read a long line repeatedly. */
-  let lineBreak = -1
-
-  function skipSpace(at: number): number {
-    const code = source.charCodeAt(at)
-    // The common case, without the cost of a regular expression.
-    if (code > 0x20 && code < 0x7f) return at
-    notSpace.lastIndex = at
-    return notSpace.test(source) ? notSpace.lastIndex - 1 : source.length
-  }
-
-  function endLine(end: number): void {
-    if (isBlank && hasTag) {
-      if (partial !== null) partial[5] = source.slice(lineStart, partial[2])
-      for (const text of texts) {
-        if (text[2] < lineStart) text[3] = lineStart
-        else text[2] = Math.min(end, text[3])
-      }
-    }
-    texts = []
-    lineStart = end
-    isBlank = true
-    hasTag = false
-    partial = null
-  }
-
-  function addText(start: number, end: number): void {
-    const text: Token = ['text', '', start, end]
-    tokens.push(text)
-    texts.push(text)
-    if (lineBreak < start) {
-      const found = source.indexOf('\n', start)
-      lineBreak = found === -1 ? source.length : found
-    }
-    if (skipSpace(start) < Math.min(lineBreak, end)) isBlank = false
-    if (lineBreak >= end) return
-    endLine(lineBreak + 1)
-    // Lines without a tag stay unchanged, so only the last line matters.
-    lineStart = source.lastIndexOf('\n', end - 1) + 1
-    texts.push(text)
-    isBlank = skipSpace(lineStart) >= end
-  }
-
-  /** @returns the end of the tag */
-  function addTag(start: number): number {
-    tags += 1
-    if (tags > most) {
+export function tagsIn(source: string, place: Place, most: number = Number.POSITIVE_INFINITY): Token[] {
+  const tags: Token[] = []
+  for (let end = 0; ; ) {
+    const start = source.indexOf('{{', end)
+    if (start === -1) return tags
+    if (tags.length >= most) {
       throw wrongText(
         place,
         `has more than ${counted(most)} tags, which is the option "bounds.tags" of the service. Repeat text with a section, or write several templates`,
       )
     }
-    const at = skipSpace(start + 2)
-    const kind = source[at] ?? ''
-    const type = TYPES[kind] ?? 'name'
-    const nameStart = type === 'name' ? at : skipSpace(at + 1)
+    OPENING.lastIndex = start
+    const [opening, kind = ''] = OPENING.exec(source) ?? ['']
     const closing = kind === '{' ? '}}}' : '}}'
-    const nameEnd = source.indexOf(closing, nameStart)
-    if (type === '=' || nameEnd === -1) throw wrongText(place, tagFault(type, start, closing))
-    const end = nameEnd + closing.length
-    const token: Token = [type, source.slice(nameStart, nameEnd).trimEnd(), start, end]
-    tokens.push(token)
-    if (type === '>' && !hasTag) partial = token
-    hasTag = true
-    isBlank &&= type !== 'name' && type !== '&'
-    return end
+    const nameEnd = source.indexOf(closing, start + opening.length)
+    if (kind === '=' || nameEnd === -1) throw wrongText(place, tagFault(kind, start, closing))
+    end = nameEnd + closing.length
+    const name = source.slice(start + opening.length, nameEnd).trimEnd()
+    tags.push([kind === '{' ? '&' : kind || 'name', name, start, end])
   }
-
-  for (let at = 0; at < source.length; ) {
-    const found = source.indexOf('{{', at)
-    const start = found === -1 ? source.length : found
-    if (start > at) addText(at, start)
-    at = found === -1 ? start : addTag(start)
-  }
-  endLine(source.length)
-  for (const token of tokens) if (token[0] === 'text') token[1] = source.slice(token[2], token[3])
-  return tokens.filter(([type, text]) => type !== 'text' || text !== '')
 }
 
-function tagFault(type: string, start: number, closing: string): string {
-  if (type === '=') return `sets other delimiters ("{{=") at ${start}. Carillon supports "{{" and "}}" only`
+function tagFault(kind: string, start: number, closing: string): string {
+  if (kind === '=') return `sets other delimiters ("{{=") at ${start}. Carillon supports "{{" and "}}" only`
   return `has a tag at ${start} that is not closed with "${closing}"`
 }
 
-/**
- * Moves the content of sections into their tokens.
- *
- * @throws NotifierError `invalid_parameter` for an unclosed or unopened section
- */
-export function nest(tokens: readonly Token[], place: Place): Token[] {
-  const outermost: Token[] = []
-  const sections: { readonly token: Token; readonly around: Token[] }[] = []
-  let inside = outermost
-  for (const token of tokens) {
-    const [type, name] = token
-    if (type === '/') {
-      const section = sections.pop()
-      if (section?.token[1] !== name) throw wrongText(place, closingFault(token, section?.token))
-      inside = section.around
-      continue
-    }
-    inside.push(token)
-    if (type !== '#' && type !== '^') continue
-    sections.push({ token, around: inside })
-    inside = []
-    token[4] = inside
+/** @throws NotifierError `invalid_parameter` for an unclosed or unopened section */
+export function assertNested(tags: readonly Token[], place: Place): void {
+  const sections: Token[] = []
+  for (const tag of tags) {
+    const [type, name] = tag
+    if (type === '#' || type === '^') sections.push(tag)
+    if (type !== '/') continue
+    const section = sections.pop()
+    if (section?.[1] !== name) throw wrongText(place, closingFault(tag, section))
   }
-  const open = sections.at(-1)?.token
+  const open = sections.pop()
   if (open !== undefined) {
     const name = shortName(open[1])
     throw wrongText(
@@ -172,7 +147,6 @@ export function nest(tokens: readonly Token[], place: Place): Token[] {
       `does not close the section "${name}" that opens at ${open[2]}: write {{/${name}}}`,
     )
   }
-  return outermost
 }
 
 function closingFault([, name, start]: Token, section: Token | undefined): string {

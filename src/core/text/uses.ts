@@ -1,5 +1,5 @@
 import { LANGUAGE_NAMES, messageKey } from './language.ts'
-import { scan } from './parse.ts'
+import { tagsIn } from './parse.ts'
 
 /** What sources need beside their variables. */
 export interface Uses {
@@ -16,13 +16,12 @@ export function usesIn(sources: readonly (string | null | undefined)[]): Uses {
   const keys = new Set<string>()
   let localized = false
   for (const source of sources) {
-    if (source == null || !source.includes('{{')) continue
-    for (const token of scan(source, { field: 'text', owner: 'template' })) {
-      const [type, name] = token
+    for (const tag of tagsIn(source ?? '', { field: 'text', owner: 'template' })) {
+      const [type, name] = tag
       if (type === '>') partials.add(name)
-      const key = messageKey(token)
+      const key = messageKey(tag)
       if (key !== null) keys.add(key)
-      localized ||= key !== null || (type !== 'text' && LANGUAGE_NAMES.includes(name))
+      localized ||= key !== null || LANGUAGE_NAMES.includes(name)
     }
   }
   return { partials: [...partials], keys: [...keys], localized }

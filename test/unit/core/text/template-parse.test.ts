@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import Mustache from 'mustache'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isNotifierError } from '../../../../src/core/errors/notifier-error.ts'
 import { compileTemplate } from '../../../../src/core/text/compile.ts'
 import { parseSource, type Token } from '../../../../src/core/text/parse.ts'
@@ -63,11 +63,24 @@ it('has the same tokens as mustache.js', () => {
   )
 })
 
+it("does not depend on the application's own use of mustache.js", () => {
+  const { tags } = Mustache
+  Mustache.tags = ['<%', '%>']
+  try {
+    expect(renderer('{{y}} <% y %>')({ y: 'Y' })).toBe('Y <% y %>')
+  } finally {
+    Mustache.tags = tags
+  }
+})
+
+/** What mustache gets: at most four characters between two tags, and no white space in them. */
+const OUTLINE = /^(?:[ x]?\n?\n?[ x]?\{\{[#^/>&!]?x\}\})*[ x]?\n?\n?[ x]?$/
+
 /** How many characters a piece of work looks at, by the methods of strings and regular expressions that look at many. */
 function charactersRead(work: () => void): number {
   let read = 0
-  const { indexOf, lastIndexOf, slice, trimEnd } = String.prototype
-  const { test } = RegExp.prototype
+  const { indexOf, lastIndexOf, slice, trim, trimEnd } = String.prototype
+  const { exec } = RegExp.prototype
   String.prototype.indexOf = function (this: string, text, from = 0) {
     const found = indexOf.call(this, text, from)
     read += (found === -1 ? this.length : found) - from + 1
@@ -83,22 +96,27 @@ function charactersRead(work: () => void): number {
     read += part.length + 1
     return part
   }
+  String.prototype.trim = function (this: string) {
+    const trimmed = trim.call(this)
+    read += this.length - trimmed.length + 1
+    return trimmed
+  }
   String.prototype.trimEnd = function (this: string) {
     const trimmed = trimEnd.call(this)
     read += this.length - trimmed.length + 1
     return trimmed
   }
-  RegExp.prototype.test = function (this: RegExp, text) {
+  RegExp.prototype.exec = function (this: RegExp, text) {
     const from = this.lastIndex
-    const found = test.call(this, text)
-    read += (found ? this.lastIndex : text.length) - from + 1
+    const found = exec.call(this, text)
+    read += (found === null ? text.length : this.lastIndex) - from + 1
     return found
   }
   try {
     work()
   } finally {
-    Object.assign(String.prototype, { indexOf, lastIndexOf, slice, trimEnd })
-    RegExp.prototype.test = test
+    Object.assign(String.prototype, { indexOf, lastIndexOf, slice, trim, trimEnd })
+    RegExp.prototype.exec = exec
   }
   return read
 }
@@ -126,6 +144,7 @@ describe('the work of parsing', () => {
     ['sections in one another', (length) => `${filled('{{#a}}\n')(length)}${filled('{{/a}}\n')(length)}`],
     ['a long name', (length) => `{{#${'a'.repeat(length)}}}{{/${'a'.repeat(length)}}}`],
   ])('grows as its length does: %s', (_, shape) => {
+    const parse = vi.spyOn(Mustache.Writer.prototype, 'parse')
     const workOf = (source: string) =>
       charactersRead(() => {
         try {
@@ -135,6 +154,8 @@ describe('the work of parsing', () => {
     const length = 4_096
     const [small, large] = [workOf(shape(length)), workOf(shape(4 * length))]
     expect(large).toBeLessThan(4.2 * small + 100)
-    expect(large).toBeLessThan(5 * shape(4 * length).length + 100)
+    expect(large).toBeLessThan(7 * shape(4 * length).length + 100)
+    for (const [outline] of parse.mock.calls) expect(outline).toMatch(OUTLINE)
+    parse.mockRestore()
   })
 })
