@@ -8,7 +8,7 @@ import {
   type Watched,
   watch,
 } from '../support/dashboard/browser.ts'
-import { type Host, startHost } from '../support/express-host.ts'
+import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
 import { KINDS } from '../support/kinds.ts'
 import { describeWith } from '../support/left-out.ts'
 
@@ -27,12 +27,12 @@ describeWith(
   CHROMIUM === null ? 'no Chromium on this machine' : null,
   'the preference page in a browser',
   () => {
-    let host: Host
+    let host: ExpressHost
     let origin: string
     let watched: Watched
 
     beforeAll(async () => {
-      host = await startHost({ secret, categories, publicUrl: 'https://api.example.org' })
+      host = await startExpressHost({ secret, categories, publicUrl: 'https://api.example.org' })
       origin = `http://127.0.0.1:${host.port}`
     })
     afterAll(() => host?.close())

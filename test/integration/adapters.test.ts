@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
 import Koa from 'koa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { notifierRouter } from '../../adapters/http/express.ts'
 import { notifierPlugin } from '../../adapters/http/fastify.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierMiddleware } from '../../adapters/http/koa.ts'
@@ -9,6 +10,7 @@ import { type HttpApiOptions, notifierHandler } from '../../adapters/http/node.t
 import { readWebBody } from '../../adapters/http/web-body.ts'
 import type { BodyLimits } from '../../src/core/rest/message.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
+import { EXPRESS } from '../support/express-host.ts'
 import { faultLogger } from '../support/fault-logger.ts'
 import { type Answer, call, codeOf } from '../support/http-client.ts'
 import { listen } from '../support/parity/harness.ts'
@@ -326,6 +328,17 @@ describe('a body that the application has read and thrown away', () => {
 describe("the application's own policy for HTTPS", () => {
   const own = 'max-age=1; includeSubDomains'
   const proxied = { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': 'https' }
+
+  it.each(EXPRESS)('counts in %s', async (_name, framework) => {
+    const app = framework()
+    app.use((_req, res, next) => {
+      res.setHeader('Strict-Transport-Security', own)
+      next()
+    })
+    app.use(notifierRouter(notifier, http))
+    const answer = await notify(await serve(createServer(app)), proxied)
+    expect(answer.headers['strict-transport-security']).toBe(own)
+  })
 
   it('counts in Koa', async () => {
     const app = new Koa()

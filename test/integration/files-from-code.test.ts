@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttachmentInput } from '../../src/core/channels/email-content.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { deliveryWorld } from '../support/delivery-world.ts'
-import { type Host, startHost } from '../support/express-host.ts'
-import { type Answer, call } from '../support/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import { mail } from '../support/notifier-world.ts'
+import { type Host, startHost } from '../support/rest-host.ts'
 
 let folder: string
 let path: string
@@ -124,7 +124,7 @@ describe('a file of a message over HTTP', () => {
   afterAll(() => host.close())
 
   const post = async (body: unknown, url = '/v1/notifications'): Promise<Answer> =>
-    call(host.port, { method: 'POST', path: url, body, headers: await host.key() })
+    host.call({ method: 'POST', path: url, body, headers: await host.key() })
 
   it.each(['/v1/notifications', '/v1/notifications/batch'])('is never a path: %s', async (url) => {
     const message = withFile({ ...named, path })

@@ -2,10 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import type { Provider } from '../../src/index.ts'
-import { type Host, startHost } from '../support/express-host.ts'
-import { call } from '../support/http-client.ts'
+import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
 
-let host: Host
+let host: ExpressHost
 const sockets: Socket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
@@ -40,7 +39,7 @@ function post(
 
 it('a receipt for an unknown provider, or one that takes none, is refused before its body comes', async () => {
   const { parseReceipts: _none, ...silent } = reporter
-  host = await startHost({ channel: silent })
+  host = await startExpressHost({ channel: silent })
   for (const path of [
     '/receipts/email/nobody',
     '/receipts/email/reporter',
@@ -51,7 +50,7 @@ it('a receipt for an unknown provider, or one that takes none, is refused before
 })
 
 it('unfinished bodies without a key are bounded for each address, on all routes together', async () => {
-  host = await startHost({ channel: reporter })
+  host = await startExpressHost({ channel: reporter })
   const open = Array.from({ length: 15 }, () => post('/receipts/email/reporter'))
   open.push(post('/unsubscribe?t=x', { length: 30 }))
   const refused = () => soon(post('/receipts/email/reporter').answer)
@@ -59,14 +58,14 @@ it('unfinished bodies without a key are bounded for each address, on all routes 
   await expect.poll(async () => (answer = await refused()), { timeout: 5_000 }).toContain('HTTP/1.1 429 ')
   expect(answer).toContain('"resource":"open_bodies","limit":16')
   expect(answer).toMatch(/retry-after: 1\r/i)
-  const whole = await call(host.port, { method: 'POST', path: '/receipts/email/reporter', body: 'x' })
+  const whole = await host.call({ method: 'POST', path: '/receipts/email/reporter', body: 'x' })
   expect(whole.status, whole.text).toBe(200)
   for (const socket of sockets) socket.destroy()
   await expect.poll(refused).toBe('')
 })
 
 it('idle bodies of a few addresses keep out no body that comes in two packets', async () => {
-  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  host = await startExpressHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
   for (let place = 0; place < 64; place += 1) {
     post('/receipts/email/reporter', { from: `203.0.113.${place >> 4}` })
   }
@@ -111,7 +110,7 @@ it.each([
   ['seven addresses', 7, 16, 1_048_575],
   ['a hundred addresses', 100, 2, 400_000],
 ])('%s without a key end neither an upload with one nor a report of a provider', async (_, ...attack) => {
-  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  host = await startExpressHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
   const headers = await host.key()
   const upload = post('/v1/attachments?filename=a.bin', {
     length: 1_000_000,
@@ -138,7 +137,7 @@ it.each([
 })
 
 it('refusals count against the address that caused them, until it may send only whole bodies', async () => {
-  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  host = await startExpressHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
   await drip(1, 16, 1)
   const path = '/receipts/email/reporter'
   const refusal = async (from: string) => (await post(path, { length: 2, from }).answer).split('\r\n\r\n')
@@ -160,12 +159,12 @@ it('refusals count against the address that caused them, until it may send only 
     body: 'x',
     headers: { 'x-forwarded-for': attacker(0), 'x-forwarded-proto': 'https' },
   }
-  expect((await call(host.port, whole)).status).toBe(200)
+  expect((await host.call(whole)).status).toBe(200)
   expect(await inTwo(path)).toContain('HTTP/1.1 200 ')
 })
 
 it('an organization that holds most in unfinished uploads loses them first, and is restricted for it', async () => {
-  host = await startHost({
+  host = await startExpressHost({
     http: { trustedProxies: ['loopback'] },
     plans: { free: { ...UNLIMITED, requests: { limit: 100, windowMs: 60_000 } } },
     overuse: { factor: 0.01, windowMs: 60_000, restrictMs: 60_000 },
@@ -230,7 +229,7 @@ it('of one organization, two large batches are received or judged at once', asyn
     resolve = done
   })
   let asked = 0
-  host = await startHost({
+  host = await startExpressHost({
     plans: { free: UNLIMITED },
     recipients: {
       async resolve(ids) {
@@ -247,7 +246,7 @@ it('of one organization, two large batches are received or judged at once', asyn
   const text = 'x'.repeat(11_000)
   const notifications = Array.from({ length: 100 }, () => ({ recipient: 'ada', channel: 'email', text }))
   const send = () =>
-    call(host.port, {
+    host.call({
       method: 'POST',
       path: '/v1/notifications/batch',
       headers: { authorization },
@@ -274,7 +273,7 @@ it('of one organization, two large batches are received or judged at once', asyn
 })
 
 it('of large batches that are received, the organization that holds most loses them first', async () => {
-  host = await startHost({ plans: { free: UNLIMITED } })
+  host = await startExpressHost({ plans: { free: UNLIMITED } })
   const [acme = '', ...others] = await organizations('org_acme', 'org_1', 'org_2', 'org_3')
   const length = 16_000_000
   const small = batch(acme, 1_100_000)

@@ -4,8 +4,7 @@ import { createRequire } from 'node:module'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorFormat } from '../../src/http/errors.ts'
-import { type Host, startHost } from '../support/express-host.ts'
-import { call } from '../support/http-client.ts'
+import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const require = createRequire(import.meta.url)
@@ -22,9 +21,9 @@ function node(args: string[], env: NodeJS.ProcessEnv = {}) {
 
 describe.each<ErrorFormat>(['nested', 'flat'])('the document with %s errors', (errorFormat) => {
   it('passes Redocly without an error or a warning', async () => {
-    const host = await startHost({ http: { errorFormat } })
+    const host = await startExpressHost({ http: { errorFormat } })
     try {
-      const { text } = await call(host.port, { path: '/openapi.json' })
+      const { text } = await host.call({ path: '/openapi.json' })
       writeFileSync(`${directory}/${errorFormat}.json`, text)
       const linted = node(
         [
@@ -118,9 +117,9 @@ console.log(
 `
 
 describe('a client that openapi-typescript generates', () => {
-  let host: Host
+  let host: ExpressHost
   beforeAll(async () => {
-    host = await startHost({ mount: '/prefix' })
+    host = await startExpressHost({ mount: '/prefix' })
     // What a project that uses the client has installed, and nothing more.
     mkdirSync(`${directory}/node_modules/@types`, { recursive: true })
     for (const file of [require.resolve('openapi-fetch'), require.resolve('@types/node/package.json')]) {
@@ -129,7 +128,7 @@ describe('a client that openapi-typescript generates', () => {
     }
     writeFileSync(`${directory}/package.json`, '{ "type": "module" }')
     writeFileSync(`${directory}/program.ts`, program)
-    const { text } = await call(host.port, { path: '/prefix/openapi.json' })
+    const { text } = await host.call({ path: '/prefix/openapi.json' })
     writeFileSync(`${directory}/carillon.d.ts`, astToString(await openapiTS(text)))
     writeFileSync(
       `${directory}/tsconfig.json`,

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { apiKeyKind } from '../../src/core/access/key-kind.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { type Host, startHost } from '../support/express-host.ts'
+import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
 import { type Answer, call } from '../support/http-client.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { HARNESSES } from '../support/parity/index.ts'
@@ -32,7 +32,7 @@ function openRequest(port: number, path: string, authorization: string, length: 
 }
 
 /** Counts the look-ups of keys by their secret that are answered. */
-function watchLookUps({ storage }: Host): { readonly answered: number } {
+function watchLookUps({ storage }: ExpressHost): { readonly answered: number } {
   const lookUps = { answered: 0 }
   watchReads(storage, apiKeyKind, async (inner, refs) => {
     const answer = await inner()
@@ -49,9 +49,9 @@ async function expectRefusal(answer: Promise<string>, status: number, code: stri
 }
 
 describe('a key that ends while a body arrives', () => {
-  let host: Host
+  let host: ExpressHost
   beforeEach(async () => {
-    host = await startHost({ storage: inMemory() })
+    host = await startExpressHost({ storage: inMemory() })
   })
   afterEach(() => host.close())
 
@@ -118,7 +118,7 @@ describe('a key that ends while a body arrives', () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
     socket.destroy()
     const before = lookUps.answered
-    const whole = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
+    const whole = await host.call({ method: 'POST', path: '/v1/notify', headers, body: mail })
     expect(whole.status, whole.text).toBe(201)
     expect(lookUps.answered - before).toBe(1)
   })
@@ -171,11 +171,10 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))('$n
 it('a concurrency slot is held for as long as the body arrives, and no longer', async () => {
   const clock = fakeClock()
   const plan = { requests: null, notificationsPerHour: null, notificationsPerMonth: null, storedBytes: null }
-  const host = await startHost({ clock, plans: { org_default: { ...plan, concurrentRequests: 1 } } })
+  const host = await startExpressHost({ clock, plans: { org_default: { ...plan, concurrentRequests: 1 } } })
   try {
     const headers = await host.key('Write')
-    const next = (): Promise<Answer> =>
-      call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
+    const next = (): Promise<Answer> => host.call({ method: 'POST', path: '/v1/notify', headers, body: mail })
     const lookUps = watchLookUps(host)
     const request = openRequest(host.port, '/v1/notify', headers.authorization, mail.length)
     request.socket.write(mail.slice(0, 5))

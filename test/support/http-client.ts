@@ -47,9 +47,7 @@ function exchangeOne(port: number, { method = 'GET', path, headers = {}, body }:
         response.on('data', (chunk) => {
           text += chunk
         })
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) }),
-        )
+        response.on('end', () => resolve(answerOf(response.statusCode ?? 0, response.headers, text)))
         response.on('error', reject)
       },
     )
@@ -75,6 +73,10 @@ export function exchange(port: number, bytes: string | Uint8Array, timeoutMs = 5
     socket.on('error', () => {})
     socket.on('close', () => resolve(text))
   })
+}
+
+export function answerOf(status: number, headers: IncomingHttpHeaders, text: string): Answer {
+  return { status, headers, text, json: parse(text) }
 }
 
 function parse(text: string): Record<string, unknown> | undefined {

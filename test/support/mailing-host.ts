@@ -1,6 +1,6 @@
 import { smtp } from '../../adapters/channels/smtp/send.ts'
-import { type Host, type HostOptions, startHost } from './express-host.ts'
 import { type ReceivedMail, startMailServer } from './mail-server.ts'
+import { type Host, type HostOptions, startHost } from './rest-host.ts'
 
 /** A host whose mails leave over SMTP, to a server of its own. */
 export interface MailingHost extends Host {

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../src/routes.ts'
+import { type Answer, type Call, codeOf } from '../../support/http-client.ts'
+import { type Host, type HostOptions, startHost } from '../../support/rest-host.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
+
+let host: Host
+let auth: { authorization: string }
+afterEach(() => host.close())
+
+async function start(options: HostOptions = {}): Promise<void> {
+  host = await startHost(options)
+  auth = await host.key()
+}
+const api = (options: Call): Promise<Answer> => host.call({ headers: auth, ...options })
+const post = (path: string, body: unknown): Promise<Answer> => api({ method: 'POST', path, body })
+
+const withBody = ROUTES.filter(({ body }) => body !== undefined)
+
+describe('another organization in a body', () => {
+  const ofOrganizations = withBody.filter(({ belongsTo }) => belongsTo !== 'operator')
+  it.each(ofOrganizations)('of $operation is refused, and the own one is not', async ({ method, paths }) => {
+    await start()
+    for (const path of paths) {
+      const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+      const named = (organizationId: unknown) =>
+        api({
+          method,
+          path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
+          body: { organizationId },
+        })
+      for (const other of ['org_b', '', null, 5]) {
+        const answer = await named(other)
+        expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+        expect(answer.json).toMatchObject({ error: { details: { field: 'organizationId' } } })
+      }
+      expect((await named('org_default')).text).not.toContain('another organization')
+    }
+  })
+})
+
+describe('unknown fields of a body', () => {
+  it.each(withBody)(
+    'of $operation are refused where the option says so, and named',
+    async ({ method, paths, belongsTo }) => {
+      await start({ http: { strictBody: true } })
+      if (belongsTo === 'operator') auth = await host.operatorKey()
+      for (const path of paths) {
+        const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+        const answer = await api({
+          method,
+          path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
+          body: { surprise: 1, 'another\u0000one': null },
+        })
+        expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+        expect(answer.json).toMatchObject({
+          error: { details: { field: 'surprise', fields: ['surprise', 'another\u0000one'] } },
+        })
+      }
+    },
+  )
+
+  it('are refused in a batch for the item that has them', async () => {
+    await start({ http: { strictBody: true } })
+    const notifications = [
+      mail,
+      { ...mail, bodyy: 'typo' },
+      { ...mail, variables: { anything: { goes: 1 } } },
+    ]
+    const { status, json } = await post('/v1/notifications/batch', { notifications })
+    expect([status, json?.accepted]).toEqual([201, 2])
+    expect(json?.items).toMatchObject([
+      {},
+      { error: { code: 'invalid_parameter', details: { field: 'bodyy' } } },
+      {},
+    ])
+  })
+
+  it('are refused in test mode, as the send would be', async () => {
+    await start({ http: { strictBody: true } })
+    const headers = { ...auth, 'x-test-mode': 'true' }
+    const answer = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, bodyy: 1 } })
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+  })
+
+  it('are ignored by default', async () => {
+    await start()
+    expect((await post('/v1/notify', { ...mail, surprise: 1 })).status).toBe(201)
+    const batch = await post('/v1/notifications/batch', {
+      notifications: [{ ...mail, surprise: 1 }],
+      more: 1,
+    })
+    expect(batch.json).toMatchObject({ accepted: 1 })
+  })
+
+  it.each([
+    ['idempotencyKey', 'Idempotency-Key'],
+    ['idempotency_key', 'Idempotency-Key'],
+    ['from', 'email'],
+    ['cc', 'recipient'],
+    ['tags', 'metadata'],
+  ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {
+    await start()
+    const wrong = { ...mail, [field]: 'x' }
+    const alone = await post('/v1/notify', wrong)
+    expect([alone.status, codeOf(alone)]).toEqual([400, 'invalid_parameter'])
+    expect(alone.text).toContain(place)
+    const batch = await post('/v1/notifications/batch', { notifications: [wrong, mail] })
+    expect(batch.json?.items).toMatchObject([{ error: { details: { field } } }, { status: 'queued' }])
+    const around = await post('/v1/notifications/batch', { notifications: [mail], [field]: 'x' })
+    expect([around.status, codeOf(around)]).toEqual([400, 'invalid_parameter'])
+  })
+
+  it('of a template are ignored, also where a message could not have them', async () => {
+    await start()
+    const template = { name: 'hi', channel: 'email', body: 'Hi', tags: ['x'], from: 'x' }
+    expect((await post('/v1/templates', template)).status).toBe(201)
+  })
+
+  it('named like members of every object are unknown, too', async () => {
+    await start({ http: { strictBody: true } })
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const answer = await api({
+        method: 'POST',
+        path: '/v1/notify',
+        headers: { ...auth, 'content-type': 'application/json' },
+        body: `{"channel":"email","to":"ada@example.com","body":"Hi","${name}":{}}`,
+      })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+    }
+  })
+})
