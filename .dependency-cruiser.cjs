@@ -9,7 +9,7 @@ const layers = {
   'src/http': ['src/core'],
   'src/dashboard': ['src/core', 'src/http'],
   'src/testing': ['src/core'],
-  'src/template-files': ['src/core'],
+  'src/template-files': ['src/core', 'src/features'],
   'src/webhook-receiver': ['src/core'],
   'adapters/http': ['src/core', 'src/http'],
   'adapters/peer': ['src/core'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { markup } from '../adapters/markup/index.ts'
 import { sqlite } from '../adapters/storage/sqlite/index.ts'
 import { createAccept } from './core/accept/accept.ts'
+import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import { readingFiles } from './core/accept/files.ts'
 import { batchInputOf, sendInputOf } from './core/accept/input.ts'
 import { createSecretBox, createStoredSecret, type SecretBox } from './core/access/secrets.ts'
@@ -40,13 +41,13 @@ import { createReporting } from './core/observe/reporting.ts'
 import type { TelemetryFact } from './core/observe/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
-import { DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
+import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
+import { binding, type Scoped } from './core/tenancy/scoped.ts'
 import { createAuthoring, createTexts } from './core/text/authoring.ts'
 import { createApiKeys } from './features/api-keys/service.ts'
 import { removeEndedUploads } from './features/attachments/removal.ts'
 import { createUploads } from './features/attachments/service.ts'
-import type { AnyTemplate, DeclaredTemplates } from './features/code-templates/declared-templates.ts'
 import { createDeadLetters } from './features/failures/service.ts'
 import { createStatistics } from './features/failures/statistics.ts'
 import { createOrganizations } from './features/organizations/service.ts'
@@ -61,7 +62,7 @@ import { suppressionsOf } from './features/suppressions/records.ts'
 import { createSuppressions } from './features/suppressions/service.ts'
 import { createLinks } from './features/tracking/links.ts'
 import { createPages } from './features/tracking/pages.ts'
-import { createWebhookEndpoints } from './features/webhook-events/service.ts'
+import { createEventDeliveries, createWebhookEndpoints } from './features/webhook-events/service.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
   type MultiTenantOptions,
@@ -71,7 +72,7 @@ import {
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { knownKinds, type Service } from './service.ts'
-import { assertOrganizationId, binding, type Scoped, type Tenant } from './tenant.ts'
+import type { Tenant } from './tenant.ts'
 
 /**
  * Creates a notification service in this process. It does nothing before `start()`.
@@ -331,7 +332,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     {
       ...accept,
       waitFor: waits.waitFor,
-      notifications: { ...notifications, resend },
+      notifications: { ...notifications, resend, ...createEventDeliveries(storage) },
       deadLetters: deadLetters.api,
       ...createAuthoring(authoring),
       apiKeys,

@@ -1,3 +1,4 @@
+export type { AnyTemplate, DeclaredTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './core/accept/input.ts'
 export type {
   BatchItem,
@@ -6,6 +7,7 @@ export type {
   SentNotification,
   ValidatedSend,
 } from './core/accept/model.ts'
+export type { SendOptions } from './core/accept/options.ts'
 export type { Grant, Permission } from './core/access/api-key.ts'
 export { API_KEY_PATTERN } from './core/access/key-format.ts'
 export { type BuiltInInputs, email, push, slack, sms, webhook } from './core/channels/built-in.ts'
@@ -52,7 +54,9 @@ export { isNotifierError, NotifierError, type NotifierErrorOptions } from './cor
 export type { BoundsOptions } from './core/input/bounds.ts'
 export type { JsonFields } from './core/input/json-fields.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './core/input/standard-schema.ts'
+export type { StartOptions, StopOptions } from './core/lifecycle/api.ts'
 export type { Engine, Served } from './core/lifecycle/engine.ts'
+export type { Limits } from './core/limits/api.ts'
 export {
   type MemoryRateLimiterOptions,
   memoryRateLimiter,
@@ -61,6 +65,7 @@ export type { AccountLimits, LimitUsage, StoredUsage } from './core/limits/model
 export type { OverusePolicy } from './core/limits/request-limits.ts'
 export type { PageOptions } from './core/links/page-options.ts'
 export type { PageTexts, PageTextsByLanguage } from './core/links/page-texts.ts'
+export type { Logs } from './core/notification/api.ts'
 export type {
   NotificationEvent,
   NotificationEventData,
@@ -100,6 +105,7 @@ export type {
 export type { MessageReceivedEvent, ReceivedMessage } from './core/notification/received-message.ts'
 export type { RescheduleInput } from './core/notification/reschedule-input.ts'
 export type { SuppressionReason } from './core/notification/suppression.ts'
+export type { ListenerOf, NotifierEvents } from './core/observe/api.ts'
 export type { HealthReport } from './core/observe/health.ts'
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './core/observe/model.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './core/observe/telemetry.ts'
@@ -132,6 +138,7 @@ export type { RenderedMessage } from './core/text/render.ts'
 export type { MessageValue, Translate } from './core/text/translate.ts'
 export type { VariantInput, VariantsInput } from './core/text/variants-input.ts'
 export { createNotifier } from './create-notifier.ts'
+export type { ApiKeys, KeyVerification, OperatorKeys } from './features/api-keys/api.ts'
 export type { ApiKeyInput } from './features/api-keys/input.ts'
 export type {
   ApiKeyRecord,
@@ -140,9 +147,10 @@ export type {
   KeyRotation,
   OperatorKeyRecord,
 } from './features/api-keys/model.ts'
-export type { Attachments, UploadContent, UploadInput, UploadRecord } from './features/attachments/api.ts'
+export type { Attachments } from './features/attachments/api.ts'
+export type { UploadContent, UploadInput, UploadRecord } from './features/attachments/model.ts'
 export type { AttachmentOptions } from './features/attachments/options.ts'
-export type { CategoryRecord } from './features/categories/api.ts'
+export type { Categories } from './features/categories/api.ts'
 export type { Cells } from './features/categories/cells.ts'
 export type {
   CategoryChange,
@@ -150,11 +158,7 @@ export type {
   CategoryInput,
   CategorySettings,
 } from './features/categories/input.ts'
-export type {
-  AnyTemplate,
-  DeclaredTemplate,
-  DeclaredTemplates,
-} from './features/code-templates/declared-templates.ts'
+export type { CategoryRecord } from './features/categories/model.ts'
 export {
   type DefinedTemplates,
   defineTemplates,
@@ -166,6 +170,7 @@ export {
   type TextFunction,
   type TranslatedContext,
 } from './features/code-templates/define.ts'
+export type { DeadLetters, StatisticsApi } from './features/failures/api.ts'
 export type { DeadLetterFilterInput, RetryInput } from './features/failures/input.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './features/failures/model.ts'
 export type {
@@ -186,17 +191,21 @@ export type { SharedTexts } from './features/layouts/api.ts'
 export type { SharedSourceInput, SharedTextChange, SharedTextInput } from './features/layouts/input.ts'
 export type { SharedTextRecord, SharedTextVersionRecord } from './features/layouts/model.ts'
 export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './features/lint/rules.ts'
+export type { Organizations } from './features/organizations/api.ts'
 export type { BrandingInput, OrganizationInput } from './features/organizations/input.ts'
 export type {
   DeleteOrganizationOptions,
   OrganizationDeletion,
   OrganizationRecord,
 } from './features/organizations/model.ts'
-export type { PreferencesRecord } from './features/preferences/api.ts'
+export type { PreferencesApi } from './features/preferences/api.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './features/preferences/input.ts'
+export type { PreferencesRecord } from './features/preferences/model.ts'
 export type { People, Person, RecipientOptions } from './features/recipients/options.ts'
-export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/api.ts'
+export type { Suppressions } from './features/suppressions/api.ts'
 export type { SuppressionInput, SuppressionTarget } from './features/suppressions/input.ts'
+export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/model.ts'
+export type { Webhooks } from './features/webhook-events/api.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './features/webhook-events/input.ts'
 export type {
   CreatedWebhookEndpoint,
@@ -208,14 +217,7 @@ export type {
   WebhookPostRecord,
   WebhookRequestRecord,
 } from './features/webhook-events/model.ts'
-export type {
-  ListenerOf,
-  MultiTenantNotifier,
-  Notifier,
-  NotifierEvents,
-  StartOptions,
-  StopOptions,
-} from './notifier.ts'
+export type { MultiTenantNotifier, Notifier } from './notifier.ts'
 export type {
   DeliveryOptions,
   EmailOptions,
@@ -226,4 +228,4 @@ export type {
   WebhookEventOptions,
 } from './options.ts'
 export type { ProxyOptions } from './outgoing/proxy.ts'
-export type { SendOptions, Tenant } from './tenant.ts'
+export type { NotificationsApi, TemplatesApi, Tenant } from './tenant.ts'

@@ -1,3 +1,4 @@
+import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import { builtInKinds } from './core/channels/built-in.ts'
 import { type ChannelOptions, type ChannelSources, resolveChannels } from './core/channels/channel-option.ts'
 import { createKinds, type Kinds } from './core/channels/kinds.ts'
@@ -42,7 +43,6 @@ import {
 } from './features/attachments/options.ts'
 import type { CategorySettings } from './features/categories/input.ts'
 import { type CodeCategories, resolveCategories } from './features/categories/options.ts'
-import type { AnyTemplate, DeclaredTemplates } from './features/code-templates/declared-templates.ts'
 import {
   type RecipientOptions,
   type ResolvedRecipients,

@@ -17,12 +17,13 @@ import { preferenceRoutes } from './features/preferences/routes.ts'
 import { receiptRoutes } from './features/receipts/routes.ts'
 import { suppressionRoutes } from './features/suppressions/routes.ts'
 import { pageRoutes } from './features/tracking/routes.ts'
-import { webhookRoutes } from './features/webhook-events/routes.ts'
+import { eventDeliveryRoutes, webhookRoutes } from './features/webhook-events/routes.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 
 /** Every operation of the REST API. */
 export const ROUTES: readonly Route[] = [
   ...notificationRoutes,
+  ...eventDeliveryRoutes,
   ...deadLetterRoutes,
   ...attachmentRoutes,
   ...templateRoutes,

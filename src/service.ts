@@ -3,18 +3,21 @@ import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
 import type { Engine, Served } from './core/lifecycle/engine.ts'
 import { VERSION } from './core/lifecycle/version.ts'
+import type { Limits } from './core/limits/api.ts'
 import type { Admission, DashboardCaller, LimitedResource, RateLimitState } from './core/limits/model.ts'
 import type { PageTextsByLanguage } from './core/links/page-texts.ts'
 import type { Processor } from './core/loop/processor.ts'
 import type { Logger } from './core/ports/logger.ts'
 import type { Branding } from './core/tenancy/organization.ts'
+import type { Scoped } from './core/tenancy/scoped.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
+import type { ApiKeys, KeyVerification } from './features/api-keys/api.ts'
 import type { CodeTemplates } from './features/code-templates/code-templates.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './features/receipts/model.ts'
 import type { Sessions } from './features/sessions/service.ts'
 import type { Visit } from './features/tracking/machine-visit.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
-import type { Scoped, Tenant } from './tenant.ts'
+import type { Tenant } from './tenant.ts'
 
 /** The content of an {@link Engine}: the API of all organizations, and the parts for HTTP adapters. */
 export interface Service
@@ -31,8 +34,8 @@ export interface Service
   readonly channels: readonly string[]
   /** The known channels. */
   readonly kinds: readonly KnownKind[]
-  readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
-  readonly limits: Scoped<Tenant['limits']> & Admissions
+  readonly apiKeys: Scoped<ApiKeys> & KeyVerification
+  readonly limits: Scoped<Limits> & Admissions
   readonly pages: Pages
   readonly receipts: Receipts
   readonly reporting: Reporting

@@ -1,7 +1,6 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
-import { unknownOrganization } from '../core/tenancy/organization.ts'
-import { isOrganizationId } from '../features/organizations/input.ts'
+import { ORGANIZATION_ID, unknownOrganization } from '../core/tenancy/organization.ts'
 import type { Service } from '../service.ts'
 import type { Caller } from './caller.ts'
 import type { Query } from './query.ts'
@@ -24,7 +23,8 @@ export async function organizationOf(
   if (caller === null || route.belongsTo !== 'organization') return ''
   const named = namedOrganization(request, query, caller.organizations, organizationRequired)
   if (caller.organizations !== 'all') return named
-  if (!isOrganizationId(named) || (await organizations.get(named)).deleting) throw unknownOrganization(named)
+  if (!ORGANIZATION_ID.test(named) || (await organizations.get(named)).deleting)
+    throw unknownOrganization(named)
   return named
 }
 

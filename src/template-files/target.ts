@@ -1,13 +1,15 @@
+import type { StoredTemplates } from '../core/text/api.ts'
 import type { TemplateRecord } from '../core/text/model.ts'
-import type { Tenant } from '../tenant.ts'
+import type { Catalogues } from '../features/languages/api.ts'
+import type { SharedTexts } from '../features/layouts/api.ts'
 import { type FileShared, type FileTemplate, type FileVariant, present, type TemplateFiles } from './texts.ts'
 
 /** A notifier, or `notifier.organization(id)`. */
 export interface TemplateTarget {
-  readonly templates: Pick<Tenant['templates'], 'list' | 'create' | 'update' | 'delete'>
-  readonly layouts: Pick<Tenant['layouts'], 'list' | 'create' | 'update' | 'delete'>
-  readonly partials: Pick<Tenant['partials'], 'list' | 'create' | 'update' | 'delete'>
-  readonly messages: Pick<Tenant['messages'], 'list' | 'get' | 'put' | 'delete'>
+  readonly templates: Pick<StoredTemplates, 'list' | 'create' | 'update' | 'delete'>
+  readonly layouts: Pick<SharedTexts, 'list' | 'create' | 'update' | 'delete'>
+  readonly partials: Pick<SharedTexts, 'list' | 'create' | 'update' | 'delete'>
+  readonly messages: Pick<Catalogues, 'list' | 'get' | 'put' | 'delete'>
 }
 
 /** The stored texts of an organization, with the versions on which changes are based. */

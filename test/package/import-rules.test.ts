@@ -14,7 +14,7 @@ const mayImport: Record<string, string[]> = {
   'src/outgoing': ['src/core'],
   'src/http': ['src/core'],
   'src/testing': ['src/core'],
-  'src/template-files': ['src/core'],
+  'src/template-files': ['src/core', 'src/features'],
   'src/webhook-receiver': ['src/core'],
   'adapters/http': ['src/core', 'src/http'],
   'adapters/storage': ['src/core'],

@@ -6,10 +6,10 @@ import { verdict } from '../../features/preferences/judge.ts'
 import { personOf } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
 import { exampleUrls } from '../../features/tracking/links.ts'
-import type { Scoped, SendOptions, Tenant } from '../../tenant.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
+import type { Notifications } from '../notification/api.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import type { Observer } from '../observe/observer.ts'
 import type {
@@ -22,10 +22,12 @@ import type { Storage } from '../ports/storage/storage.ts'
 import type { Span } from '../ports/telemetry.ts'
 import { organizationKind, unknownOrganization } from '../tenancy/organization.ts'
 import { byId, owned, parseOptions } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
 import { renderContent, shown } from '../text/render.ts'
 import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
 import { createAnswered } from './answered.ts'
+import type { Sends } from './api.ts'
 import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -36,6 +38,7 @@ import { itemError } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import type { BatchResult, SentNotification } from './model.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
+import type { SendOptions } from './options.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
@@ -72,8 +75,7 @@ export function createAccept(
   how: Preparation,
   accepted: (lane: string) => void,
   observer: Observer,
-): Pick<Scoped<Tenant<unknown>>, 'send' | 'sendBatch' | 'validate'> &
-  Pick<Scoped<Tenant<unknown>['notifications']>, 'resend'> {
+): Scoped<Sends<unknown>> & Scoped<Pick<Notifications<unknown>, 'resend'>> {
   const units = createUnitsOfWork(storage, how.texts, accepted)
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()

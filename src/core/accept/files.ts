@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Reading } from '../../tenant.ts'
 import { collect, isStream, MOST_FILE_BYTES } from '../channels/file-content.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { UnreadableFile } from '../errors/unreadable-file.ts'
+import type { Reading } from '../tenancy/scoped.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

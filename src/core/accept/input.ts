@@ -1,12 +1,5 @@
 import * as z from 'zod'
 import { categoryId } from '../../features/categories/input.ts'
-import type {
-  AnyTemplate,
-  DeclaredTemplates,
-  OfTemplate,
-  TemplateFields,
-  WithoutTemplate,
-} from '../../features/code-templates/declared-templates.ts'
 import { localeName, timeZoneName } from '../../features/languages/input.ts'
 import { type ChannelKind, isPlainLine, MAX_RECIPIENT_LENGTH } from '../channels/channel-kind.ts'
 import { HIGHEST_BOUNDS } from '../input/bounds.ts'
@@ -18,6 +11,13 @@ import type { BodyFormat, Priority } from '../notification/notification.ts'
 import { namedInput } from '../rest/named.ts'
 import { MAX_SUBJECT_LENGTH } from '../text/compile.ts'
 import { assertOneText } from '../text/text-fields.ts'
+import type {
+  AnyTemplate,
+  DeclaredTemplates,
+  OfTemplate,
+  TemplateFields,
+  WithoutTemplate,
+} from './declared-templates.ts'
 
 /**
  * The parts of messages by channel: `{ email: EmailInput; sms: never }`. The type of a notifier contains those of its

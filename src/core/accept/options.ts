@@ -1,5 +1,21 @@
 import * as z from 'zod'
-import type { SendOptions } from '../../tenant.ts'
+
+export interface SendOptions<Tx = never> {
+  /** 1 to 255 visible ASCII characters. A request with the same key is accepted once. Kept for 24 hours. */
+  readonly idempotencyKey?: string | undefined
+  /**
+   * False: ignores unknown fields of a message, except those that belong elsewhere, such as `idempotencyKey`. Default
+   * true: they are refused (`invalid_parameter`).
+   */
+  readonly strict?: boolean | undefined
+  /**
+   * A transaction of the caller: the notification is sent if it commits, and never if it rolls back. Its type depends
+   * on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function that is
+   * called with the database inside the transaction. Without the option
+   * `storage` the type allows none: pass `sqlite({ file: ':memory:' })`. See docs/scaling.md.
+   */
+  readonly tx?: Tx | undefined
+}
 
 type Given = SendOptions<unknown>
 

@@ -1,6 +1,6 @@
-import { isOrganizationId } from '../../features/organizations/input.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames } from '../input/listed-names.ts'
+import { ORGANIZATION_ID } from '../tenancy/organization.ts'
 
 /** Where options belong that are often given to other calls. */
 const PLACES: ReadonlyMap<string, string> = new Map([
@@ -41,7 +41,7 @@ function isIterated(args: readonly unknown[]): boolean {
 }
 
 function namesOrganization(extra: unknown): boolean {
-  if (typeof extra === 'string') return isOrganizationId(extra)
+  if (typeof extra === 'string') return ORGANIZATION_ID.test(extra)
   return (
     typeof extra === 'object' &&
     extra !== null &&

@@ -1,4 +1,3 @@
-import type { MultiTenantNotifier, StartOptions, StopOptions } from '../../notifier.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { assertOptionNames } from '../errors/option-names.ts'
 import { wrong } from '../input/option-checks.ts'
@@ -6,12 +5,11 @@ import { createDeadline, type Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
 import { failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Running, StartOptions, StopOptions } from './api.ts'
 import { type Calls, type CallsOptions, createCalls } from './calls.ts'
 
 /** Start and stop, and the calls in between, for which a stop waits. */
-export interface Lifecycle
-  extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'>,
-    Pick<Calls, 'guard'> {
+export interface Lifecycle extends Pick<Running, 'start' | 'stop' | 'maintenance'>, Pick<Calls, 'guard'> {
   /** Why calls are refused; null: they are not. */
   refusal(): NotifierError | null
   /** Under maintenance nothing is stored. */

@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import type { Organizations } from '../../features/organizations/service.ts'
 import { exampleUrls } from '../../features/tracking/links.ts'
-import { deliveryView } from '../../features/webhook-events/delivery-view.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import { assertAhead } from '../accept/times.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
@@ -16,9 +14,11 @@ import type { PageRequest } from '../ports/storage/page.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../records/list.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
 import type { Texts } from '../text/authoring.ts'
 import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
-import { eventId, type NotificationEvent } from './event-payload.ts'
+import type { Logs, Notifications } from './api.ts'
+import type { NotificationEvent } from './event-payload.ts'
 import { EVENT_TYPE_OF } from './facts.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
 import type {
@@ -35,10 +35,6 @@ import { MAX_RESCHEDULES } from './reschedule.ts'
 import { rescheduleInput } from './reschedule-input.ts'
 import { removedContent } from './sensitive.ts'
 import { waitingOf } from './waiting.ts'
-
-/** Newest entries of a timeline whose events are looked up, and deliveries of them. */
-const MOST_EVENTS = 1_000
-const MOST_DELIVERIES = 200
 
 const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
 
@@ -59,7 +55,7 @@ export function createNotifications(
   emit: Emit,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
-): Omit<Scoped<Tenant['notifications']>, 'resend'> {
+): Scoped<Omit<Notifications, 'resend'>> {
   async function get(
     organizationId: string,
     id: string,
@@ -119,17 +115,6 @@ export function createNotifications(
         templateId: await templateId(storage.records, template, organizationId, code),
       }
       return listSummaries('notifications', storage, filter, page, registry)
-    },
-    async webhookDeliveries(organizationId, id) {
-      owned(
-        await byId(id, (known) => storage.notifications.get(known)),
-        organizationId,
-        'notification_not_found',
-      )
-      const timeline = await storage.notifications.timeline(id)
-      const events = timeline.slice(-MOST_EVENTS).map(({ sequence }) => eventId(id, sequence))
-      const found = await storage.webhookEndpoints.deliveriesOf(events, MOST_DELIVERIES)
-      return { items: found.map((each) => ({ ...deliveryView(each), endpointId: each.endpointId })) }
     },
     async cancel(organizationId, id) {
       const { content } = owned(
@@ -206,7 +191,7 @@ function assertNewTime(sendAt: number | null, expiresAt: number | null, now: num
 }
 
 /** The delivery log of a notifier. */
-export function createLogs(storage: Storage, organizations: Organizations): Scoped<Tenant['logs']> {
+export function createLogs(storage: Storage, organizations: Organizations): Scoped<Logs> {
   return {
     async list(organizationId, query) {
       const { page, filter } = readLogs(query)

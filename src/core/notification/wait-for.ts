@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { parseOptions } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
+import type { Notifications, Outcomes } from './api.ts'
 import type { NotificationRecord, WaitOptions } from './model.ts'
 import type { NotificationStatus } from './notification.ts'
 
@@ -24,14 +25,14 @@ interface Wait {
 }
 
 /** The callers of `waitFor`. */
-export interface Waits extends Pick<Scoped<Tenant>, 'waitFor'> {
+export interface Waits extends Scoped<Outcomes> {
   /** This process has recorded an event of a notification. */
   heard(id: string): void
   /** Rejects all waits with an error. */
   end(error: NotifierError): void
 }
 
-export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['get']): Waits {
+export function createWaits(clock: Clock, get: Scoped<Notifications>['get']): Waits {
   const waits = new Map<string, Set<Wait>>()
   let keepAlive: NodeJS.Timeout | undefined
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'eventemitter3'
-import type { ListenerOf, NotifierEvents } from '../../notifier.ts'
 import { safely } from '../loop/safely.ts'
 import type { ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ListenerOf, NotifierEvents } from './api.ts'
 import { createDeliveryLog, type HeardEvent } from './delivery-log.ts'
 import { assertListener } from './listeners.ts'
 

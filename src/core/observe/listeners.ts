@@ -1,6 +1,6 @@
-import type { NotifierEvents } from '../../notifier.ts'
 import type { OptionNames } from '../errors/option-names.ts'
 import { wrong } from '../tenancy/scope.ts'
+import type { NotifierEvents } from './api.ts'
 
 const EVENTS: OptionNames<NotifierEvents> = {
   'notification.accepted': true,

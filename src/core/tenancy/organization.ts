@@ -1,12 +1,22 @@
 import type { Tracking } from '../../features/tracking/track-html.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import { wrong } from './scope.ts'
 
 /** The default organization. It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
 /** The name of the default organization until it is changed. */
 export const DEFAULT_NAME = 'Default'
+
+export const ORGANIZATION_ID: RegExp = /^org_[A-Za-z0-9_-]{1,60}$/
+/** Valid ids in words, to follow "must be". */
+export const ORGANIZATION_ID_FORM = '"org_" and 1 to 60 letters, digits, hyphens or underscores'
+
+/** @throws NotifierError `invalid_parameter` */
+export function assertOrganizationId(id: unknown): asserts id is string {
+  if (typeof id !== 'string' || !ORGANIZATION_ID.test(id)) throw wrong('organizationId', ORGANIZATION_ID_FORM)
+}
 
 /** How an organization appears in its messages and on its pages. */
 export interface Branding {

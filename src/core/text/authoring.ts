@@ -5,7 +5,6 @@ import { assertMessages, createCatalogues } from '../../features/languages/servi
 import { createLibrary } from '../../features/layouts/library.ts'
 import { createSharedTexts } from '../../features/layouts/service.ts'
 import type { Links } from '../../features/tracking/links.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { invalidOption } from '../errors/invalid-option.ts'
 import type { Bounds } from '../input/bounds.ts'
@@ -119,9 +118,12 @@ async function assertCatalogues(
 }
 
 /** The use cases of templates, layouts, partials and catalogues. */
-export function createAuthoring(
-  parts: AuthoringParts,
-): Scoped<Pick<Tenant, 'templates' | 'layouts' | 'partials' | 'messages'>> {
+export function createAuthoring(parts: AuthoringParts): {
+  readonly templates: ReturnType<typeof createTemplates>
+  readonly layouts: ReturnType<typeof createSharedTexts>
+  readonly partials: ReturnType<typeof createSharedTexts>
+  readonly messages: ReturnType<typeof createCatalogues>
+} {
   return {
     templates: createTemplates(parts),
     layouts: createSharedTexts('layout', parts),

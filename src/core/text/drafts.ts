@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { parseOptions, parseSubject } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
+import type { StoredTemplates } from './api.ts'
 import { draftChange, publishOptions } from './draft-input.ts'
 import {
   type DraftText,
@@ -36,7 +37,7 @@ export interface DraftNeeds extends Judging {
 export function createDrafts(
   { stores, kinds, texts }: AuthoringParts,
   { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftNeeds,
-): Pick<Scoped<Tenant['templates']>, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'> & {
+): Scoped<Pick<StoredTemplates, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'>> & {
   /** The template with the text of its draft. @throws NotifierError `template_not_found` */
   drafted(template: Template): Promise<Template>
 } {

@@ -1,4 +1,3 @@
-import type { AnyTemplate, DeclaredTemplates } from '../../features/code-templates/declared-templates.ts'
 import type { DefinedTemplates } from '../../features/code-templates/define.ts'
 import { type CodeDefinition, resolveCodeTemplates } from '../../features/code-templates/options.ts'
 import type { CatalogueInput } from '../../features/languages/input.ts'
@@ -8,6 +7,7 @@ import {
   resolveApplicationTexts,
   type SharedTextsOption,
 } from '../../features/layouts/options.ts'
+import type { AnyTemplate, DeclaredTemplates } from '../accept/declared-templates.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 

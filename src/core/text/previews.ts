@@ -4,7 +4,6 @@ import { personOf, unknownRecipient } from '../../features/recipients/addressed.
 import { localeOf, timeZoneOf } from '../../features/recipients/language.ts'
 import type { ResolvedPerson } from '../../features/recipients/service.ts'
 import { exampleUrls } from '../../features/tracking/links.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
 import { assertMessageBounds } from '../input/bounds.ts'
@@ -13,6 +12,8 @@ import { parseInput } from '../input/parse.ts'
 import { once } from '../loop/steps.ts'
 import { withOrganization } from '../tenancy/branding.ts'
 import { parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
+import type { StoredTemplates } from './api.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
 import { createPartsJudge } from './judged-parts.ts'
 import { EXAMPLE_LINKS } from './links.ts'
@@ -43,7 +44,7 @@ export function createPreviews(
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
-): Pick<Scoped<Tenant['templates']>, 'preview' | 'previewDraft'> {
+): Scoped<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
   const judgedParts = createPartsJudge(kinds, records)
 
   async function preview(

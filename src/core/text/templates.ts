@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { inCode } from '../../features/code-templates/code-templates.ts'
 import { createMissing } from '../../features/languages/missing.ts'
 import { createLint } from '../../features/lint/service.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
@@ -10,6 +9,8 @@ import type { PageRequest } from '../ports/storage/page.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { listInPortions, listReader } from '../records/list.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
+import type { Scoped } from '../tenancy/scoped.ts'
+import type { StoredTemplates } from './api.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
 import { createDrafts } from './drafts.ts'
@@ -43,7 +44,11 @@ const readVersions = listReader('template-versions', {})
 const ROWS = 10
 
 /** The template use cases of a notifier. */
-export function createTemplates(parts: AuthoringParts): Scoped<Tenant['templates']> {
+export function createTemplates(
+  parts: AuthoringParts,
+): Scoped<StoredTemplates> &
+  ReturnType<typeof createLint> &
+  Pick<ReturnType<typeof createMissing>, 'missing'> {
   const { stores, ids, organizations, kinds, processor, consent, code, texts } = parts
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)

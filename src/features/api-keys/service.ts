@@ -17,10 +17,10 @@ import {
   type RecordStores,
 } from '../../core/records/record-stores.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { MultiTenantNotifier } from '../../notifier.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Organizations } from '../organizations/service.ts'
 import type { SessionParts } from '../sessions/service.ts'
+import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './model.ts'
 
@@ -46,8 +46,8 @@ export function createApiKeys(
   organizations: Organizations,
   clock: Clock,
 ): {
-  readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
-  readonly operatorKeys: MultiTenantNotifier['operatorKeys']
+  readonly apiKeys: Scoped<ApiKeys> & KeyVerification
+  readonly operatorKeys: OperatorKeys
   readonly sessionKeys: SessionParts['keys']
 } {
   // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.

@@ -1,3 +1,5 @@
+import type { UploadContent, UploadInput, UploadRecord } from './model.ts'
+
 /** Files that are uploaded before the messages that carry them. */
 export interface Attachments {
   /**
@@ -13,23 +15,4 @@ export interface Attachments {
   upload(content: UploadContent, file: UploadInput): Promise<UploadRecord>
   /** Removes an upload, or keeps it for the stored mails that name it: no further ones can. @throws NotifierError `not_found`, `organization_mismatch` */
   delete(id: string): Promise<void>
-}
-
-export type UploadContent = string | Uint8Array | ArrayBuffer | AsyncIterable<Uint8Array | string>
-
-export interface UploadInput {
-  /** File name without a path, at most 255 characters. */
-  readonly filename: string
-  /** Media type, for example `application/pdf`. */
-  readonly contentType: string
-}
-
-/** An uploaded file. */
-export interface UploadRecord extends UploadInput {
-  /** `att_…` */
-  readonly id: string
-  /** Size in bytes. */
-  readonly size: number
-  /** Until when mails can name it: ISO 8601 UTC. */
-  readonly expiresAt: string
 }

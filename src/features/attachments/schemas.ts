@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
-import type { UploadRecord } from './api.ts'
+import type { UploadRecord } from './model.ts'
 
 export const uploadRecord: z.ZodType<UploadRecord> = named(
   'Upload',

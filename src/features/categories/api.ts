@@ -1,11 +1,20 @@
-import type { Category } from './model.ts'
+import type { CategoryChange, CategoryInput } from './input.ts'
+import type { CategoryRecord } from './model.ts'
 
-/** A category of messages. */
-export interface CategoryRecord extends Category {
-  /** `code`: declared by the application, the same for all organizations; it cannot be changed here. */
-  readonly source: 'code' | 'stored'
-  /** ISO 8601 UTC. Null: declared in code. */
-  readonly createdAt: string | null
-  /** ISO 8601 UTC. Null: declared in code. */
-  readonly updatedAt: string | null
+/** Categories of messages, which people turn on and off: those in code, and the organization's own. */
+export interface Categories {
+  /** @throws NotifierError `category_already_exists`, `missing_required_field`, `invalid_parameter` */
+  create(category: CategoryInput): Promise<CategoryRecord>
+  /** By id or former id. @throws NotifierError `not_found` */
+  get(id: string): Promise<CategoryRecord>
+  /** All of them: those in code first, then the organization's own, newest first. */
+  list(): Promise<{ readonly items: readonly CategoryRecord[] }>
+  /**
+   * Changes the given fields. A category in code changes in the option `categories` only (`invalid_parameter`).
+   *
+   * @throws NotifierError `not_found`, `invalid_parameter`, `category_already_exists` for a former id of another one
+   */
+  update(id: string, change: CategoryChange): Promise<CategoryRecord>
+  /** Preferences for it stay, for a category with the same id. @throws NotifierError `not_found`, `invalid_parameter` */
+  delete(id: string): Promise<void>
 }

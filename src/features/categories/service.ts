@@ -5,12 +5,13 @@ import { shortName } from '../../core/input/listed-names.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { allOf, type RecordStores } from '../../core/records/record-stores.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Organizations } from '../organizations/service.ts'
-import type { CategoryRecord } from './api.ts'
+import type { Categories } from './api.ts'
 import { ALL, longCells } from './cells.ts'
 import type { CategoryFinder } from './finder.ts'
 import { CATEGORY_ID_FORM, categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
+import type { CategoryRecord } from './model.ts'
 import { CATEGORY_ID, type Category, DEFAULT_CATEGORY, MOST_CATEGORIES } from './model.ts'
 import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } from './records.ts'
 
@@ -20,7 +21,7 @@ export function createCategories(
   organizations: Pick<Organizations, 'existing'>,
   finder: CategoryFinder,
   kinds: Kinds,
-): Scoped<Tenant['categories']> {
+): Scoped<Categories> {
   const store = stores.of(categoryKind)
   const { code } = finder
 

@@ -1,10 +1,10 @@
+import type { DeclaredTemplate, DeclaredTemplates } from '../../core/accept/declared-templates.ts'
 import type { JsonFields } from '../../core/input/json-fields.ts'
 import type { Metadata } from '../../core/input/metadata.ts'
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../../core/input/standard-schema.ts'
 import type { Branding } from '../../core/tenancy/organization.ts'
 import type { MessageLinks } from '../../core/text/links.ts'
 import type { Translate } from '../../core/text/translate.ts'
-import type { DeclaredTemplate, DeclaredTemplates } from './declared-templates.ts'
 
 /** What a text function is given. */
 export interface TextContext<Variables> {

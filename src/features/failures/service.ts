@@ -10,9 +10,10 @@ import type { Storage } from '../../core/ports/storage/storage.ts'
 import { decodeCursor, encodeCursor, notACursor } from '../../core/records/cursor.ts'
 import { listReader } from '../../core/records/list.ts'
 import { byId, owned, parseOptions } from '../../core/tenancy/scope.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { Organizations } from '../organizations/service.ts'
+import type { DeadLetters } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from './input.ts'
 
@@ -49,8 +50,8 @@ interface Counts {
 
 /** The use cases for listing and retrying dead letters. */
 export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterParts): {
-  readonly api: Scoped<Tenant['deadLetters']>
-  /** Retries one. @throws NotifierError as `Tenant.notifications.retry` */
+  readonly api: Scoped<DeadLetters>
+  /** Retries one. @throws NotifierError as `notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
 } {
   async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {

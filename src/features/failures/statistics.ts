@@ -3,8 +3,9 @@ import { ownLane, type ProviderRegistry } from '../../core/channels/provider-reg
 import type { Clock } from '../../core/ports/clock.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Organizations } from '../organizations/service.ts'
+import type { StatisticsApi } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import type { Statistics } from './statistics-model.ts'
 
@@ -23,7 +24,7 @@ export function createStatistics(
   organizations: Pick<Organizations, 'existing'>,
   { kinds }: Pick<ProviderRegistry, 'kinds'>,
   clock: Clock,
-): Scoped<Tenant['statistics']> {
+): Scoped<StatisticsApi> {
   const remembered = new Map<string, LogCounts>()
   const running = new Map<string, Promise<Statistics>>()
 

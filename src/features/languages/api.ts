@@ -1,5 +1,6 @@
+import type { List, ListQuery } from '../../core/records/list.ts'
 import type { CatalogueInput } from './input.ts'
-import type { CatalogueRecord, CatalogueSummary } from './model.ts'
+import type { CatalogueRecord, CatalogueSummary, MissingTranslations } from './model.ts'
 
 /** The catalogues of an organization: messages by locale. Those in the options of the notifier are not among them. */
 export interface Catalogues {
@@ -20,4 +21,12 @@ export interface Catalogues {
   list(): Promise<{ readonly items: readonly CatalogueSummary[] }>
   /** Queued notifications keep their messages. @throws NotifierError `not_found` */
   delete(locale: string): Promise<void>
+}
+
+export interface TranslationReports {
+  /**
+   * What templates lack in the locales of the organization, newest first: messages and variants. The locales are those
+   * of all catalogues and of the template. A page may be short, or empty, although more follow.
+   */
+  missing(query?: ListQuery): Promise<List<MissingTranslations>>
 }

@@ -4,12 +4,13 @@ import { once } from '../../core/loop/steps.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordStore } from '../../core/records/record-stores.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { type StoredTemplate, templateShape, toTemplate } from '../../core/text/kind.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
 import type { Template } from '../../core/text/template.ts'
 import { usesIn } from '../../core/text/uses.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import type { PinnedText } from '../layouts/records.ts'
+import type { TranslationReports } from './api.ts'
 import type { MissingInLocale, MissingTranslations } from './model.ts'
 import { type CatalogueValue, cataloguesKind } from './records.ts'
 
@@ -41,7 +42,7 @@ export interface MissingSearch {
 export function createMissing(
   { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringParts,
   store: RecordStore<StoredTemplate>,
-): Pick<Scoped<Tenant['templates']>, 'missing'> & {
+): Scoped<TranslationReports> & {
   searchMissing(organizationId: string): Promise<MissingSearch>
 } {
   async function searchMissing(organizationId: string): Promise<MissingSearch> {

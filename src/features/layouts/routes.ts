@@ -9,9 +9,9 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { versionParam } from '../../core/text/version-param.ts'
 import type { Service } from '../../service.ts'
-import type { Scoped } from '../../tenant.ts'
 import type { SharedTexts } from './api.ts'
 import {
   layoutChange,

@@ -9,6 +9,7 @@ import type { IdGenerator } from '../../core/records/ids.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordReads, RecordStores } from '../../core/records/record-stores.ts'
 import { owned, parseSubject } from '../../core/tenancy/scope.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
 import { assertTemplateText } from '../../core/text/judge.ts'
 import { templateKind } from '../../core/text/kind.ts'
@@ -16,8 +17,8 @@ import type { SharedRole, SharedSource, SharedText } from '../../core/text/share
 import { bytesOf } from '../../core/text/text-kind.ts'
 import { createTextStore, type TextReader } from '../../core/text/text-store.ts'
 import { usesIn } from '../../core/text/uses.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import type { Organizations } from '../organizations/service.ts'
+import type { SharedTexts } from './api.ts'
 import { layoutChange, layoutInput, partialChange, partialInput, type SharedTextChange } from './input.ts'
 import type { Library } from './library.ts'
 import type { SharedTextRecord, SharedTextVersionRecord, TextUser } from './model.ts'
@@ -62,7 +63,7 @@ const ROWS = 25
 export function createSharedTexts(
   role: SharedRole,
   { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextParts,
-): Scoped<Tenant['layouts']> {
+): Scoped<SharedTexts> {
   const store = createTextStore(sharedShape, stores, texts)
   const versions = createTextStore(sharedVersionShape, stores, texts)
   const templates = stores.of(templateKind)

@@ -7,19 +7,20 @@ import type { Steps } from '../../core/loop/steps.ts'
 import type { BodyFormat } from '../../core/notification/notification.ts'
 import { withOrganization } from '../../core/tenancy/branding.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { createPartsJudge } from '../../core/text/judged-parts.ts'
 import type { TemplateLint } from '../../core/text/model.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
 import { type UnstoredText, unstoredTemplate } from '../../core/text/unstored.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import type { CodeTemplate } from '../code-templates/code-templates.ts'
 import { jsonValues } from '../code-templates/values.ts'
 import type { Writing } from '../code-templates/write.ts'
 import type { MissingSearch } from '../languages/missing.ts'
 import type { MissingTranslations } from '../languages/model.ts'
 import { exampleUrls } from '../tracking/links.ts'
+import type { TemplateLinting } from './api.ts'
 import { createFindings, type Findings, type LintedSource } from './findings.ts'
 import { faultsOfError, type LintExamples, type Linted, lintSteps, lintText } from './lint.ts'
 import { type LintFault, TEMPLATE_RULES } from './rules.ts'
@@ -51,7 +52,7 @@ interface Given {
 export function createLint(
   { kinds, processor, library, records, localeOf, brandingOf, previewInputs, code, bounds }: AuthoringParts,
   { find, drafted, assertTexts, searchMissing }: LintNeeds,
-): Pick<Scoped<Tenant['templates']>, 'lint' | 'lintDraft'> {
+): Scoped<TemplateLinting> {
   const judgedParts = createPartsJudge(kinds, records)
 
   async function lintIn(

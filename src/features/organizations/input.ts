@@ -4,6 +4,7 @@ import { isCallingCode } from '../../core/channels/sms-countries.ts'
 import { nameText, text } from '../../core/input/fields.ts'
 import { httpsUrl } from '../../core/input/https-url.ts'
 import { namedInput } from '../../core/rest/named.ts'
+import { ORGANIZATION_ID, ORGANIZATION_ID_FORM } from '../../core/tenancy/organization.ts'
 import { localeName, timeZoneName } from '../languages/input.ts'
 import type { Tracking } from '../tracking/track-html.ts'
 
@@ -58,15 +59,6 @@ export interface BrandingInput {
   readonly logoUrl?: string | null | undefined
   /** `#rrggbb`: the only form that every mail program reads. */
   readonly color?: string | null | undefined
-}
-
-/** Valid ids in words, to follow "must be". */
-export const ORGANIZATION_ID = '"org_" and 1 to 60 letters, digits, hyphens or underscores'
-const ID = /^org_[A-Za-z0-9_-]{1,60}$/
-
-/** Whether the text has the form of an organization's id. */
-export function isOrganizationId(id: string): boolean {
-  return ID.test(id)
 }
 
 const name = text(1, 200)
@@ -146,7 +138,7 @@ export function trackingOf(given: OrganizationInput['tracking']): Tracking {
 export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> = namedInput(
   'OrganizationRequest',
   z.object({
-    id: z.string().regex(ID, `must be ${ORGANIZATION_ID}`).optional(),
+    id: z.string().regex(ORGANIZATION_ID, `must be ${ORGANIZATION_ID_FORM}`).optional(),
     name,
     plan,
     smsCountries,

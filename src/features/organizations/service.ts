@@ -19,8 +19,8 @@ import {
 } from '../../core/tenancy/organization.ts'
 import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { MultiTenantNotifier } from '../../notifier.ts'
 import { assertTrackable, type Links } from '../tracking/links.ts'
+import type { Organizations as OrganizationsApi } from './api.ts'
 import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 import { PATIENCE_MS, purge } from './purge.ts'
@@ -29,7 +29,7 @@ const readList = listReader('organizations', {})
 
 /** The use cases of organizations, and the lookups of other services. */
 export interface Organizations {
-  readonly api: MultiTenantNotifier['organizations']
+  readonly api: OrganizationsApi
   /**
    * Resolves if the organization exists. Cached for a few seconds with its plan.
    *

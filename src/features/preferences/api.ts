@@ -1,19 +1,16 @@
-import type { Cells } from '../categories/cells.ts'
+import type { PreferencesInput, PreferencesOf } from './input.ts'
+import type { PreferencesRecord } from './model.ts'
 
-/** Someone's preferences. What is not named is undecided. */
-export interface PreferencesRecord {
-  /** The application's id of the person. Absent: named otherwise. */
-  readonly recipient?: string | undefined
-  /** The channel of `to`. Absent: named otherwise. */
-  readonly channel?: string | undefined
-  /** The address as given. Absent: named otherwise. */
-  readonly to?: string | undefined
-  /** The organization's own, for all its people. */
-  readonly organization?: true | undefined
-  /** On or off by channel. `*` stands for all channels that are not named. */
-  readonly channels: Cells
-  /** By id of the category: on or off on all channels, or by channel. */
-  readonly categories: Readonly<Record<string, boolean | Cells>>
-  /** ISO 8601 UTC. Null: nothing was ever set. */
-  readonly updatedAt: string | null
+/** What people want to get: stored by the application's id of a person, or by an address on a channel. */
+export interface PreferencesApi {
+  /** @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`, … */
+  get(who: PreferencesOf): Promise<PreferencesRecord>
+  /**
+   * Changes the given cells; null clears one. Concurrent changes of other cells are kept.
+   *
+   * @throws NotifierError as `get`, and `unknown_category`
+   */
+  change(who: PreferencesOf, changes: PreferencesInput): Promise<PreferencesRecord>
+  /** Replaces all cells. @throws NotifierError as `change` */
+  replace(who: PreferencesOf, preferences: PreferencesInput): Promise<PreferencesRecord>
 }

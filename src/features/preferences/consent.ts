@@ -1,7 +1,6 @@
 import type { Kinds } from '../../core/channels/kinds.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
 import { type CategoryFinder, createCategoryFinder } from '../categories/finder.ts'
 import type { CodeCategories } from '../categories/options.ts'
 import { createCategories } from '../categories/service.ts'
@@ -35,7 +34,10 @@ export function createConsentApi(
   stores: RecordStores,
   organizations: Organizations,
   kinds: Kinds,
-): Pick<Scoped<Tenant>, 'categories' | 'preferences'> {
+): {
+  readonly categories: ReturnType<typeof createCategories>
+  readonly preferences: ReturnType<typeof createPreferences>
+} {
   return {
     categories: createCategories(stores, organizations, categories, kinds),
     preferences: createPreferences(book, organizations, categories, kinds),

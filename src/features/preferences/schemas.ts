@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
-import type { PreferencesRecord } from './api.ts'
+import type { PreferencesRecord } from './model.ts'
 
 const cells = z.record(z.string(), z.boolean())
 

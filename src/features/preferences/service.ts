@@ -3,11 +3,11 @@ import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { ALL, shortCells } from '../categories/cells.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
 import type { Organizations } from '../organizations/service.ts'
-import type { PreferencesRecord } from './api.ts'
+import type { PreferencesApi } from './api.ts'
 import type { PreferenceBook } from './book.ts'
 import {
   type CellsInput,
@@ -16,6 +16,7 @@ import {
   preferencesInput,
   preferencesOf,
 } from './input.ts'
+import type { PreferencesRecord } from './model.ts'
 import {
   type CellChanges,
   changePreferences,
@@ -45,7 +46,7 @@ export function createPreferences(
   organizations: Pick<Organizations, 'existing'>,
   categories: CategoryFinder,
   kinds: Kinds,
-): Scoped<Tenant['preferences']> {
+): Scoped<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
     if (of.organization === true) return ownerOrganization(organizationId)
     if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)

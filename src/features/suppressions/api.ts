@@ -1,18 +1,18 @@
-import type { SuppressionReason } from '../../core/notification/suppression.ts'
-import type { ListQuery } from '../../core/records/list.ts'
+import type { List } from '../../core/records/list.ts'
+import type { SuppressionInput, SuppressionTarget } from './input.ts'
+import type { SuppressionQuery, SuppressionRecord } from './model.ts'
 
-/** A suppressed recipient. */
-export interface SuppressionRecord {
-  readonly channel: string
-  /** E-mail addresses in lower case, their domains in punycode; phone numbers in the present form of their country. */
-  readonly to: string
-  readonly reason: SuppressionReason
-  /** Origin of the entry, for people. */
-  readonly source: string | null
-  /** ISO 8601 UTC. */
-  readonly createdAt: string
-}
-
-export interface SuppressionQuery extends ListQuery {
-  readonly channel?: string | undefined
+/** Suppressed recipients: sends to them are refused, and notifications accepted before fail. */
+export interface Suppressions {
+  /**
+   * Suppresses a recipient on a channel. An existing entry keeps its reason, which the result shows.
+   *
+   * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
+   *   `invalid_phone`, `invalid_recipient`
+   */
+  add(suppression: SuppressionInput): Promise<SuppressionRecord>
+  /** Newest first. */
+  list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
+  /** Removes an entry. @throws NotifierError `not_found` */
+  remove(recipient: SuppressionTarget): Promise<void>
 }

@@ -5,8 +5,8 @@ import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Filters, page, recipient } from '../../core/rest/query-schemas.ts'
 import { channelName, listOf, timestamp } from '../../core/rest/schemas.ts'
-import type { SuppressionQuery, SuppressionRecord } from './api.ts'
 import type { SuppressionTarget } from './input.ts'
+import type { SuppressionQuery, SuppressionRecord } from './model.ts'
 
 /** A suppressed recipient on a channel. */
 export const suppressionRecord: z.ZodType<SuppressionRecord> = named(

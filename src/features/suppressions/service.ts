@@ -6,10 +6,11 @@ import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Organizations } from '../organizations/service.ts'
-import type { SuppressionQuery, SuppressionRecord } from './api.ts'
+import type { Suppressions } from './api.ts'
 import { suppressionInput, suppressionTarget } from './input.ts'
+import type { SuppressionQuery, SuppressionRecord } from './model.ts'
 import { type SuppressionValue, suppressing, suppressionId, suppressionKind } from './records.ts'
 
 const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
@@ -21,7 +22,7 @@ export function createSuppressions(
   stores: RecordStores,
   organizations: Organizations,
   kinds: Kinds,
-): Scoped<Tenant['suppressions']> {
+): Scoped<Suppressions> {
   const store = stores.always(suppressionKind)
   return {
     async add(organizationId, input) {

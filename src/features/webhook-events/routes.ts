@@ -1,4 +1,5 @@
 import { parseInput } from '../../core/input/parse.ts'
+import { NOTIFICATIONS_TAG } from '../../core/notification/routes.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
 import {
   type HandlerResult,
@@ -18,6 +19,7 @@ import {
 } from './input.ts'
 import {
   createdWebhookEndpoint,
+  notificationDeliveries,
   redelivered,
   webhookDeliveryList,
   webhookDeliveryQuery,
@@ -206,3 +208,22 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
     handler: remove,
   },
 ])
+
+/** Operations on notifications. */
+export const eventDeliveryRoutes: readonly Route[] = routesOf(
+  { tag: NOTIFICATIONS_TAG, belongsTo: 'organization' },
+  [
+    {
+      operation: 'listNotificationWebhookDeliveries',
+      summary: 'List the webhook events about a notification with their attempts, newest first',
+      method: 'GET',
+      paths: ['/v1/notifications/{id}/webhook-deliveries'],
+      permission: 'Read Only',
+      unknown: 'notification_not_found',
+      response: notificationDeliveries,
+      handler: async ({ params, organizationId }, service) => ({
+        body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
+      }),
+    },
+  ],
+)

@@ -3,15 +3,16 @@ import * as z from 'zod'
 import { judgePost } from '../../core/channels/http-answer.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from '../../core/delivery/post-event.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { eventId } from '../../core/notification/event-payload.ts'
 import { SPEC_EVENT_TYPES } from '../../core/notification/facts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
+import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped, Tenant } from '../../tenant.ts'
+import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Organizations } from '../organizations/service.ts'
-import { deliveryView } from './delivery-view.ts'
+import type { EventDeliveries, Webhooks } from './api.ts'
 import {
   MAX_URL,
   redeliverInput,
@@ -19,7 +20,7 @@ import {
   webhookEndpointChange,
   webhookEndpointInput,
 } from './input.ts'
-import type { WebhookDeliveryQuery, WebhookEndpointRecord } from './model.ts'
+import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './model.ts'
 
 /** Endpoints per organization: the cost of each send and event grows with them. */
 const MAX_ENDPOINTS = 50
@@ -31,6 +32,10 @@ const MAX_SECRETS = 5
 const STEP = 200
 /** Maximum number of deliveries of one event that are read. */
 const MOST_DELIVERIES = 1_000
+
+/** Newest entries of a timeline whose events are looked up, and deliveries of them. */
+const MOST_EVENTS = 1_000
+const MOST_LISTED = 200
 
 const readList = listReader('webhooks', {})
 const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
@@ -47,7 +52,7 @@ export interface WebhookParts extends EventPost {
 }
 
 /** The use cases of webhook endpoints. */
-export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webhooks']> {
+export function createWebhookEndpoints(parts: WebhookParts): Scoped<Webhooks> {
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
   async function find(organizationId: string, id: string): Promise<WebhookEndpoint> {
@@ -199,6 +204,39 @@ function exampleEvent(organizationId: string, now: number): object {
       sequence: 1,
       organizationId,
     },
+  }
+}
+
+/** The deliveries of the events about one notification. */
+export function createEventDeliveries({
+  notifications,
+  webhookEndpoints,
+}: Pick<Storage, 'notifications' | 'webhookEndpoints'>): Scoped<EventDeliveries> {
+  return {
+    async webhookDeliveries(organizationId, id) {
+      owned(await byId(id, (known) => notifications.get(known)), organizationId, 'notification_not_found')
+      const timeline = await notifications.timeline(id)
+      const events = timeline.slice(-MOST_EVENTS).map(({ sequence }) => eventId(id, sequence))
+      const found = await webhookEndpoints.deliveriesOf(events, MOST_LISTED)
+      return { items: found.map((each) => ({ ...deliveryView(each), endpointId: each.endpointId })) }
+    },
+  }
+}
+
+/** A delivery as the delivery log shows it. */
+function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
+  const { eventId, eventType, state, payload, createdAt, attempts } = delivery
+  return {
+    eventId,
+    event: eventType,
+    status: state,
+    payload,
+    createdAt: new Date(createdAt).toISOString(),
+    attempts: attempts.map(({ at, request, ...attempt }) => ({
+      ...attempt,
+      timestamp: new Date(at).toISOString(),
+      request: requestOf(eventId, request),
+    })),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JsonFields } from '../../core/input/json-fields.ts'
+import type { JsonFields } from '../input/json-fields.ts'
 
 /**
  * What a notifier knows of its templates in code, by name: `{ welcome: { channel: 'email'; variables: { name: string } } }`.

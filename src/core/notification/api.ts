@@ -1,0 +1,76 @@
+import type { SentNotification } from '../accept/model.ts'
+import type { SendOptions } from '../accept/options.ts'
+import type { List } from '../records/list.ts'
+import type {
+  GetNotificationOptions,
+  LogQuery,
+  LogRecord,
+  NotificationQuery,
+  NotificationRecord,
+  NotificationSummary,
+  WaitOptions,
+} from './model.ts'
+import type { RescheduleInput } from './reschedule-input.ts'
+
+/** The notifications of one organization. */
+export interface Notifications<Tx = never> {
+  /**
+   * One notification with its timeline; with `rendered: true` also its content.
+   *
+   * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered` also `sensitive_content`
+   *   for a sensitive message, `content_removed` for a large one that a preference had turned off, and `template_error`
+   *   if it cannot be rendered
+   */
+  get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
+  /** Newest first. */
+  list(query?: NotificationQuery): Promise<List<NotificationSummary>>
+  /**
+   * Cancels a notification before its first attempt.
+   *
+   * @throws NotifierError `not_cancellable` if an attempt has begun, `notification_not_found`,
+   *   `organization_mismatch`
+   */
+  cancel(id: string): Promise<NotificationRecord>
+  /**
+   * Changes `sendAt` of a scheduled notification before its first attempt; null, or a time in the past, sends it now.
+   *
+   * @throws NotifierError `not_reschedulable` if it is not scheduled, an attempt has begun, it has ended or expired, or
+   *   after 100 reschedules,
+   *   `notification_not_found`, `organization_mismatch`, `missing_required_field`, `invalid_parameter` for a time more
+   *   than a year ahead or not before its `expiresAt`
+   */
+  reschedule(id: string, change: RescheduleInput): Promise<NotificationRecord>
+  /**
+   * Sends the same message again as a new notification, in any state of the first: with its template version and
+   * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.
+   *
+   * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` for an ended sensitive
+   *   message and a large one that a preference had turned off, `invalid_channel` if the channel is no longer configured, and as `send`
+   */
+  resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
+  /**
+   * Delivers a failed notification again as itself: the same id, history and expiry, with a full number of attempts.
+   * Does not count again. For other states use {@link resend}.
+   *
+   * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
+   *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
+   */
+  retry(id: string): Promise<NotificationRecord>
+}
+
+/** The outcome of notifications. */
+export interface Outcomes {
+  /**
+   * Waits until the status of a notification is neither `scheduled` nor `queued`, for tests and scripts. Notices work
+   * of other processes within half a second. Keeps the process alive.
+   *
+   * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable`
+   *   when the notifier stops
+   */
+  waitFor(id: string, options?: WaitOptions): Promise<NotificationRecord>
+}
+
+export interface Logs {
+  /** The delivery log, newest first. */
+  list(query?: LogQuery): Promise<List<LogRecord>>
+}

@@ -1,0 +1,81 @@
+import type { AnyChannel, ChannelParts } from '../accept/input.ts'
+import type { JsonFields } from '../input/json-fields.ts'
+import type { List, ListQuery } from '../records/list.ts'
+import type { DraftChangeInput, PublishOptions } from './draft-input.ts'
+import type { TemplateChangeInput, TemplateInput } from './input.ts'
+import type {
+  TemplateComparison,
+  TemplateDraftRecord,
+  TemplatePreview,
+  TemplateRecord,
+  TemplateVersionRecord,
+} from './model.ts'
+import type { PreviewOptions, TemplateDraft } from './preview-input.ts'
+
+/** The stored templates of one organization. */
+export interface StoredTemplates<Channels extends ChannelParts = AnyChannel> {
+  /**
+   * @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter`, `invalid_template` if
+   *   it cannot be put together with its layout and partials
+   */
+  create(template: TemplateInput): Promise<TemplateRecord>
+  /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
+  get(idOrName: string): Promise<TemplateRecord>
+  /** Newest first. A page has at most 256 KiB of text, or a single template: `hasMore` is true then. */
+  list(query?: ListQuery): Promise<List<TemplateRecord>>
+  /**
+   * Changes the given fields. A change of subject, text or layout makes a new version; queued notifications keep
+   * theirs.
+   *
+   * @throws NotifierError as `get` and `create`, and `version_conflict` if `version` is not the current one
+   */
+  update(idOrName: string, change: TemplateChangeInput): Promise<TemplateRecord>
+  /** The versions of a template, newest first; pages as in `list`. @throws NotifierError as `get` */
+  versions(idOrName: string, query?: ListQuery): Promise<List<TemplateVersionRecord>>
+  /** One version of a template. @throws NotifierError as `get` */
+  version(idOrName: string, version: number): Promise<TemplateVersionRecord>
+  /**
+   * Makes a new version with the subject and text of an earlier one. If the current version has the same, it stays.
+   *
+   * @throws NotifierError as `get`
+   */
+  restore(idOrName: string, version: number): Promise<TemplateRecord>
+  /** The lines that differ between two versions, field by field: at most 2,000. @throws NotifierError as `get` */
+  compare(idOrName: string, from: number, to: number): Promise<TemplateComparison>
+  /** The draft of a template. @throws NotifierError as `get`, also if it has none */
+  draft(idOrName: string): Promise<TemplateDraftRecord>
+  /**
+   * Changes the given fields of the draft, which begins with the current version. Sends go on with that version.
+   *
+   * @throws NotifierError as `update`, and `version_conflict` if `edit` is not the current one
+   */
+  saveDraft(idOrName: string, change: DraftChangeInput): Promise<TemplateDraftRecord>
+  /**
+   * Makes the draft the newest version. If it equals the current one, that stays. The draft is removed.
+   *
+   * @throws NotifierError as `draft`, `invalid_template`, and `version_conflict` if the template has a newer version than
+   *   the draft began with, unless `version` names it
+   */
+  publish(idOrName: string, options?: PublishOptions): Promise<TemplateRecord>
+  /** Removes the draft. @throws NotifierError as `draft` */
+  discardDraft(idOrName: string): Promise<void>
+  /**
+   * Renders a template with example values as a send would, with the given parts of its channel.
+   *
+   * @throws NotifierError as `get`, `invalid_template_variable` with the `placeholders` in its details,
+   *   `message_too_large`, and as `send` for the recipient and the parts
+   */
+  preview(
+    idOrName: string,
+    variables?: JsonFields,
+    options?: PreviewOptions<Channels>,
+  ): Promise<TemplatePreview>
+  /**
+   * Renders an unstored template, like {@link preview}.
+   *
+   * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
+   */
+  previewDraft(draft: TemplateDraft<Channels>): Promise<TemplatePreview>
+  /** Deletes a template. Queued notifications keep their version. @throws NotifierError as `get` */
+  delete(idOrName: string): Promise<void>
+}

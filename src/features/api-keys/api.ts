@@ -1,0 +1,70 @@
+import type { List, ListQuery } from '../../core/records/list.ts'
+import type { ApiKeyInput } from './input.ts'
+import type {
+  ApiKeyRecord,
+  CreatedApiKey,
+  CreatedOperatorKey,
+  KeyRotation,
+  OperatorKeyRecord,
+} from './model.ts'
+
+/** The API keys of one organization. */
+export interface ApiKeys {
+  /**
+   * Creates a key. The result holds the secret, which is never shown again. At most 1,000 per organization.
+   *
+   * @throws NotifierError `not_found`, `invalid_parameter`, `key_limit_reached`
+   */
+  create(key: ApiKeyInput): Promise<CreatedApiKey>
+  /** @throws NotifierError `not_found`, `organization_mismatch` */
+  get(id: string): Promise<ApiKeyRecord>
+  list(query?: ListQuery): Promise<List<ApiKeyRecord>>
+  /**
+   * Makes a key with the name, rights and expiry of an old one. The result holds the secret, which is never shown again.
+   * The old key works on for `overlapMs`, or until its expiry if that is sooner.
+   *
+   * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter` (also if the key has expired),
+   *   `key_limit_reached`, `key_already_rotated` while the key that replaces it exists
+   */
+  rotate(id: string, options?: KeyRotation): Promise<CreatedApiKey>
+  /** The key stops working at once, on every machine. @throws NotifierError `not_found`, `organization_mismatch` */
+  delete(id: string): Promise<void>
+}
+
+export interface KeyVerification {
+  /**
+   * Finds the key of a secret. Reads the storage each time, together with other lookups of the same turn.
+   *
+   * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, or an operator key), `expired_api_key`
+   */
+  verify(secret: string): Promise<ApiKeyRecord>
+}
+
+/**
+ * Keys without an organization: over HTTP, each request with one names its organization. `/v1/organizations` requires
+ * one. They can be created in code only.
+ */
+export interface OperatorKeys {
+  /**
+   * Creates a key. The result holds the secret, which is never shown again. @throws NotifierError `invalid_parameter`
+   */
+  create(key: ApiKeyInput): Promise<CreatedOperatorKey>
+  /** Newest first. */
+  list(query?: ListQuery): Promise<List<OperatorKeyRecord>>
+  /**
+   * Makes a key with the name, rights and expiry of an old one, as `apiKeys.rotate` does.
+   *
+   * @throws NotifierError `not_found`, `invalid_parameter` (also if the key has expired),
+   *   `key_already_rotated`
+   */
+  rotate(id: string, options?: KeyRotation): Promise<CreatedOperatorKey>
+  /** The key stops working at once, on every machine. @throws NotifierError `not_found` */
+  delete(id: string): Promise<void>
+  /**
+   * Finds the operator key of a secret, as `apiKeys.verify` does for keys of organizations.
+   *
+   * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, or an organization's key),
+   *   `expired_api_key`
+   */
+  verify(secret: string): Promise<OperatorKeyRecord>
+}

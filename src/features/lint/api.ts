@@ -1,0 +1,20 @@
+import type { AnyChannel, ChannelParts } from '../../core/accept/input.ts'
+import type { TemplateLint } from '../../core/text/model.ts'
+import type { LintOptions, TemplateDraft } from '../../core/text/preview-input.ts'
+
+export interface TemplateLinting<Channels extends ChannelParts = AnyChannel> {
+  /**
+   * Finds faults of a template in all its locales, with its layout and partials: what a send would refuse, and what people
+   * would not see as it was meant. docs/lint.md lists the rules.
+   *
+   * @throws NotifierError as `get`, as `draft` with `draft`, and as `send` for the parts
+   */
+  lint(idOrName: string, options?: LintOptions<Channels>): Promise<TemplateLint>
+  /**
+   * Finds faults of an unstored template, like {@link lint}, in all its locales: `inLocale` and `recipient` have no effect.
+   *
+   * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `send` for
+   *   the parts
+   */
+  lintDraft(draft: TemplateDraft<Channels>): Promise<TemplateLint>
+}
