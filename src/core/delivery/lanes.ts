@@ -152,35 +152,18 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   }
 
   /** Divides the slots of a pool among its lanes. */
-  function divided(pool: SlotPool | null, lanes: readonly Wanted[]): LaneDemand[] {
-    const empty = pool?.empty() ?? 0
-    const shares = pool === null ? null : sharesOf(pool, lanes, empty)
-    const given = shares?.reduce((sum, share) => sum + share, 0) ?? 0
-    return lanes.flatMap(({ name, lane, free }, index) => {
-      const most = shares === null ? free : (shares[index] ?? 0)
-      if (most === 0) return []
-      const demand = { lane: name, free: most, begin: lane.begin }
-      if (pool === null || !shared.has(name)) return [demand]
-      const left = empty - (shares === null ? 0 : given - most)
-      return [{ ...demand, shared: { empty: left, used: pool.used(), exempt: exempt() } }]
-    })
-  }
-
-  /** Null: each lane may have all that it can use. */
-  function sharesOf(pool: SlotPool, lanes: readonly Wanted[], empty: number): number[] | null {
-    if (pool === postPool) {
-      const all = lanes.reduce((sum, { free }) => sum + free, 0)
-      if (all <= empty - PER_ENDPOINT) return null
-    } else if (lanes.length === 1) return null
-    const slots = pool.free()
+  function divided(pool: SlotPool, lanes: readonly Wanted[]): LaneDemand[] {
+    const [slots, empty, used] = [pool.free(), pool.empty(), pool.used()]
     turn += slots
-    return share(
-      slots,
-      lanes.map((lane) => demandOf(lane, pool)),
-      pool.used(),
-      turn,
-      empty,
-    )
+    const demands = lanes.map((lane) => demandOf(lane, pool))
+    const shares = share(slots, demands, used, turn, empty)
+    const left = shares.reduce((sum, each) => sum - each, empty)
+    return lanes.flatMap(({ name, lane: { begin } }, index) => {
+      const free = shares[index] ?? 0
+      if (free === 0) return []
+      if (!shared.has(name)) return [{ lane: name, free, begin }]
+      return [{ lane: name, free, begin, shared: { empty: left + free, used, exempt: exempt() } }]
+    })
   }
 
   function demandOf({ name, free: most }: Wanted, pool: SlotPool): Demand {
@@ -243,17 +226,20 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       return asked.length === 0 ? undefined : Promise.all(asked)
     },
     demand(names) {
-      const wanted = new Map<object, Wanted[]>()
+      const alone: LaneDemand[] = []
+      const pools = new Map<SlotPool, Wanted[]>()
       for (const name of names) {
         const lane = get(name)
         const free = lane?.free() ?? 0
         if (lane === undefined || free === 0) continue
-        const { pool } = lane
-        const sharers = wanted.get(pool ?? lane) ?? []
-        sharers.push({ name, lane, free })
-        wanted.set(pool ?? lane, sharers)
+        if (lane.pool == null) alone.push({ lane: name, free, begin: lane.begin })
+        else {
+          const sharers = pools.get(lane.pool) ?? []
+          sharers.push({ name, lane, free })
+          pools.set(lane.pool, sharers)
+        }
       }
-      return [...wanted.values()].flatMap((lanes) => divided(lanes[0]?.lane.pool ?? null, lanes))
+      return [...alone, ...[...pools].flatMap(([pool, lanes]) => divided(pool, lanes))]
     },
     giveBack() {
       for (const lane of prepared) lane.giveBack?.()
