@@ -142,9 +142,12 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const links = createLinks(options.publicUrl, openSigner, options.bounds)
   const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const { compiled, code } = texts
-  const organizations = createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
-    for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
-  })
+  const organizations = {
+    existing: plans.existing,
+    api: createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
+      for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
+    }),
+  }
   const consent = createConsent(stores, options)
   const people = options.recipients === null ? null : createPeople(options.recipients, clock, onError)
   async function storedBytesOf(organizationId: string): Promise<number | null> {

@@ -13,7 +13,6 @@ import { createRecordStores } from '../../src/core/records/record-stores.ts'
 import { createPlanFinder } from '../../src/core/tenancy/plan-of.ts'
 import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { binding } from '../../src/core/tenancy/scoped.ts'
-import { createOrganizations } from '../../src/features/organizations/service.ts'
 import { createWebhookEndpoints } from '../../src/features/webhook-events/service.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import type { Tenant } from '../../src/tenant.ts'
@@ -59,7 +58,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
   const parts = {
     storage,
     ids,
-    organizations: createOrganizations(stores, storage, ids, plans, { canTrack: false }, clock, () => {}),
+    organizations: plans,
     signer: webhookSigner(),
     clock,
     ...observation(),

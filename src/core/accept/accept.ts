@@ -1,7 +1,6 @@
 import { createNamedUploads } from '../../features/attachments/complete.ts'
 import { inCode } from '../../features/code-templates/code-templates.ts'
 import { needsTexts } from '../../features/layouts/library.ts'
-import type { Organizations } from '../../features/organizations/service.ts'
 import { verdict } from '../../features/preferences/judge.ts'
 import { personOf } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
@@ -21,6 +20,7 @@ import type {
 import type { Storage } from '../ports/storage/storage.ts'
 import type { Span } from '../ports/telemetry.ts'
 import { organizationKind, unknownOrganization } from '../tenancy/organization.ts'
+import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../tenancy/scope.ts'
 import type { Scoped } from '../tenancy/scoped.ts'
 import { renderContent, shown } from '../text/render.ts'
@@ -70,7 +70,7 @@ interface Call {
  */
 export function createAccept(
   storage: Storage<unknown>,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   limits: SendLimits,
   how: Preparation,
   accepted: (lane: string) => void,

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Organizations } from '../../features/organizations/service.ts'
 import { exampleUrls } from '../../features/tracking/links.ts'
 import { assertAhead } from '../accept/times.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
@@ -13,6 +12,7 @@ import type { NotificationFilter, TimelineEntry } from '../ports/storage/notific
 import type { PageRequest } from '../ports/storage/page.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../records/list.ts'
+import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
 import type { Scoped } from '../tenancy/scoped.ts'
 import type { Texts } from '../text/authoring.ts'
@@ -47,7 +47,7 @@ type Emit = (event: NotificationEvent) => void
  */
 export function createNotifications(
   storage: Storage,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   { compiled, code, processor }: Pick<Texts, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
@@ -191,7 +191,7 @@ function assertNewTime(sendAt: number | null, expiresAt: number | null, now: num
 }
 
 /** The delivery log of a notifier. */
-export function createLogs(storage: Storage, organizations: Organizations): Scoped<Logs> {
+export function createLogs(storage: Storage, organizations: OrganizationFinder): Scoped<Logs> {
   return {
     async list(organizationId, query) {
       const { page, filter } = readLogs(query)

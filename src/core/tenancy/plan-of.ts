@@ -1,6 +1,7 @@
 import type { Tracking } from '../../features/tracking/track-html.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { AcceptReads } from '../ports/storage/accept.ts'
 import type { RecordReads, RecordStores } from '../records/record-stores.ts'
 import { brandingOf } from './branding.ts'
 import { type Branding, DEFAULT_ORGANIZATION, organizationKind, unknownOrganization } from './organization.ts'
@@ -28,8 +29,19 @@ export interface OrganizationPlan {
 /** How an organization appears; a promise only if it is in no cache. @throws NotifierError `not_found` */
 export type BrandingFinder = (organizationId: string) => Branding | Promise<Branding>
 
+/** Whether organizations exist. */
+export interface OrganizationFinder {
+  /**
+   * Resolves if the organization exists. Cached for a few seconds with its plan.
+   *
+   * @param inside reads inside a transaction, so that later lookups find both in the cache
+   * @throws NotifierError `not_found`, also during a deletion
+   */
+  existing(id: string, inside?: AcceptReads): Promise<void>
+}
+
 /** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
-export interface PlanFinder {
+export interface PlanFinder extends OrganizationFinder {
   /** @param from source of a lookup */
   of(organizationId: string, from?: RecordReads): OrganizationPlan | Promise<OrganizationPlan>
   /** @throws NotifierError `invalid_parameter` for an unknown plan; null is the default and always valid */
@@ -87,10 +99,16 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
     return plan === undefined ? { name: 'free', plan: plans.free ?? perMinutePlans.free } : { name, plan }
   }
 
+  function of(organizationId: string, from?: RecordReads): OrganizationPlan | Promise<OrganizationPlan> {
+    const fresh = known.get(organizationId)
+    return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId, from)
+  }
+
   return {
-    of(organizationId, from) {
-      const fresh = known.get(organizationId)
-      return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId, from)
+    of,
+    async existing(id, inside) {
+      const { deleting } = await of(id, inside?.records)
+      if (deleting) throw unknownOrganization(id)
     },
     assertKnown(name) {
       if (name === null || Object.hasOwn(plans, name)) return

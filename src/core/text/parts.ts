@@ -3,7 +3,6 @@ import type { Languages } from '../../features/languages/languages.ts'
 import type { ApplicationLanguages } from '../../features/languages/options.ts'
 import type { Library } from '../../features/layouts/library.ts'
 import type { ApplicationTexts } from '../../features/layouts/options.ts'
-import type { Organizations } from '../../features/organizations/service.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
 import type { PeopleFinder } from '../../features/recipients/service.ts'
 import type { Kinds } from '../channels/kinds.ts'
@@ -12,7 +11,7 @@ import type { Processor } from '../loop/processor.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { IdGenerator } from '../records/ids.ts'
 import type { RecordStores } from '../records/record-stores.ts'
-import type { BrandingFinder } from '../tenancy/plan-of.ts'
+import type { BrandingFinder, OrganizationFinder } from '../tenancy/plan-of.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
 import type { PreviewInputs } from './preview-input.ts'
 import type { TextReader } from './text-store.ts'
@@ -22,7 +21,7 @@ export interface AuthoringParts {
   readonly stores: RecordStores
   readonly records: Storage['records']
   readonly ids: IdGenerator
-  readonly organizations: Organizations
+  readonly organizations: OrganizationFinder
   readonly compiled: CompiledTemplates
   readonly code: CodeTemplates
   readonly library: Library

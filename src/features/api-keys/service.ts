@@ -16,9 +16,9 @@ import {
   type RecordStore,
   type RecordStores,
 } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { SessionParts } from '../sessions/service.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
@@ -43,7 +43,7 @@ interface Given
 export function createApiKeys(
   stores: RecordStores,
   ids: IdGenerator,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   clock: Clock,
 ): {
   readonly apiKeys: Scoped<ApiKeys> & KeyVerification

@@ -5,9 +5,9 @@ import { shortName } from '../../core/input/listed-names.ts'
 import type { Records, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { Attachments } from './api.ts'
 import { uploadInput } from './input.ts'
 import type { UploadRecord } from './model.ts'
@@ -20,7 +20,7 @@ export function createUploads(
   stores: RecordStores,
   records: Records,
   ids: IdGenerator,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   { maxBytes }: ResolvedAttachments,
 ): Scoped<Attachments> {
   const heads = stores.of(uploadKind)

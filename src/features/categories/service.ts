@@ -4,9 +4,9 @@ import { definedOf } from '../../core/input/defined.ts'
 import { shortName } from '../../core/input/listed-names.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { allOf, type RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { Categories } from './api.ts'
 import { ALL, longCells } from './cells.ts'
 import type { CategoryFinder } from './finder.ts'
@@ -18,7 +18,7 @@ import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } 
 /** The use cases of categories. */
 export function createCategories(
   stores: RecordStores,
-  organizations: Pick<Organizations, 'existing'>,
+  organizations: OrganizationFinder,
   finder: CategoryFinder,
   kinds: Kinds,
 ): Scoped<Categories> {

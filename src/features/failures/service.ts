@@ -9,10 +9,10 @@ import type { NotificationFilter, RetryRequest } from '../../core/ports/storage/
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { decodeCursor, encodeCursor, notACursor } from '../../core/records/cursor.ts'
 import { listReader } from '../../core/records/list.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { CodeTemplates } from '../code-templates/code-templates.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { DeadLetters } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from './input.ts'
@@ -27,7 +27,7 @@ const STEP = 200
 
 export interface DeadLetterParts {
   readonly storage: Storage
-  readonly organizations: Pick<Organizations, 'existing'>
+  readonly organizations: OrganizationFinder
   /** Routes the notifications by the present configuration, which may have changed. */
   readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
   readonly code: CodeTemplates

@@ -3,8 +3,8 @@ import { ownLane, type ProviderRegistry } from '../../core/channels/provider-reg
 import type { Clock } from '../../core/ports/clock.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { StatisticsApi } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import type { Statistics } from './statistics-model.ts'
@@ -21,7 +21,7 @@ const MOST_REMEMBERED = 10_000
 /** Counts for an overview of one organization. What two ask for at one time is read once. */
 export function createStatistics(
   storage: Storage,
-  organizations: Pick<Organizations, 'existing'>,
+  organizations: OrganizationFinder,
   { kinds }: Pick<ProviderRegistry, 'kinds'>,
   clock: Clock,
 ): Scoped<StatisticsApi> {

@@ -7,9 +7,9 @@ import type { Processor } from '../../core/loop/processor.ts'
 import type { Steps } from '../../core/loop/steps.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseOptions } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { Catalogues } from './api.ts'
 import { assertCatalogueBounds, type CatalogueInput, cataloguePut, localeName } from './input.ts'
 import { assertMessageSize, type Formatting, loadFormatting } from './message-format.ts'
@@ -24,7 +24,7 @@ import {
 
 export interface CatalogueParts {
   readonly stores: RecordStores
-  readonly organizations: Organizations
+  readonly organizations: OrganizationFinder
   readonly processor: Processor
   readonly bounds: Bounds
 }

@@ -8,6 +8,7 @@ import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordReads, RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { owned, parseSubject } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
@@ -17,7 +18,6 @@ import type { SharedRole, SharedSource, SharedText } from '../../core/text/share
 import { bytesOf } from '../../core/text/text-kind.ts'
 import { createTextStore, type TextReader } from '../../core/text/text-store.ts'
 import { usesIn } from '../../core/text/uses.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { SharedTexts } from './api.ts'
 import { layoutChange, layoutInput, partialChange, partialInput, type SharedTextChange } from './input.ts'
 import type { Library } from './library.ts'
@@ -43,7 +43,7 @@ export interface SharedTextParts {
   readonly stores: RecordStores
   readonly records: RecordReads
   readonly ids: IdGenerator
-  readonly organizations: Organizations
+  readonly organizations: OrganizationFinder
   readonly library: Library
   readonly texts: TextReader
   readonly application: ApplicationTexts

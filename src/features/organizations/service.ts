@@ -3,7 +3,6 @@ import { apiKeyKind } from '../../core/access/key-kind.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Clock } from '../../core/ports/clock.ts'
-import type { AcceptReads } from '../../core/ports/storage/accept.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
@@ -20,24 +19,12 @@ import {
 import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import { assertTrackable, type Links } from '../tracking/links.ts'
-import type { Organizations as OrganizationsApi } from './api.ts'
+import type { Organizations } from './api.ts'
 import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 import { PATIENCE_MS, purge } from './purge.ts'
 
 const readList = listReader('organizations', {})
-
-/** The use cases of organizations, and the lookups of other services. */
-export interface Organizations {
-  readonly api: OrganizationsApi
-  /**
-   * Resolves if the organization exists. Cached for a few seconds with its plan.
-   *
-   * @param inside reads inside a transaction, so that later lookups find both in the cache
-   * @throws NotifierError `not_found`, also during a deletion
-   */
-  existing(id: string, inside?: AcceptReads): Promise<void>
-}
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
@@ -78,76 +65,70 @@ export function createOrganizations(
   }
 
   return {
-    async existing(id, inside) {
-      const { deleting } = await plans.of(id, inside?.records)
-      if (deleting) throw unknownOrganization(id)
+    async create(input) {
+      const parsed = parseSubject(organizationInput, input)
+      const {
+        id = ids.random('org'),
+        name,
+        plan = null,
+        smsCountries = null,
+        senders = null,
+        retentionDays = null,
+        locale = null,
+        timeZone = null,
+      } = parsed
+      const tracking = trackingOf(parsed.tracking)
+      assertTrackable(tracking, links)
+      plans.assertKnown(plan)
+      const branding = changedBranding(null, parsed.branding ?? null)
+      const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
+      const value = { name, ...settings, deleting: null }
+      const organization = await store.insert({ id, organizationId: null, value })
+      if (organization === 'taken') {
+        throw new NotifierError('already_exists', {
+          message: `An organization with the id "${id}" exists.`,
+          details: { field: 'id' },
+        })
+      }
+      return view(organization)
     },
-    api: {
-      async create(input) {
-        const parsed = parseSubject(organizationInput, input)
-        const {
-          id = ids.random('org'),
-          name,
-          plan = null,
-          smsCountries = null,
-          senders = null,
-          retentionDays = null,
-          locale = null,
-          timeZone = null,
-        } = parsed
-        const tracking = trackingOf(parsed.tracking)
-        assertTrackable(tracking, links)
-        plans.assertKnown(plan)
-        const branding = changedBranding(null, parsed.branding ?? null)
-        const settings = { plan, smsCountries, senders, retentionDays, locale, timeZone, branding, tracking }
-        const value = { name, ...settings, deleting: null }
-        const organization = await store.insert({ id, organizationId: null, value })
-        if (organization === 'taken') {
-          throw new NotifierError('already_exists', {
-            message: `An organization with the id "${id}" exists.`,
-            details: { field: 'id' },
-          })
-        }
-        return view(organization)
-      },
-      async get(id) {
-        return view(await find(id))
-      },
-      async list(query) {
-        const { page } = readList(query)
-        return listOf('organizations', await store.list({ organizationId: null }, page), page, view)
-      },
-      async update(id, input) {
-        const parsed = parseSubject(organizationChange, input)
-        plans.assertKnown(parsed.plan ?? null)
-        const { tracking: wanted, branding, ...others } = definedOf(parsed)
-        const tracking = wanted === undefined ? undefined : trackingOf(wanted)
-        assertTrackable(tracking, links)
-        const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
-        const organization = await byId(id, (known) =>
-          store.change(known, ({ value }) =>
-            value.deleting === null
-              ? {
-                  ...value,
-                  ...change,
-                  ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
-                }
-              : 'unknown',
-          ),
-        )
-        plans.forget(id)
-        if (organization === null || typeof organization === 'string') throw unknownOrganization(id)
-        return view(organization)
-      },
-      async delete(id, options) {
-        const { force = false } = parseOptions(deleteOptions, options)
-        if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
-        const waiting = await byId(id, (known) => deletions.begin(known, { force, kinds: [apiKeyKind] }))
-        if (waiting === null) throw unknownOrganization(id)
-        forget(id)
-        if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)
-        return remove(id)
-      },
+    async get(id) {
+      return view(await find(id))
+    },
+    async list(query) {
+      const { page } = readList(query)
+      return listOf('organizations', await store.list({ organizationId: null }, page), page, view)
+    },
+    async update(id, input) {
+      const parsed = parseSubject(organizationChange, input)
+      plans.assertKnown(parsed.plan ?? null)
+      const { tracking: wanted, branding, ...others } = definedOf(parsed)
+      const tracking = wanted === undefined ? undefined : trackingOf(wanted)
+      assertTrackable(tracking, links)
+      const change = { ...others, ...(tracking === undefined ? {} : { tracking }) }
+      const organization = await byId(id, (known) =>
+        store.change(known, ({ value }) =>
+          value.deleting === null
+            ? {
+                ...value,
+                ...change,
+                ...(branding === undefined ? {} : { branding: changedBranding(value.branding, branding) }),
+              }
+            : 'unknown',
+        ),
+      )
+      plans.forget(id)
+      if (organization === null || typeof organization === 'string') throw unknownOrganization(id)
+      return view(organization)
+    },
+    async delete(id, options) {
+      const { force = false } = parseOptions(deleteOptions, options)
+      if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
+      const waiting = await byId(id, (known) => deletions.begin(known, { force, kinds: [apiKeyKind] }))
+      if (waiting === null) throw unknownOrganization(id)
+      forget(id)
+      if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)
+      return remove(id)
     },
   }
 }

@@ -1,10 +1,10 @@
 import type { Kinds } from '../../core/channels/kinds.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { type CategoryFinder, createCategoryFinder } from '../categories/finder.ts'
 import type { CodeCategories } from '../categories/options.ts'
 import { createCategories } from '../categories/service.ts'
-import type { Organizations } from '../organizations/service.ts'
 import { createPreferenceBook, type PreferenceBook } from './book.ts'
 import { createPreferencesInUse, type PreferencesInUse } from './in-use.ts'
 import { createPreferences } from './service.ts'
@@ -32,7 +32,7 @@ export function createConsent(
 export function createConsentApi(
   { book, categories }: Consent,
   stores: RecordStores,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   kinds: Kinds,
 ): {
   readonly categories: ReturnType<typeof createCategories>

@@ -2,11 +2,11 @@ import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { ALL, shortCells } from '../categories/cells.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { PreferencesApi } from './api.ts'
 import type { PreferenceBook } from './book.ts'
 import {
@@ -43,7 +43,7 @@ function isOptOut({ channels, categories }: PreferenceChanges): boolean {
 /** The use cases of preferences. */
 export function createPreferences(
   book: PreferenceBook,
-  organizations: Pick<Organizations, 'existing'>,
+  organizations: OrganizationFinder,
   categories: CategoryFinder,
   kinds: Kinds,
 ): Scoped<PreferencesApi> {

@@ -5,9 +5,9 @@ import { channel } from '../../core/input/fields.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { Suppressions } from './api.ts'
 import { suppressionInput, suppressionTarget } from './input.ts'
 import type { SuppressionQuery, SuppressionRecord } from './model.ts'
@@ -20,7 +20,7 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 /** The use cases of the suppression list. */
 export function createSuppressions(
   stores: RecordStores,
-  organizations: Organizations,
+  organizations: OrganizationFinder,
   kinds: Kinds,
 ): Scoped<Suppressions> {
   const store = stores.always(suppressionKind)

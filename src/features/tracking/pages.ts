@@ -8,9 +8,8 @@ import type { Fact } from '../../core/notification/facts.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/receipts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
+import type { BrandingFinder, OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import type { Pages, Unsubscription } from '../../service.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
 import { createPreferencePages } from '../preferences/page.ts'
@@ -22,7 +21,7 @@ export interface PageParts {
   readonly consent: Consent
   readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
   readonly storage: Storage
-  readonly organizations: Pick<Organizations, 'existing'>
+  readonly organizations: OrganizationFinder
   readonly brandingOf: BrandingFinder
   readonly clock: Clock
   /** Null: no resolver is configured. */

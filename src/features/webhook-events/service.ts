@@ -9,9 +9,9 @@ import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
+import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import type { Organizations } from '../organizations/service.ts'
 import type { EventDeliveries, Webhooks } from './api.ts'
 import {
   MAX_URL,
@@ -46,7 +46,7 @@ const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
 export interface WebhookParts extends EventPost {
   readonly storage: Storage
   readonly ids: IdGenerator
-  readonly organizations: Organizations
+  readonly organizations: OrganizationFinder
   /** Called when work of the lane is due. */
   wake(lane: string): void
 }

@@ -50,7 +50,7 @@ function world(plan: Plan = UNLIMITED): World {
     tracking: NO_TRACKING,
     deleting: false,
   }
-  const plans: PlanFinder = { of: () => about, assertKnown() {}, forget() {} }
+  const plans: PlanFinder = { of: () => about, existing: async () => {}, assertKnown() {}, forget() {} }
   return {
     clock,
     asked,
