@@ -121,8 +121,8 @@ export type { List, ListQuery } from './core/records/list.ts'
 export type { Branding } from './core/tenancy/organization.ts'
 export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/tenancy/plans.ts'
 export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
-export type { DraftChangeInput, PublishOptions } from './core/text/draft-input.ts'
-export type { TemplateChangeInput, TemplateInput } from './core/text/input.ts'
+export type { DraftChange, PublishOptions } from './core/text/draft-input.ts'
+export type { TemplateChange, TemplateInput } from './core/text/input.ts'
 export type {
   TemplateComparison,
   TemplateDraftRecord,
@@ -171,7 +171,7 @@ export {
   type TranslatedContext,
 } from './features/code-templates/define.ts'
 export type { DeadLetters, StatisticsApi } from './features/failures/api.ts'
-export type { DeadLetterFilterInput, RetryInput } from './features/failures/input.ts'
+export type { DeadLetterFilter, RetryInput } from './features/failures/input.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './features/failures/model.ts'
 export type {
   FailureGroup,
@@ -192,7 +192,7 @@ export type { SharedSourceInput, SharedTextChange, SharedTextInput } from './fea
 export type { SharedTextRecord, SharedTextVersionRecord } from './features/layouts/model.ts'
 export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './features/lint/rules.ts'
 export type { Organizations } from './features/organizations/api.ts'
-export type { BrandingInput, OrganizationInput } from './features/organizations/input.ts'
+export type { BrandingInput, OrganizationChange, OrganizationInput } from './features/organizations/input.ts'
 export type {
   DeleteOrganizationOptions,
   OrganizationDeletion,
@@ -206,7 +206,7 @@ export type { Suppressions } from './features/suppressions/api.ts'
 export type { SuppressionInput, SuppressionTarget } from './features/suppressions/input.ts'
 export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/model.ts'
 export type { Webhooks } from './features/webhook-events/api.ts'
-export type { WebhookEndpointInput, WebhookEndpointUpdate } from './features/webhook-events/input.ts'
+export type { WebhookEndpointChange, WebhookEndpointInput } from './features/webhook-events/input.ts'
 export type {
   CreatedWebhookEndpoint,
   NotificationDeliveryRecord,

@@ -1,5 +1,5 @@
 import type { Agent, ClientRequest, RequestOptions } from 'node:http'
-import type { PostAnswer, PostFailure, PostResult } from '../core/channels/http-answer.ts'
+import type { HttpAnswer, HttpFailure, HttpResult } from '../core/channels/http-answer.ts'
 import type { PostSignal } from '../core/ports/outgoing.ts'
 import type { Connection, Connections } from './connections.ts'
 import { codingsOf, decodeBody } from './content-coding.ts'
@@ -39,7 +39,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Performs one exchange. Never rejects; settles within `timeoutMs` whatever the receiver does. */
-export async function exchange(what: Exchange): Promise<PostResult> {
+export async function exchange(what: Exchange): Promise<HttpResult> {
   // Loaded on first use: it takes longer than a small application's start.
   client ??= clientOf(await import('node:http'))
   const { request, agents } = client
@@ -77,7 +77,7 @@ function exchangeBy(
   create: Http['request'],
   agent: IdleAgent,
   what: Exchange,
-  resolve: (result: PostResult | Promise<PostResult>) => void,
+  resolve: (result: HttpResult | Promise<HttpResult>) => void,
 ): void {
   let request: ClientRequest
   let connection: Connection | undefined
@@ -85,7 +85,7 @@ function exchangeBy(
   let settled = false
   let leave = (): void => {}
 
-  const settle = (reason: PostFailure['reason'], message: string): void => {
+  const settle = (reason: HttpFailure['reason'], message: string): void => {
     if (settled) return
     settled = true
     clearTimeout(deadline)
@@ -98,7 +98,7 @@ function exchangeBy(
         : answer.read(durationMs),
     )
   }
-  const cut = (reason: PostFailure['reason'], message: string): void => {
+  const cut = (reason: HttpFailure['reason'], message: string): void => {
     if (settled) return
     settle(reason, message)
     if (connection === undefined) leave()
@@ -184,7 +184,7 @@ interface Answer {
   add(chunk: Buffer): boolean
   end(): void
   /** Some gateways compress unasked, so the body may have to be decoded. */
-  read(durationMs: number): PostAnswer | Promise<PostAnswer>
+  read(durationMs: number): HttpAnswer | Promise<HttpAnswer>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -207,7 +207,7 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
     },
     read(durationMs) {
       const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-      const answer = (body: Buffer, complete: boolean): PostAnswer => ({
+      const answer = (body: Buffer, complete: boolean): HttpAnswer => ({
         kind: 'answered',
         status,
         headers,

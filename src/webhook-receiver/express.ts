@@ -25,7 +25,7 @@ export function expressReceiver(options: ReceiverOptions): ExpressReceiver {
   const receiver = createReceiver(options)
   return function carillonWebhook(req, res, next) {
     receiver
-      .receive(req.headers, () => readNodeBody(req, req, receiver.maxBytes, REMEDY))
+      .receive(req.headers, () => readNodeBody(req, req, receiver.maxBodyBytes, REMEDY))
       .then(({ status, headers, body }) => {
         if (res.headersSent || res.destroyed) return
         res.writeHead(status, headers)

@@ -53,7 +53,7 @@ export function fastifyReceiver(options: ReceiverOptions): FastifyReceiver {
   async function answer(request: FastifyWebhookRequest, reply: FastifyWebhookReply): Promise<unknown> {
     const { raw } = request
     const { status, headers, body } = await receiver.receive(raw.headers, () =>
-      readNodeBody(raw, request as ParsedBody, receiver.maxBytes, REMEDY),
+      readNodeBody(raw, request as ParsedBody, receiver.maxBodyBytes, REMEDY),
     )
     reply.code(status)
     reply.headers(headers)

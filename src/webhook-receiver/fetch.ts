@@ -20,7 +20,7 @@ export function fetchReceiver(options: ReceiverOptions): FetchReceiver {
     const { headers } = request
     const answer = await receiver.receive(headers, async () => {
       if (request.bodyUsed) throw alreadyRead(REMEDY)
-      return collectBody(request.body ?? NO_CHUNKS, receiver.maxBytes, headers.get('content-length'))
+      return collectBody(request.body ?? NO_CHUNKS, receiver.maxBodyBytes, headers.get('content-length'))
     })
     return new Response(answer.body, { status: answer.status, headers: answer.headers })
   }

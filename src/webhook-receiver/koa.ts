@@ -30,7 +30,7 @@ export function koaReceiver(options: ReceiverOptions): KoaReceiver {
   return async function carillonWebhook(context) {
     const { req, request } = context
     const answer = await receiver.receive(req.headers, () =>
-      readNodeBody(req, request as ParsedBody, receiver.maxBytes, REMEDY),
+      readNodeBody(req, request as ParsedBody, receiver.maxBodyBytes, REMEDY),
     )
     context.status = answer.status
     context.body = answer.body

@@ -16,7 +16,7 @@ export interface ReceiverOptions extends VerifyOptions {
   /** Receives errors of `handle`. @default a process warning */
   readonly onError?: ((error: unknown, delivery: WebhookDelivery) => void) | undefined
   /** Maximum size of a body in bytes; a larger one is answered with 413. @default 1_048_576 (1 MiB) */
-  readonly maxBytes?: number | undefined
+  readonly maxBodyBytes?: number | undefined
 }
 
 /** The answer to a request. */
@@ -31,7 +31,7 @@ export interface Answer {
  * file each, because each hides the raw body behind its parsers in another way and takes the answer in another form.
  */
 export interface Receiver {
-  readonly maxBytes: number
+  readonly maxBodyBytes: number
   /** @param read returns the raw body; its errors become an answer too */
   receive(headers: WebhookHeaders, read: () => Promise<string | Uint8Array>): Promise<Answer>
 }
@@ -45,16 +45,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     secret: true,
     handle: { ...FUNCTION, required: true },
     onError: FUNCTION,
-    maxBytes: {
+    maxBodyBytes: {
       expected: 'a number of bytes above 0',
       holds: (value) => typeof value === 'number' && value > 0,
     },
     ...VERIFY_OPTIONS,
   })
-  const { secret, handle, onError = warn, maxBytes = MAX_BYTES } = options
+  const { secret, handle, onError = warn, maxBodyBytes = MAX_BYTES } = options
   const verify = createVerifier(secret, options)
   return {
-    maxBytes,
+    maxBodyBytes,
     async receive(headers, read) {
       let verified: Verified
       try {

@@ -3,8 +3,6 @@ import { createRequire } from 'node:module'
 import { ApnsClient, Notification } from 'apns2'
 import { jwtVerify } from 'jose'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { PushKind } from '../../src/core/channels/push.ts'
-import type { Message } from '../../src/core/ports/provider.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
 import {
   APNS_KEY,
@@ -55,15 +53,6 @@ describe('a request to APNs', () => {
     expect(server.requests[0]?.headers['apns-expiration']).toBe('0')
   })
 
-  it.each<[string, (message: Message<PushKind>) => string | undefined, string | undefined]>([
-    ['an own id', ({ subject }) => `about-${subject}`, 'about-Hello'],
-    ['none', () => undefined, undefined],
-  ])('collapses by %s', async (_, collapseId, expected) => {
-    const server = await apnsServer()
-    await sendPush(apnsProvider(server.origin, { collapseId }))
-    expect(server.requests[0]?.headers['apns-collapse-id']).toBe(expected)
-  })
-
   it('replaces the notification of an earlier attempt', async () => {
     const server = await apnsServer()
     const channel = apnsProvider(server.origin)
@@ -73,19 +62,8 @@ describe('a request to APNs', () => {
     expect(again).toBe(first)
   })
 
-  it('is not made when its collapse id is too long or its data would replace the alert', async () => {
+  it('is not made when its data would replace the alert', async () => {
     const server = await apnsServer()
-    const long = apnsProvider(server.origin, { collapseId: () => 'x'.repeat(65) })
-    expect(await sendPush(long)).toMatchObject({ kind: 'rejected', code: 'invalid_content' })
-    const throwing = (): never => {
-      throw new Error('no id')
-    }
-    for (const collapseId of [throwing, () => 5 as never])
-      expect(await sendPush(apnsProvider(server.origin, { collapseId }))).toMatchObject({
-        kind: 'rejected',
-        code: 'invalid_content',
-        scope: 'message',
-      })
     const outcome = await sendPush(apnsProvider(server.origin), '1', { push: { data: { aps: '{}' } } })
     expect(outcome).toMatchObject({ kind: 'rejected', code: 'invalid_content', scope: 'message' })
     expect(server.requests).toEqual([])

@@ -41,7 +41,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       expect(email.calls.length).toBeGreaterThan(before)
 
       await server.kill()
-      await notifier.stop({ deadlineMs: 3_000 })
+      await notifier.stop({ timeoutMs: 3_000 })
     })
 
     it("takes the settings of the application's client, and does not change it", async () => {
@@ -90,7 +90,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'refused' }) }
       const api = createNotifier({ channels: { email: recordingProvider() }, ...parts })
       api.on('error', (error) => errors.push(error))
-      onTestFinished(() => api.stop({ deadlineMs: 1_000 }))
+      onTestFinished(() => api.stop({ timeoutMs: 1_000 }))
       await api.start({ deliver: false })
       await api.send(hello)
       await eventually(() => errors.length > 0)
@@ -135,7 +135,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       for (let count = 0; count < 20; count += 1)
         await notifier.send({ ...hello, to: `h${count}@example.com` })
       await email.waitFor({ to: 'h19@example.com' }, { withinMs: WAIT_MS })
-      await notifier.stop({ deadlineMs: 2_000 })
+      await notifier.stop({ timeoutMs: 2_000 })
     })
   })
 })

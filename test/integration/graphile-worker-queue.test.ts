@@ -126,7 +126,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
       queue: graphileWorkerQueue({ connectionString: url, schema: engineSchema, pollMs: 100 }),
       delivery: { pollMs: NEVER_MS },
     })
-    onTestFinished(() => notifier.stop({ deadlineMs: 1_000 }))
+    onTestFinished(() => notifier.stop({ timeoutMs: 1_000 }))
     await notifier.start()
     const client = new pg.Client({ connectionString: url })
     await client.connect()

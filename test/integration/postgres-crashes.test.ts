@@ -56,7 +56,7 @@ describeWithOwnPostgres('a server that cannot be used', () => {
     const storage = postgres({ connectionString: through.href, schema, connectTimeoutMs: 60_000 })
     const notifier = createNotifier({ channels: {}, storage })
     const started = expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
-    await notifier.stop({ deadlineMs: 50 })
+    await notifier.stop({ timeoutMs: 50 })
     await started
     answer()
     await proxy.drained()

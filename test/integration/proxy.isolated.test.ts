@@ -63,7 +63,7 @@ async function opened(provider: Provider, proxy: string): Promise<Provider> {
 async function started(options: NotifierOptions) {
   const notifier = createNotifier(options)
   notifier.on('error', () => {})
-  onTestFinished(() => notifier.stop({ deadlineMs: 0 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 0 }))
   await notifier.start()
   return notifier
 }

@@ -39,7 +39,7 @@ it('a stopped process leaves the refs that an engine still hands over, so that t
   const notifier = createNotifier({ storage, channels: { email: recordingProvider() }, queue })
   notifier.on('error', () => {})
   await notifier.start()
-  await notifier.stop({ deadlineMs: 0 })
+  await notifier.stop({ timeoutMs: 0 })
   await worker?.handle([{ jobId: 'late', lane: 'email' }])
   expect(worker).toBeDefined()
 }, 20_000)
@@ -60,6 +60,6 @@ it('an engine that is away is reported once, however often it fails', async () =
   const errors: Error[] = []
   notifier.on('error', (error) => errors.push(error))
   await notifier.start()
-  await notifier.stop({ deadlineMs: 0 })
+  await notifier.stop({ timeoutMs: 0 })
   expect(errors.map(({ message }) => message)).toEqual(['The queue "away" has failed: refused'])
 })

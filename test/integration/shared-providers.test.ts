@@ -39,7 +39,7 @@ async function pair(change: { readonly maxPerSecond?: number; readonly send?: Be
     })
     await notifier.start()
     notifiers.push(notifier)
-    cleanUp.push(() => notifier.stop({ deadlineMs: 100 }))
+    cleanUp.push(() => notifier.stop({ timeoutMs: 100 }))
   }
   cleanUp.push(remove, () => server.close())
   return { calls, one: notifiers[0] as Notifier, two: notifiers[1] as Notifier }

@@ -11,7 +11,7 @@ import { scriptedSmtp } from '../support/scripted-smtp.ts'
 
 async function started(options: NotifierOptions): Promise<Notifier> {
   const notifier = createNotifier(options)
-  onTestFinished(() => notifier.stop({ deadlineMs: 0 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 0 }))
   await notifier.start()
   return notifier
 }

@@ -71,7 +71,7 @@ async function started(options: Partial<NotifierOptions> & Pick<NotifierOptions,
   })
   notifier.on('error', () => {})
   await notifier.start()
-  cleanUp.push(() => notifier.stop({ deadlineMs: 0 }))
+  cleanUp.push(() => notifier.stop({ timeoutMs: 0 }))
   for (const id of ['org_a', 'org_b', 'org_c', 'org_d']) await notifier.organizations.create({ id, name: id })
   return notifier
 }

@@ -118,7 +118,7 @@ it('the function of "tx" runs once, when the lock is free', async () => {
   const channel = { name: 'none', send: async () => ({ kind: 'accepted' }) as const }
   const notifier = createNotifier({ storage, channels: { email: channel } })
   await notifier.start()
-  onTestFinished(() => notifier.stop({ deadlineMs: 0 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 0 }))
   const release = await lock(file)
   let calls = 0
   const sending = notifier.send(message, {

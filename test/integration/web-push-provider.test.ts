@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest'
 import webPushProvider from 'web-push'
 import { type WebPushOptions, webPush } from '../../adapters/channels/web-push/send.ts'
 import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/web-push/services.ts'
-import type { PushKind } from '../../src/core/channels/push.ts'
 import type { Message, Provider, SendContext } from '../../src/core/ports/provider.ts'
 import { sendContext } from '../support/channel-context.ts'
 import { pushClient } from '../support/push-client.ts'
@@ -109,31 +108,6 @@ describe('a message by web push', () => {
     })
     // RFC 8292 2: not more than 24 hours.
     expect((payload.exp ?? 0) - Date.now() / 1000).toBeLessThan(86_400)
-  })
-
-  it.each<[string, (message: Message<PushKind>) => string | undefined, string | undefined]>([
-    ['an own one', ({ subject }) => subject ?? undefined, 'Hello'],
-    ['none', () => undefined, undefined],
-  ])('has the topic that is asked for: %s', async (_, topic, expected) => {
-    const { endpoint, requests } = await service()
-    await send(channelOf({ topic }), pushClient().subscription(endpoint))
-    expect(requests[0]?.headers.topic).toBe(expected)
-  })
-
-  it.each<[string, () => string | undefined]>([
-    ['too long', () => 'x'.repeat(33)],
-    ['no text', () => 5 as never],
-    [
-      'an error',
-      () => {
-        throw new Error('no topic')
-      },
-    ],
-  ])('is not made when the topic that is asked for is %s', async (_, topic) => {
-    const { endpoint, requests } = await service()
-    const outcome = await send(channelOf({ topic }), pushClient().subscription(endpoint))
-    expect(outcome).toMatchObject({ kind: 'rejected', code: 'invalid_content', scope: 'message' })
-    expect(requests).toEqual([])
   })
 
   it('fills a push service, and no more', async () => {

@@ -257,7 +257,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
   })
 
   it('answers 413 above its limit, declared or not, and goes on', async () => {
-    const url = await serve(await plain({ secret, handle: () => {}, maxBytes: 200 }))
+    const url = await serve(await plain({ secret, handle: () => {}, maxBodyBytes: 200 }))
     const padded = (size: number): string => {
       const empty = JSON.stringify({ event: 'x', data: { pad: '' } })
       return empty.replace('""', `"${'x'.repeat(size - empty.length)}"`)
@@ -311,7 +311,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     const listener = await kept({
       secret,
       handle: (event) => void events.push(event),
-      maxBytes: 200,
+      maxBodyBytes: 200,
     })
     const url = await serve(listener)
     expect((await post(url, example)).status).toBe(200)
@@ -345,7 +345,7 @@ it('a failure that nobody listens for becomes a warning of the process', async (
 it.each([
   ['no handler', { secret, handle: undefined }],
   ['a bad secret', { secret: 'whsec_', handle: () => {} }],
-  ['a limit of nothing', { secret, handle: () => {}, maxBytes: 0 }],
+  ['a limit of nothing', { secret, handle: () => {}, maxBodyBytes: 0 }],
 ])('with %s a receiver is refused when it is made', (_, options) => {
   for (const make of [expressReceiver, koaReceiver, fastifyReceiver, fetchReceiver]) {
     expect(() => make(options as unknown as ReceiverOptions)).toThrow(

@@ -1,10 +1,10 @@
 import { healed, NEW_HEALTH } from '../../src/core/delivery/endpoint-health.ts'
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import type {
+  EndpointChange,
   SecretRotation,
   WebhookDelivery,
   WebhookEndpoint,
-  WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../src/core/ports/storage/webhook-endpoints.ts'
 import { createEventJob, removeDelivery } from './facts.ts'
@@ -108,7 +108,7 @@ export function toEndpoint(state: MemoryState, stored: StoredEndpoint): WebhookE
   return { ...endpoint, failingSince: health.failingSince, secrets }
 }
 
-function update(state: MemoryState, id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
+function update(state: MemoryState, id: string, change: EndpointChange): WebhookEndpoint | null {
   const before = state.endpoints.get(id)
   if (before === undefined) return null
   const { url, events, successStatus, status } = change

@@ -50,7 +50,7 @@ export function notifierWorld(
       notifier.on('error', (error) => void errors.push(error))
       await notifier.start()
       onTestFinished(async () => {
-        const stopped = notifier.stop({ deadlineMs: 1 })
+        const stopped = notifier.stop({ timeoutMs: 1 })
         await clock.advance(60_000)
         await stopped
       })

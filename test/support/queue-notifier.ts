@@ -26,7 +26,7 @@ export async function startNotifier(options: Partial<NotifierOptions>): Promise<
     ...options,
   })
   notifier.on('error', () => {})
-  onTestFinished(() => notifier.stop({ deadlineMs: 1_000 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 1_000 }))
   await notifier.start()
   return notifier
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import { createSecretBox } from '../../src/core/access/secrets.ts'
-import type { PostResult } from '../../src/core/channels/http-answer.ts'
+import type { HttpResult } from '../../src/core/channels/http-answer.ts'
 import { createEngine } from '../../src/core/delivery/engine.ts'
 import { createDeadline } from '../../src/core/loop/deadline.ts'
 import { createProcessor } from '../../src/core/loop/processor.ts'
@@ -29,7 +29,7 @@ export const DAY = 24 * HOUR
 export const URL = 'https://example.com/hook'
 export const STORAGE_AWAY = new Error('The storage is away.')
 
-export const answered = (status: number): PostResult => ({
+export const answered = (status: number): HttpResult => ({
   kind: 'answered',
   status,
   headers: {},
@@ -53,7 +53,7 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
   })
   const plans = createPlanFinder(stores, { free: UNLIMITED }, clock)
   const posts: PostRequest[] = []
-  const world = { answer: (_request: PostRequest): PostResult | Promise<PostResult> => answered(200) }
+  const world = { answer: (_request: PostRequest): HttpResult | Promise<HttpResult> => answered(200) }
   const box = createSecretBox(['a secret of a test'])
   const parts = {
     storage,

@@ -59,7 +59,7 @@ describe.each<[string, (options: never) => unknown, string]>([
     ['name', 'maxConcurrent', 'timeoutMs', 'retry', 'onAmbiguous'].map((option) => [make.name, make, option]),
   ),
   ['simulatorProvider', simulatorProvider, 'channel'],
-  ['simulatorProvider', simulatorProvider, 'baseUrl'],
+  ['simulatorProvider', simulatorProvider, 'publicUrl'],
   ['simulatorProvider', simulatorProvider, 'clock'],
 ])('%s', (name, make, option) => {
   it.each([null, true])(`refuses %j as ${option}`, (wrong) => {
@@ -87,7 +87,7 @@ describe.each<[string, (options: never) => unknown, object, string, readonly unk
   ['openTelemetry', openTelemetry, {}, 'tracerProvider', [null, {}]],
   ['openTelemetry', openTelemetry, {}, 'traceWebhooks', ['false', 1]],
   ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'onError', ['log', null]],
-  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'maxBytes', ['1mb', true]],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'maxBodyBytes', ['1mb', true]],
   ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'now', [5]],
   ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'toleranceMs', ['5 min', true]],
 ])('%s', (_, make, options, option, wrong) => {

@@ -1,8 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
-import type { PushKind } from '../../../src/core/channels/push.ts'
 import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
-import type { Message } from '../../../src/core/ports/provider.ts'
 import { maxPerSecond } from '../kit/http/provider-options.ts'
 import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
 
@@ -48,13 +46,6 @@ export interface ApnsOptions {
    */
   readonly aps?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Collapse id: messages with the same id replace each other on a device. At most 64 bytes. Undefined: show every
-   * message. `push.collapseKey` replaces it.
-   *
-   * @default an id of the notification, so that a repeated attempt replaces the first
-   */
-  readonly collapseId?: ((message: Message<PushKind>) => string | undefined) | undefined
-  /**
    * Longest time for one message, in milliseconds.
    *
    * @default 15_000
@@ -97,7 +88,6 @@ export interface ResolvedApnsOptions {
   readonly ttlSeconds: number
   readonly priority: 10 | 5 | 1
   readonly aps: Readonly<Record<string, unknown>>
-  readonly collapseId: ((message: Message<PushKind>) => string | undefined) | undefined
   readonly timeoutMs: number
   readonly maxConcurrent: number
   readonly maxPerSecond: number | undefined
@@ -131,12 +121,6 @@ const schema = z.strictObject({
     .record(z.string(), z.unknown())
     .refine((aps) => !Object.hasOwn(aps, 'alert'), 'must not contain "alert", which the message sets')
     .default({}),
-  collapseId: z
-    .custom<(message: Message<PushKind>) => string | undefined>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .optional(),
   timeoutMs: timeout.default(15_000),
   maxConcurrent: z.int().min(1).max(1_000).default(100),
   maxPerSecond,
@@ -153,7 +137,6 @@ export function resolveApnsOptions(options: ApnsOptions): ResolvedApnsOptions {
     ...given,
     key: signingKey(key),
     origin: baseUrl === undefined ? ORIGINS[environment] : new URL(baseUrl).origin,
-    collapseId: given.collapseId,
     maxPerSecond: given.maxPerSecond,
     ca: given.ca,
     retry: given.retry,

@@ -4,7 +4,7 @@ import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import type { Message, Provider, SendContext } from '../../../src/core/ports/provider.ts'
 import { lateEnvironmentProxy } from '../../../src/outgoing/proxy.ts'
-import { chosenFor, present, rejected } from '../kit/push/composing.ts'
+import { present, rejected } from '../kit/push/composing.ts'
 import { apnsExpiration, keptSeconds } from '../kit/push/keeping.ts'
 import { stableUuid } from '../kit/push/stable-uuid.ts'
 import { judgeApns } from './errors.ts'
@@ -17,8 +17,6 @@ export type { ApnsOptions }
 
 /** Apple: "Generating a remote notification". Only VoIP messages may be longer. */
 const MAX_PAYLOAD_BYTES = 4_096
-/** Longest `apns-collapse-id`. */
-const MAX_COLLAPSE_BYTES = 64
 /** About half of the default time for a message, so that a dead host leaves time for another attempt to connect. */
 const CONNECT_TIMEOUT_MS = 8_000
 /** Apple does not document a length; all tokens so far had 32 bytes or more. */
@@ -119,14 +117,6 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
     const size = `The payload has ${body.length} bytes; APNs accepts at most ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
-  const collapseId = collapseIdOf(options, message, context)
-  if (collapseId !== undefined && !isCollapseId(collapseId)) {
-    return rejected(
-      'invalid_content',
-      'message',
-      'The option "collapseId" failed, or returned an id that has more than 64 bytes or invalid characters.',
-    )
-  }
   const isSilent = push?.silent === true
   return {
     kind: 'composed',
@@ -138,7 +128,8 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
       // APNs refuses other priorities of background messages.
       'apns-priority': isSilent ? '5' : String(options.priority),
       'apns-expiration': apnsExpiration(keptSeconds(push, options.ttlSeconds, context.expiresInMs)),
-      ...(collapseId === undefined ? {} : { 'apns-collapse-id': collapseId }),
+      // Not the idempotency key: the message must also replace its predecessor after a retry.
+      'apns-collapse-id': push?.collapseKey ?? stableUuid(context.notificationId),
       'content-type': 'application/json',
       'content-length': String(body.length),
     },
@@ -159,21 +150,6 @@ function payloadOf({ aps }: ResolvedApnsOptions, { subject, body, push = {} }: M
       alert: { ...(subject === null ? {} : { title: subject }), body },
     },
   }
-}
-
-/** Not the idempotency key by default: the message must also replace its predecessor after a retry. */
-function collapseIdOf(
-  { collapseId }: ResolvedApnsOptions,
-  message: Message<PushKind>,
-  { notificationId }: SendContext,
-): string | undefined | null {
-  const own = message.push?.collapseKey
-  if (own !== undefined) return own
-  return collapseId === undefined ? stableUuid(notificationId) : chosenFor(message, collapseId)
-}
-
-function isCollapseId(id: string | null): id is string {
-  return id !== null && id !== '' && Buffer.byteLength(id) <= MAX_COLLAPSE_BYTES && /^[\x21-\x7e]+$/.test(id)
 }
 
 function unanswered({ mayHaveActed, message }: Extract<Http2Result, { kind: 'failed' }>): Outcome {

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { type PostResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
+import { type HttpResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import { jsonOf, member, textMember } from '../kit/http/provider-answer.ts'
 import type { ProviderHttp } from '../kit/http/provider-http.ts'
@@ -102,7 +102,7 @@ type Made =
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
 /** No message is sent in this step, so its failures are never ambiguous. */
-function readToken(result: PostResult): Made {
+function readToken(result: HttpResult): Made {
   if (result.kind === 'failed') return unavailable(result.message, result.reason)
   const { status, headers, body, cut = false } = result
   const json = cut ? undefined : jsonOf(body)

@@ -9,9 +9,9 @@ export type {
   StoredParts,
 } from '../../../src/core/channels/channel-kind.ts'
 export {
-  type PostAnswer as HttpAnswer,
-  type PostFailure as HttpFailure,
-  type PostResult as HttpResult,
+  type HttpAnswer,
+  type HttpFailure,
+  type HttpResult,
   parseRetryAfter,
 } from '../../../src/core/channels/http-answer.ts'
 export { envelopeAddress } from '../../../src/core/channels/mail-parts.ts'

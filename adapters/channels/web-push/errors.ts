@@ -1,4 +1,4 @@
-import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
+import { type HttpAnswer, type HttpResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
 import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/core/notification/outcome.ts'
 import type { Place } from './services.ts'
@@ -14,13 +14,13 @@ const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
  * with an endpoint of their own. Only a known push service speaks for all its subscriptions. A host below a known one
  * may not exist, so its failure proves nothing.
  */
-export function judgeWebPush(result: PostResult, place: Place): Outcome {
+export function judgeWebPush(result: HttpResult, place: Place): Outcome {
   return result.kind === 'answered'
     ? judgeAnswer(result, place !== 'elsewhere')
     : judgeFailure(result, place === 'service')
 }
 
-function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Outcome {
+function judgeAnswer({ status, headers, body }: HttpAnswer, known: boolean): Outcome {
   if (status >= 200 && status < 300) {
     // RFC 8030 5: the message's own address at the push service.
     return { kind: 'accepted', providerMessageId: headers.location }
@@ -75,7 +75,7 @@ function verdict(status: number, known: boolean): Verdict {
   return ['rejected', 'provider_error', 'recipient']
 }
 
-function judgeFailure(result: Exclude<PostResult, PostAnswer>, known: boolean): Outcome {
+function judgeFailure(result: Exclude<HttpResult, HttpAnswer>, known: boolean): Outcome {
   const { reason, requestSent, message } = result
   if (reason === 'blocked') {
     return { kind: 'rejected', code: 'blocked_address', scope: 'recipient', message, providerCode: reason }

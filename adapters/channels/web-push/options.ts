@@ -1,8 +1,6 @@
 import { createECDH } from 'node:crypto'
 import * as z from 'zod'
-import type { PushKind } from '../../../src/core/channels/push.ts'
 import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
-import type { Message } from '../../../src/core/ports/provider.ts'
 import { maxPerSecond } from '../kit/http/provider-options.ts'
 import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
 import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'
@@ -30,13 +28,6 @@ export interface WebPushOptions {
    * @default 'normal'
    */
   readonly urgency?: 'very-low' | 'low' | 'normal' | 'high' | undefined
-  /**
-   * Topic: the newest waiting message with a topic replaces older ones. At most 32 characters of base64url. Undefined:
-   * keep every message. `push.collapseKey` replaces it.
-   *
-   * @default an id of the notification, so that a repeated attempt replaces the first
-   */
-  readonly topic?: ((message: Message<PushKind>) => string | undefined) | undefined
   /**
    * Hosts of push services, including all hosts below them, whose answers about our keys or an outage count for the
    * whole provider. Any other endpoint, or one with a port, speaks only for its own subscription. `host/path` matches
@@ -98,7 +89,6 @@ export interface ResolvedWebPushOptions {
   readonly name: string
   readonly ttlSeconds: number
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high'
-  readonly topic: ((message: Message<PushKind>) => string | undefined) | undefined
   readonly pushServices: readonly string[]
   readonly timeoutMs: number
   readonly maxConcurrent: number
@@ -126,12 +116,6 @@ const schema = z.strictObject({
   name: instanceName.default('web-push'),
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   urgency: z.enum(['very-low', 'low', 'normal', 'high']).default('normal'),
-  topic: z
-    .custom<(message: Message<PushKind>) => string | undefined>(
-      (value) => typeof value === 'function',
-      'must be a function',
-    )
-    .optional(),
   pushServices: z
     .array(z.string().regex(PUSH_SERVICE, 'must be host names, or host names with a path'))
     .default([...PUSH_SERVICES]),
@@ -151,8 +135,8 @@ export function resolveWebPushOptions(options: WebPushOptions): ResolvedWebPushO
   if (!isPair(publicKey, privateKey)) {
     throw wrongOption(PLUGIN, 'vapid', 'must contain both keys of one P-256 pair')
   }
-  const { topic, maxPerSecond, ca, retry } = given
-  return { ...given, pushServices: withPaths(given.pushServices), topic, maxPerSecond, ca, retry }
+  const { maxPerSecond, ca, retry } = given
+  return { ...given, pushServices: withPaths(given.pushServices), maxPerSecond, ca, retry }
 }
 
 /** Every push service refuses a mismatched pair, message by message. */

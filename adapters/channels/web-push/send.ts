@@ -4,9 +4,9 @@ import type { Message, PartsRefusal, Provider, SendContext } from '../../../src/
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { peerFault } from '../../peer/peer-fault.ts'
 import { describeProvider } from '../kit/http/http-provider.ts'
-import { chosenFor, present, rejected } from '../kit/push/composing.ts'
+import { present, rejected } from '../kit/push/composing.ts'
 import { keptSeconds } from '../kit/push/keeping.ts'
-import { hashedTopic, TOPIC, topicOf } from '../kit/push/topic.ts'
+import { hashedTopic, topicOf } from '../kit/push/topic.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible } from '../kit/unsent.ts'
 import { judgeWebPush } from './errors.ts'
@@ -164,14 +164,6 @@ function compose(
       `The message has ${size} bytes; push services accept at most ${MAX_PAYLOAD_BYTES}.`,
     )
   }
-  const topic = topicFor(options, message, context)
-  if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
-    return rejected(
-      'invalid_content',
-      'message',
-      'The topic must be 1 to 32 letters, digits, hyphens and underscores.',
-    )
-  }
   return {
     payload,
     options: {
@@ -179,20 +171,10 @@ function compose(
       TTL: keptSeconds(push, options.ttlSeconds, context.expiresInMs),
       urgency: options.urgency,
       contentEncoding: 'aes128gcm',
-      ...(topic === undefined ? {} : { topic }),
+      // Not the idempotency key: the message must also replace its predecessor after a retry.
+      topic: collapseKey === undefined ? hashedTopic(context.notificationId) : topicOf(collapseKey),
     },
   }
-}
-
-/** Not the idempotency key by default: the message must also replace its predecessor after a retry. */
-function topicFor(
-  { topic }: ResolvedWebPushOptions,
-  message: Message<PushKind>,
-  { notificationId }: SendContext,
-): string | undefined | null {
-  const own = message.push?.collapseKey
-  if (own !== undefined) return topicOf(own)
-  return topic === undefined ? hashedTopic(notificationId) : chosenFor(message, topic)
 }
 
 /** @returns null if the subscription's keys are invalid: a point that is not on the curve */

@@ -125,6 +125,7 @@ export type { Follow, JobSink, StorageStart } from '../../../src/core/ports/stor
 export type {
   DeliveryAttempt,
   DeliveryFilter,
+  EndpointChange,
   EndpointDelivery,
   LoggedAttempt,
   NewWebhookEndpoint,
@@ -133,7 +134,6 @@ export type {
   SentRequest,
   WebhookDelivery,
   WebhookEndpoint,
-  WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 export { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'

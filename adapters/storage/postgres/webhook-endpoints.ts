@@ -1,8 +1,8 @@
 import type {
+  EndpointChange,
   NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpoint,
-  WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
@@ -102,7 +102,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
   async function update(
     tx: Transaction,
     id: string,
-    change: WebhookEndpointChange,
+    change: EndpointChange,
   ): Promise<WebhookEndpoint | null> {
     const [row] = await tx.rows<EndpointRow>(LOCK, [id])
     if (row === undefined) return null

@@ -1,8 +1,8 @@
 import type {
+  EndpointChange,
   NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpoint,
-  WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
@@ -76,7 +76,7 @@ export function createWebhookEndpoints(
     return row === undefined ? null : toEndpoint(row, connection.now())
   }
 
-  function update(id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
+  function update(id: string, change: EndpointChange): WebhookEndpoint | null {
     const before = read(id)
     if (before === null) return null
     const { url = before.url, events = before.events, successStatus = before.successStatus, status } = change

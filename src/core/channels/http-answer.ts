@@ -1,9 +1,9 @@
 import { LONGEST_HINT_MS } from '../delivery/retry.ts'
 
 /** The result of a request. */
-export type PostResult = PostAnswer | PostFailure
+export type HttpResult = HttpAnswer | HttpFailure
 
-export interface PostAnswer {
+export interface HttpAnswer {
   readonly kind: 'answered'
   readonly status: number
   /** Lower-case names; the first value of a repeated header. */
@@ -15,7 +15,7 @@ export interface PostAnswer {
   readonly durationMs: number
 }
 
-export interface PostFailure {
+export interface HttpFailure {
   readonly kind: 'failed'
   /**
    * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (DNS, refused, TLS);
@@ -33,7 +33,7 @@ export interface PostFailure {
 /** Status codes that count as success: 200, or any 2xx by the owner's choice. */
 export type SuccessStatus = '200' | '2xx'
 
-/** The meaning of a {@link PostResult} for the posted webhook (Standard Webhooks 1.0.0). */
+/** The meaning of a {@link HttpResult} for the posted webhook (Standard Webhooks 1.0.0). */
 export type PostVerdict =
   | { readonly kind: 'succeeded' }
   /** Permanent: the endpoint is gone, or its address is forbidden. */
@@ -64,11 +64,11 @@ const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504])
  *
  * @param nowMs epoch milliseconds, for a `Retry-After` with a date
  */
-export function judgePost(result: PostResult, success: SuccessStatus, nowMs: number): PostVerdict {
+export function judgePost(result: HttpResult, success: SuccessStatus, nowMs: number): PostVerdict {
   return result.kind === 'answered' ? judgeAnswer(result, success, nowMs) : judgeFailure(result)
 }
 
-function judgeAnswer({ status, headers }: PostAnswer, success: SuccessStatus, nowMs: number): PostVerdict {
+function judgeAnswer({ status, headers }: HttpAnswer, success: SuccessStatus, nowMs: number): PostVerdict {
   if (success === '2xx' ? status >= 200 && status < 300 : status === 200) return { kind: 'succeeded' }
   const providerCode = String(status)
   if (status === 410) {
@@ -96,7 +96,7 @@ function explain(status: number): string {
   return ''
 }
 
-function judgeFailure({ reason, requestSent, message }: PostFailure): PostVerdict {
+function judgeFailure({ reason, requestSent, message }: HttpFailure): PostVerdict {
   switch (reason) {
     case 'blocked':
       return { kind: 'refused', code: 'blocked_address', message, providerCode: reason }

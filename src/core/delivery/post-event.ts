@@ -1,6 +1,6 @@
 import type { WebhookRequestRecord } from '../../features/webhook-events/model.ts'
 import type { SecretBox } from '../access/secrets.ts'
-import type { PostResult } from '../channels/http-answer.ts'
+import type { HttpResult } from '../channels/http-answer.ts'
 import type { Observer } from '../observe/observer.ts'
 import type { SpanEnd } from '../observe/telemetry.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -34,7 +34,7 @@ export interface PostedEvent {
 
 /** Result of a post. */
 export interface Posted {
-  readonly result: PostResult
+  readonly result: HttpResult
   /** Absent: nothing was sent. */
   readonly request?: SentRequest
   /** The reason why the event could not be signed. Absent: signed. */

@@ -36,5 +36,5 @@ export interface StopOptions {
    * Longest wait for running attempts and calls, and for a running start, in milliseconds; then attempts are aborted.
    * At least 0. Default 10 000. A second call of `stop` can shorten it.
    */
-  readonly deadlineMs?: number | undefined
+  readonly timeoutMs?: number | undefined
 }

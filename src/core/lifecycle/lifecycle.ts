@@ -182,9 +182,9 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       return opened
     },
     async stop(options = {}) {
-      const { deadlineMs } = stopOptions(options)
-      if (deadlineMs !== undefined) deadline?.shorten(deadlineMs)
-      deadline ??= createDeadline(deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
+      const { timeoutMs } = stopOptions(options)
+      if (timeoutMs !== undefined) deadline?.shorten(timeoutMs)
+      deadline ??= createDeadline(timeoutMs ?? DEFAULT_DEADLINE_MS, clock)
       closed ??= shut(deadline)
       return closed
     },
@@ -207,10 +207,10 @@ function stopOptions(options: unknown): StopOptions {
 }
 
 function assertStop(options: StopOptions): void {
-  assertOptionNames('stop', options, { deadlineMs: true })
-  const { deadlineMs } = options
-  if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
-    throw wrong('deadlineMs', 'a number of milliseconds of at least 0')
+  assertOptionNames('stop', options, { timeoutMs: true })
+  const { timeoutMs } = options
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs >= 0))
+    throw wrong('timeoutMs', 'a number of milliseconds of at least 0')
 }
 
 function stoppedBefore(): NotifierError {

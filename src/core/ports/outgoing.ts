@@ -1,4 +1,4 @@
-import type { PostResult } from '../channels/http-answer.ts'
+import type { HttpResult } from '../channels/http-answer.ts'
 
 /**
  * HTTP client for addresses that users choose (webhook endpoints, the webhook channel, web push).
@@ -9,8 +9,8 @@ import type { PostResult } from '../channels/http-answer.ts'
  * of idle ones MUST be bounded.
  */
 export interface OutgoingHttp {
-  /** Sends a POST. Never rejects: every end is a {@link PostResult}. */
-  post(request: PostRequest): Promise<PostResult>
+  /** Sends a POST. Never rejects: every end is a {@link HttpResult}. */
+  post(request: PostRequest): Promise<HttpResult>
   /**
    * Checks a URL as {@link post} would before it connects: form, scheme, credentials, port and literal address.
    *

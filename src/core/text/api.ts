@@ -1,8 +1,8 @@
 import type { AnyChannel, ChannelParts } from '../accept/input.ts'
 import type { JsonFields } from '../input/json-fields.ts'
 import type { List, ListQuery } from '../records/list.ts'
-import type { DraftChangeInput, PublishOptions } from './draft-input.ts'
-import type { TemplateChangeInput, TemplateInput } from './input.ts'
+import type { DraftChange, PublishOptions } from './draft-input.ts'
+import type { TemplateChange, TemplateInput } from './input.ts'
 import type {
   TemplateComparison,
   TemplateDraftRecord,
@@ -29,7 +29,7 @@ export interface StoredTemplates<Channels extends ChannelParts = AnyChannel> {
    *
    * @throws NotifierError as `get` and `create`, and `version_conflict` if `version` is not the current one
    */
-  update(idOrName: string, change: TemplateChangeInput): Promise<TemplateRecord>
+  update(idOrName: string, change: TemplateChange): Promise<TemplateRecord>
   /** The versions of a template, newest first; pages as in `list`. @throws NotifierError as `get` */
   versions(idOrName: string, query?: ListQuery): Promise<List<TemplateVersionRecord>>
   /** One version of a template. @throws NotifierError as `get` */
@@ -49,7 +49,7 @@ export interface StoredTemplates<Channels extends ChannelParts = AnyChannel> {
    *
    * @throws NotifierError as `update`, and `version_conflict` if `edit` is not the current one
    */
-  saveDraft(idOrName: string, change: DraftChangeInput): Promise<TemplateDraftRecord>
+  saveDraft(idOrName: string, change: DraftChange): Promise<TemplateDraftRecord>
   /**
    * Makes the draft the newest version. If it equals the current one, that stays. The draft is removed.
    *

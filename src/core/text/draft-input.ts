@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { namedInput } from '../rest/named.ts'
-import { type TemplateChangeInput, templateTextFields } from './input.ts'
+import { type TemplateChange, templateTextFields } from './input.ts'
 import { assertOneText } from './text-fields.ts'
 
 /** Changes of a draft; absent fields stay. */
-export interface DraftChangeInput
-  extends Omit<TemplateChangeInput, 'version' | 'name' | 'channel' | 'description' | 'category'> {
+export interface DraftChange
+  extends Omit<TemplateChange, 'version' | 'name' | 'channel' | 'description' | 'category'> {
   /** The edit that the change is based on; 0: there is no draft yet. If there is a newer one, it is refused. */
   readonly edit?: number | undefined
 }
 
-/** The schema of {@link DraftChangeInput}. */
-export const draftChange: z.ZodType<DraftChangeInput, DraftChangeInput> = namedInput(
+/** The schema of {@link DraftChange}. */
+export const draftChange: z.ZodType<DraftChange, DraftChange> = namedInput(
   'DraftChange',
   z
     .object({

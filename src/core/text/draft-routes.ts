@@ -1,7 +1,7 @@
 import { parseInput } from '../input/parse.ts'
 import { type RequestContext, type Route, routesOf } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
-import { type DraftChangeInput, draftChange, publishOptions } from './draft-input.ts'
+import { type DraftChange, draftChange, publishOptions } from './draft-input.ts'
 import { TEMPLATES_TAG } from './routes.ts'
 import { templateComparison, templateDraftRecord, templateRecord } from './schemas.ts'
 import { versionParam } from './version-param.ts'
@@ -54,7 +54,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       response: templateDraftRecord,
       // Untyped: the notifier parses it with the same schema.
       handler: async ({ params, body, organizationId }, { templates }) => ({
-        body: await templates.saveDraft(organizationId, nameOf(params), body as DraftChangeInput),
+        body: await templates.saveDraft(organizationId, nameOf(params), body as DraftChange),
       }),
     },
     {

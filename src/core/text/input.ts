@@ -113,10 +113,10 @@ export const templateTextFields: {
   readonly [Name in keyof VersionedFields]-?: z.ZodType<VersionedFields[Name], VersionedFields[Name]>
 } = textFields
 
-type VersionedFields = Omit<TemplateChangeInput, 'version' | 'name' | 'channel' | 'description' | 'category'>
+type VersionedFields = Omit<TemplateChange, 'version' | 'name' | 'channel' | 'description' | 'category'>
 
 /** Changes of a template; absent fields stay. */
-export interface TemplateChangeInput {
+export interface TemplateChange {
   /** The version that the change is based on. If the template has a newer one, the change is refused. */
   readonly version?: number | undefined
   readonly name?: string | undefined
@@ -142,7 +142,7 @@ export interface TemplateChangeInput {
 }
 
 /** The schema behind `notifier.templates.update` and the REST API. */
-export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = namedInput(
+export const templateChange: z.ZodType<TemplateChange, TemplateChange> = namedInput(
   'TemplateChange',
   z
     .object({

@@ -11,7 +11,7 @@ import {
   type Tag,
 } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
-import { type TemplateChangeInput, type TemplateInput, templateChange, templateInput } from './input.ts'
+import { type TemplateChange, type TemplateInput, templateChange, templateInput } from './input.ts'
 import { exampleValues, previewInput, type TemplateDraft, templateDraft } from './preview-input.ts'
 import {
   templateList,
@@ -62,7 +62,7 @@ async function update(
   service: Service,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateChange`.
-  const change = body as TemplateChangeInput
+  const change = body as TemplateChange
   return { body: await service.templates.update(organizationId, params.idOrName ?? '', change) }
 }
 

@@ -1,33 +1,17 @@
 import * as z from 'zod'
-import type { ErrorCode } from '../../core/errors/catalogue.ts'
 import { channel, instant, text } from '../../core/input/fields.ts'
 import { errorCode, labelFilters } from '../../core/notification/label-filters.ts'
-import type { LabelFilter } from '../../core/notification/labels.ts'
+import type { ListQuery } from '../../core/records/list.ts'
 import { namedInput } from '../../core/rest/named.ts'
+import type { DeadLetterQuery } from './model.ts'
 
 /** Filters for dead letters; all are optional. */
-export interface DeadLetterFilterInput extends LabelFilter {
-  readonly channel?: string | undefined
-  /** `error.code`. */
-  readonly code?: ErrorCode | undefined
-  /** Instance id of the provider of the last attempt. */
-  readonly provider?: string | undefined
-  /** Template id or name. */
-  readonly template?: string | undefined
-  /** The recipient, exactly as sent. */
-  readonly to?: string | undefined
-  /** Accepted at this time or later: ISO 8601 or a Date. */
-  readonly from?: string | Date | undefined
-  /** Accepted before this time: ISO 8601 or a Date. */
-  readonly until?: string | Date | undefined
-  /** Only these notifications; 1 to 1,000. */
-  readonly ids?: readonly string[] | undefined
-}
+export interface DeadLetterFilter extends Omit<DeadLetterQuery, keyof ListQuery> {}
 
 /** Input for a bulk retry. */
 export interface RetryInput {
   /** Required, so that an omission does not retry everything; `{}` does. */
-  readonly filter: DeadLetterFilterInput
+  readonly filter: DeadLetterFilter
   /** Only counts. Default false. */
   readonly dryRun?: boolean | undefined
   /** Notifications due per second, also a fraction. Default: all at once. */
@@ -40,7 +24,7 @@ export interface RetryInput {
 
 /** A parsed {@link RetryInput} with defaults. */
 export interface ParsedRetry {
-  readonly filter: Omit<DeadLetterFilterInput, 'from' | 'until'> & {
+  readonly filter: Omit<DeadLetterFilter, 'from' | 'until'> & {
     readonly from?: number | undefined
     readonly until?: number | undefined
   }
@@ -50,12 +34,9 @@ export interface ParsedRetry {
   readonly cursor?: string | undefined
 }
 
-/** The schemas of a {@link DeadLetterFilterInput}. */
+/** The schemas of a {@link DeadLetterFilter}. */
 export const deadLetterFilters: {
-  readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
-    ParsedRetry['filter'][Name],
-    DeadLetterFilterInput[Name]
-  >
+  readonly [Name in keyof DeadLetterFilter]-?: z.ZodType<ParsedRetry['filter'][Name], DeadLetterFilter[Name]>
 } = {
   channel: channel.optional(),
   code: errorCode.optional().describe('The code of its error.'),

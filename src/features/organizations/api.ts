@@ -1,5 +1,5 @@
 import type { List, ListQuery } from '../../core/records/list.ts'
-import type { OrganizationInput } from './input.ts'
+import type { OrganizationChange, OrganizationInput } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 
 export interface Organizations {
@@ -9,7 +9,7 @@ export interface Organizations {
   get(id: string): Promise<OrganizationRecord>
   list(query?: ListQuery): Promise<List<OrganizationRecord>>
   /** @throws NotifierError `not_found`, `invalid_parameter` */
-  update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
+  update(id: string, change: OrganizationChange): Promise<OrganizationRecord>
   /**
    * Removes an organization and its data in small steps. Its API keys stop working at once. Continues an interrupted
    * deletion.

@@ -1,5 +1,5 @@
 import type { List, ListQuery } from '../../core/records/list.ts'
-import type { WebhookEndpointInput, WebhookEndpointUpdate } from './input.ts'
+import type { WebhookEndpointChange, WebhookEndpointInput } from './input.ts'
 import type {
   CreatedWebhookEndpoint,
   NotificationDeliveryRecord,
@@ -26,7 +26,7 @@ export interface Webhooks {
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `blocked_address`
    */
-  update(id: string, change: WebhookEndpointUpdate): Promise<WebhookEndpointRecord>
+  update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpointRecord>
   /**
    * Makes a new signing secret. The result holds it; it is never shown again. Older secrets also sign for `overlapMs`
    * (default: a day; 0 ends them at once); at most five sign.

@@ -38,13 +38,13 @@ export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpoi
 )
 
 /** Changes of a webhook endpoint; absent fields stay. */
-export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
+export interface WebhookEndpointChange extends Omit<WebhookEndpointInput, 'url'> {
   readonly url?: string | undefined
   /** `disabled`: events are held instead of sent. `active`: new events are sent; held ones only by a redelivery. */
   readonly status?: 'active' | 'disabled' | undefined
 }
 
-export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndpointUpdate> = namedInput(
+export const webhookEndpointChange: z.ZodType<WebhookEndpointChange, WebhookEndpointChange> = namedInput(
   'WebhookEndpointChange',
   z.object({
     url: url.optional(),

@@ -32,7 +32,7 @@ export interface QueueNotifierOptions {
 /** The part of a notifier that the contract uses. */
 export interface QueueNotifier {
   start(options: { readonly deliver: boolean }): Promise<void>
-  stop(options: { readonly deadlineMs: number }): Promise<void>
+  stop(options: { readonly timeoutMs: number }): Promise<void>
   send(message: ContractMessage): Promise<{ readonly id: string }>
   sendBatch(messages: readonly ContractMessage[]): Promise<{ readonly accepted: number }>
   organization(id: string): Pick<QueueNotifier, 'send'>

@@ -123,7 +123,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
         throw error
       } finally {
         await Promise.all(spawned.map((program) => program.kill()))
-        await Promise.all(started.map((notifier) => notifier.stop({ deadlineMs: 1_000 })))
+        await Promise.all(started.map((notifier) => notifier.stop({ timeoutMs: 1_000 })))
         await created.close()
       }
 
@@ -322,7 +322,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const notifier = await start({ email: first })
     const ids = await sendAll(notifier, 60)
     await until('a beginning', () => first.calls.length, 8)
-    await notifier.stop({ deadlineMs: 5_000 })
+    await notifier.stop({ timeoutMs: 5_000 })
     const handed = first.calls.length
     assert.ok(handed < 60)
     await sleep(200)

@@ -25,7 +25,7 @@ export interface SimulatorProviderOptions
   /** Instance id. @default 'simulator' */
   readonly name?: string | undefined
   /** Public address of the notifier, for the URLs of receipts. @default 'https://carillon.example' */
-  readonly baseUrl?: string | undefined
+  readonly publicUrl?: string | undefined
   /** The clock of delays. @default the system's */
   readonly clock?: Clock | undefined
 }
@@ -75,13 +75,18 @@ export function simulatorProvider(options: SimulatorProviderOptions): SimulatorP
       holds: (value) => SIMULATED_CHANNELS.some((channel) => channel === value),
       required: true,
     },
-    baseUrl: TEXT,
+    publicUrl: TEXT,
     clock: { expected: 'a clock with the methods now and timer', holds: isClock },
   })
-  const { channel, name = 'simulator', baseUrl = 'https://carillon.example', clock = systemClock() } = options
+  const {
+    channel,
+    name = 'simulator',
+    publicUrl = 'https://carillon.example',
+    clock = systemClock(),
+  } = options
   const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = options
   const secret = randomBytes(32).toString('base64')
-  const url = `${baseUrl}/receipts/${channel}/${name}`
+  const url = `${publicUrl}/receipts/${channel}/${name}`
   const accepted: SimulatedMessage[] = []
   let posts: ReceiptRequest[] = []
 

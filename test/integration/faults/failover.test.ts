@@ -199,7 +199,7 @@ async function service(address: Address, queue: () => Queue | undefined = () => 
   const [api, worker] = [make(), make()]
   for (const notifier of [api, worker]) {
     notifier.on('error', () => {})
-    onTestFinished(() => notifier.stop({ deadlineMs: 100 }))
+    onTestFinished(() => notifier.stop({ timeoutMs: 100 }))
   }
   await api.start({ deliver: false })
   await worker.start()

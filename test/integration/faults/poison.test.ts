@@ -71,7 +71,7 @@ it('a message over which its channel fails ends after its attempts, and its neig
   })
   await notifier.start()
   onTestFinished(async () => {
-    const stopped = notifier.stop({ deadlineMs: 1 })
+    const stopped = notifier.stop({ timeoutMs: 1 })
     await clock.advance(60_000)
     await stopped
   })

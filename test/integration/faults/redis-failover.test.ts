@@ -144,7 +144,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
           delivery: { pollMs: 500, leaseMs: 60_000 },
         })
         notifier.on('error', () => {})
-        onTestFinished(() => notifier.stop({ deadlineMs: 1_000 }))
+        onTestFinished(() => notifier.stop({ timeoutMs: 1_000 }))
         return notifier
       }
       const [api, worker] = [make(), make()]

@@ -38,7 +38,7 @@ let told = 0
 process.on('SIGTERM', () => {
   told += 1
   server.close()
-  void notifier.stop({ deadlineMs: told === 1 ? 60_000 : 1 }).then(() => {
+  void notifier.stop({ timeoutMs: told === 1 ? 60_000 : 1 }).then(() => {
     if (told > 0) say('stopped')
     server.closeAllConnections()
   })

@@ -46,7 +46,7 @@ if (deliver) {
 }
 process.stdout.write('sent\n')
 if (stop) {
-  await notifier.stop({ deadlineMs: 100 })
+  await notifier.stop({ timeoutMs: 100 })
   // Pipes are this process' own output; a synchronization of the disk ends by itself.
   const passing = new Set(['PipeWrap', 'FSReqCallback'])
   const kept = process.getActiveResourcesInfo().filter((resource) => !passing.has(resource))

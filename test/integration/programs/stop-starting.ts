@@ -19,7 +19,7 @@ const started = notifier.start().then(
   () => 'resolved',
   ({ code }) => code,
 )
-await notifier.stop({ deadlineMs: 100 })
+await notifier.stop({ timeoutMs: 100 })
 process.stdout.write(`start: ${await started}\n`)
 if (port === null) {
   // Pipes are this process' own output.

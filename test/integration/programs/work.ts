@@ -85,7 +85,7 @@ const notifier = createNotifier({
 notifier.on('error', (error) => say(`error ${error.message}`))
 await notifier.start({ deliver: options.deliver ?? true })
 process.on('SIGTERM', () => {
-  void notifier.stop({ deadlineMs: 5_000 }).then(() => say('stopped'))
+  void notifier.stop({ timeoutMs: 5_000 }).then(() => say('stopped'))
 })
 say('started')
 

@@ -1,4 +1,4 @@
-import type { PostResult } from '../../../../src/core/channels/http-answer.ts'
+import type { HttpResult } from '../../../../src/core/channels/http-answer.ts'
 import type { ProviderHttp, ProviderRequest } from './provider-http.ts'
 
 /**
@@ -8,13 +8,13 @@ import type { ProviderHttp, ProviderRequest } from './provider-http.ts'
 export interface CapturedCall {
   readonly signal: AbortSignal
   /** The HTTP function for the client. */
-  request(request: Omit<ProviderRequest, 'signal'>): Promise<PostResult>
+  request(request: Omit<ProviderRequest, 'signal'>): Promise<HttpResult>
 }
 
 /** The end of a client's call. */
 export interface CapturedEnd {
   /** Result of the last request. Undefined: no request was made. */
-  readonly result: PostResult | undefined
+  readonly result: HttpResult | undefined
   /** Return value or error of the client. */
   readonly value: unknown
   readonly error: unknown
@@ -27,7 +27,7 @@ export async function captureCall(
   run: (call: CapturedCall) => Promise<unknown>,
 ): Promise<CapturedEnd> {
   let begun = false
-  let result: PostResult | undefined
+  let result: HttpResult | undefined
   const running = run({
     signal,
     async request(request) {

@@ -1,4 +1,4 @@
-import { type PostResult, parseRetryAfter } from '../../../../src/core/channels/http-answer.ts'
+import { type HttpResult, parseRetryAfter } from '../../../../src/core/channels/http-answer.ts'
 import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../../src/core/notification/outcome.ts'
 
@@ -39,7 +39,7 @@ export interface ProviderWords {
  * A request that was not sent is certainly not processed. After that only a readable answer proves anything: a timeout,
  * a broken connection or an unreadable success is ambiguous.
  */
-export function judgeResult(result: PostResult, judge: Judge): Outcome {
+export function judgeResult(result: HttpResult, judge: Judge): Outcome {
   if (result.kind === 'failed') {
     const { reason, message, requestSent } = result
     return requestSent

@@ -1,4 +1,4 @@
-import type { PostFailure, PostResult } from '../../../../src/core/channels/http-answer.ts'
+import type { HttpFailure, HttpResult } from '../../../../src/core/channels/http-answer.ts'
 import type { Outcome } from '../../../../src/core/notification/outcome.ts'
 import type { ProxyFor } from '../../../../src/core/ports/outgoing.ts'
 import { createConnections } from '../../../../src/outgoing/connections.ts'
@@ -32,7 +32,7 @@ export interface ProviderHttp {
   /** Sends a message. Never rejects. `judge` interprets the answer; if it returns null, the HTTP status decides. */
   send(request: ProviderRequest, judge: Judge): Promise<Outcome>
   /** Sends any other request: for a token, a certificate, a check. Never rejects. */
-  request(request: ProviderRequest): Promise<PostResult>
+  request(request: ProviderRequest): Promise<HttpResult>
   /** Chooses the proxy of later connections, as `open` of a provider is told. Default: the environment decides. */
   through(proxyFor: ProxyFor): void
   /** Ends all connections. Later requests fail unsent. */
@@ -63,7 +63,7 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     headers,
     body = '',
     signal,
-  }: ProviderRequest): Promise<PostResult> => {
+  }: ProviderRequest): Promise<HttpResult> => {
     const startedAt = performance.now()
     if (closed) return Promise.resolve(notBegun('aborted', 'The channel is closed.'))
     if (!/^https?:/i.test(text) || !URL.canParse(text)) {
@@ -100,6 +100,6 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   }
 }
 
-function notBegun(reason: PostFailure['reason'], message: string): PostResult {
+function notBegun(reason: HttpFailure['reason'], message: string): HttpResult {
   return { kind: 'failed', reason, requestSent: false, message, durationMs: 0 }
 }

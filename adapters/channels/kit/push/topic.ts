@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** RFC 8030 5.4: at most 32 characters of base64url. */
-export const TOPIC: RegExp = /^[\w-]{1,32}$/
+const TOPIC = /^[\w-]{1,32}$/
 
 /** The topic for a key of Web Push: the key itself if it is one, otherwise its hash. */
 export function topicOf(key: string): string {

@@ -40,7 +40,7 @@ export interface WebhookEndpointRepository {
    * `manual` unless it was already disabled. `active` clears the reason and leaves held deliveries held. `active` and a
    * new address reset the endpoint's health. Null: unknown.
    */
-  update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>
+  update(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>
   /**
    * Puts a new secret first. Older ones end after `overlapMs` of the storage's clock, or sooner if they were to end
    * before; 0 ends them at once. Keeps the `most` newest. Two concurrent rotations keep both secrets. Null: unknown.
@@ -80,7 +80,7 @@ export type NewWebhookEndpoint = Omit<
 >
 
 /** Absent: unchanged. */
-export type WebhookEndpointChange = {
+export type EndpointChange = {
   readonly [Field in 'url' | 'events' | 'successStatus' | 'status']?: WebhookEndpoint[Field] | undefined
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { judgePost, type PostResult } from '../../../../src/core/channels/http-answer.ts'
+import { type HttpResult, judgePost } from '../../../../src/core/channels/http-answer.ts'
 import { LONGEST_HINT_MS } from '../../../../src/core/delivery/retry.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 
-const answer = (status: number, headers: Record<string, string> = {}): PostResult => ({
+const answer = (status: number, headers: Record<string, string> = {}): HttpResult => ({
   kind: 'answered',
   status,
   headers,
@@ -103,7 +103,7 @@ describe('judgePost', () => {
     ['timeout', true, { kind: 'failed', code: 'endpoint_timeout', ambiguous: true }],
     ['aborted', true, { kind: 'failed', code: 'endpoint_timeout', ambiguous: true }],
   ] as const)('judges %s (request sent: %s)', (reason, requestSent, expected) => {
-    const failure: PostResult = { kind: 'failed', reason, requestSent, message: 'Why.', durationMs: 1 }
+    const failure: HttpResult = { kind: 'failed', reason, requestSent, message: 'Why.', durationMs: 1 }
     expect(judgePost(failure, '200', NOW)).toMatchObject({
       ...expected,
       message: 'Why.',

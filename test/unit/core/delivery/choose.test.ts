@@ -268,7 +268,7 @@ it('tries with the same provider again what was ambiguous before a stop that let
   await clock.advance(100)
   beginsIn = 500
   await clock.advance(1_000)
-  const stopped = one.stop({ deadlineMs: 1 })
+  const stopped = one.stop({ timeoutMs: 1 })
   await clock.advance(5_000)
   await stopped
   beginsIn = 0

@@ -28,7 +28,7 @@ async function neighbours() {
     delivery: { leaseMs: 2_000 },
     logger: log.logger,
   })
-  onTestFinished(() => notifier.stop({ deadlineMs: 0 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 0 }))
   await notifier.start()
   const heavy = await notifier.organizations.create({ name: 'Heavy', tracking: { clicks: true } })
   const small = await notifier.organizations.create({ name: 'Small' })

@@ -146,7 +146,7 @@ describe('a pace', () => {
           expect(world.calls).toHaveLength(sent)
           expect(mostIn(world.calls, SECOND)).toBeLessThanOrEqual(pace)
           for (const notifier of world.notifiers) {
-            const stopped = notifier.stop({ deadlineMs: 1 })
+            const stopped = notifier.stop({ timeoutMs: 1 })
             await world.clock.advance(5_000)
             await stopped
           }

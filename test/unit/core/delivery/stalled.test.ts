@@ -134,7 +134,7 @@ it('what waits for its history keeps its lease', async () => {
   const first = await start({ channels: { email: [tried, recordingProvider({ name: 'b' })] } })
   const { id } = await first.send(mail)
   await settled()
-  const stopped = first.stop({ deadlineMs: 1 })
+  const stopped = first.stop({ timeoutMs: 1 })
   await clock.advance(5_000)
   await stopped
   const { notifications } = storage

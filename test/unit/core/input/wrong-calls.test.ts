@@ -126,12 +126,12 @@ describe('start and stop refuse', () => {
   })
 
   it.each([
-    [{ deadlineMs: 'x' }, 'deadlineMs'],
-    [{ deadlineMs: '5' }, 'deadlineMs'],
-    [{ deadlineMs: Number.NaN }, 'deadlineMs'],
-    [{ deadlineMs: Number.POSITIVE_INFINITY }, 'deadlineMs'],
-    [{ deadlineMs: -1 }, 'deadlineMs'],
-    [{ deadlineMs: null }, 'deadlineMs'],
+    [{ timeoutMs: 'x' }, 'timeoutMs'],
+    [{ timeoutMs: '5' }, 'timeoutMs'],
+    [{ timeoutMs: Number.NaN }, 'timeoutMs'],
+    [{ timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs'],
+    [{ timeoutMs: -1 }, 'timeoutMs'],
+    [{ timeoutMs: null }, 'timeoutMs'],
     [{ deadline: 5 }, 'deadline'],
     [null, 'options'],
   ])('stop(%o), and nothing is stopped', async (options, option) => {
@@ -150,8 +150,8 @@ describe('start and stop refuse', () => {
   it('nothing else', async () => {
     const notifier = createNotifier({ channels: { email: recordingProvider() } })
     await notifier.start({ deliver: undefined })
-    await notifier.stop({ deadlineMs: 0 })
-    await notifier.stop({ deadlineMs: undefined })
+    await notifier.stop({ timeoutMs: 0 })
+    await notifier.stop({ timeoutMs: undefined })
   })
 })
 

@@ -150,7 +150,7 @@ describe('stop', () => {
     await notifier.start()
     await notifier.send(mail)
     await clock.until(async () => (await notifier.health()).providers[0]?.state === 'paused')
-    await notifier.stop({ deadlineMs: 1_000 })
+    await notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(10_000)
     expect([...waiting]).toEqual([])
   })
@@ -214,7 +214,7 @@ describe('stop', () => {
     await clock.advance(1)
     await notifier.send({ ...mail, body: 'hangs' })
     await clock.advance(1)
-    const stopped = notifier.stop({ deadlineMs: 1 })
+    const stopped = notifier.stop({ timeoutMs: 1 })
     await clock.advance(5_000)
     await stopped
     expect(channel.calls.map(({ context }) => context.signal.aborted)).toEqual([false, true])
@@ -244,7 +244,7 @@ describe('stop', () => {
     })
     await notifier.send(mail)
     await clock.advance(1)
-    const stopped = notifier.stop({ deadlineMs: 5_000 })
+    const stopped = notifier.stop({ timeoutMs: 5_000 })
     await clock.advance(5_000)
     await stopped
     const before = asked
@@ -291,7 +291,7 @@ describe('stop', () => {
     await notifier.start()
     const { id } = await notifier.send(mail)
     await clock.advance(1)
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     go()
     await stopped

@@ -20,7 +20,7 @@ describe('the deadline of a stop', () => {
     await settled()
     const began = clock.monotonic()
     let stoppedAfter = 0
-    const stopping = notifier.stop({ deadlineMs: 10_000 }).then(() => {
+    const stopping = notifier.stop({ timeoutMs: 10_000 }).then(() => {
       stoppedAfter = clock.monotonic() - began
     })
     await clock.advance(60_000)
@@ -42,7 +42,7 @@ describe('the deadline of a stop', () => {
     await notifier.start()
     await notifier.send(mail)
     await clock.advance(1)
-    const stopped = notifier.stop({ deadlineMs: 3_000 })
+    const stopped = notifier.stop({ timeoutMs: 3_000 })
     await clock.advance(2_999)
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([false, 0])
     await clock.advance(1)
@@ -72,7 +72,7 @@ describe('the deadline of a stop', () => {
     })
     // Whoever has not tried it before asks first whom it may ask.
     await clock.advance(1_000)
-    const stopped = notifier.stop({ deadlineMs: 1 })
+    const stopped = notifier.stop({ timeoutMs: 1 })
     await clock.advance(5_000)
     await stopped
     expect(channels.flatMap(({ calls }) => calls)).toEqual([])
@@ -95,7 +95,7 @@ describe('the deadline of a stop', () => {
     void notifier.stop()
     await clock.advance(0)
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([false, 0])
-    void notifier.stop({ deadlineMs: 1 })
+    void notifier.stop({ timeoutMs: 1 })
     await clock.advance(1)
     await stopped
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
@@ -112,10 +112,10 @@ describe('the deadline of a stop', () => {
     await notifier.send(mail)
     await clock.advance(1)
     void notifier.logs.list().catch(() => {})
-    const stopped = notifier.stop({ deadlineMs: 600_000 })
+    const stopped = notifier.stop({ timeoutMs: 600_000 })
     await clock.advance(2_000)
     expect(counts.stop).toBe(0)
-    void notifier.stop({ deadlineMs: 1_000 })
+    void notifier.stop({ timeoutMs: 1_000 })
     // Aborted attempts have three seconds to report, and channels one to close.
     await clock.advance(5_000)
     expect(counts.stop).toBe(1)
@@ -133,7 +133,7 @@ describe('the deadline of a stop', () => {
     notifier.on('error', (error) => told.push(error))
     await notifier.start()
     let stoppedAfter = 0
-    const stopping = notifier.stop({ deadlineMs: 3_000 }).then(() => {
+    const stopping = notifier.stop({ timeoutMs: 3_000 }).then(() => {
       stoppedAfter = clock.monotonic()
     })
     await clock.advance(60_000)
@@ -171,8 +171,8 @@ describe('the deadline of a stop', () => {
     const { notifier, clock, counts } = notifierOverStorage({ logs: { list: never, count: never } })
     await notifier.start()
     void notifier.logs.list().catch(() => {})
-    const stopped = notifier.stop({ deadlineMs: 3_000 })
-    void notifier.stop({ deadlineMs: 600_000 })
+    const stopped = notifier.stop({ timeoutMs: 3_000 })
+    void notifier.stop({ timeoutMs: 600_000 })
     await clock.advance(3_000)
     expect(counts.stop).toBe(1)
     await stopped
@@ -190,7 +190,7 @@ describe('the deadline of a stop', () => {
   ])('closes the storage even if the close of a provider %s', async (_name, close) => {
     const { notifier, clock, counts } = notifierOverStorage({}, recordingProvider({ close }))
     await notifier.start()
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     await stopped
     expect(counts.stop).toBe(1)

@@ -28,7 +28,7 @@ describe('a stop during a start that does not answer', () => {
 
   it('ends at its deadline, as does the start', async () => {
     const { notifier, clock, counts, started } = hanging()
-    const stopped = notifier.stop({ deadlineMs: 3_000 })
+    const stopped = notifier.stop({ timeoutMs: 3_000 })
     await clock.advance(2_999)
     expect(counts.stop).toBe(0)
     await clock.advance(1)
@@ -40,9 +40,9 @@ describe('a stop during a start that does not answer', () => {
 
   it('ends earlier by a second stop', async () => {
     const { notifier, clock, started } = hanging()
-    const stopped = notifier.stop({ deadlineMs: 600_000 })
+    const stopped = notifier.stop({ timeoutMs: 600_000 })
     await clock.advance(1)
-    void notifier.stop({ deadlineMs: 1_000 })
+    void notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     await stopped
     expect(await started).toMatchObject(refused)
@@ -66,7 +66,7 @@ describe('a stop during a start that does not answer', () => {
         asked.push('stop')
       },
     }))
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     await stopped
     await started
@@ -89,7 +89,7 @@ describe('a stop during a start that does not answer', () => {
       },
     }))
     notifier.on('error', (error) => told.push(error))
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     // A second is added in which it may close.
     await clock.advance(2_000)
     await stopped
@@ -120,7 +120,7 @@ describe('a stop during a start that does not answer', () => {
       }),
       last ? [] : [{ name: 'slow', start: () => slow(undefined), stop: () => void events.push('plug-in') }],
     )
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     await stopped
     expect(await started).toMatchObject(refused)
@@ -140,7 +140,7 @@ describe('a stop during a start that does not answer', () => {
       },
     }))
     notifier.on('error', (error) => told.push(error))
-    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    const stopped = notifier.stop({ timeoutMs: 1_000 })
     await clock.advance(1_000)
     await stopped
     await started

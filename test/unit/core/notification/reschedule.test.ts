@@ -20,7 +20,7 @@ async function start(provider: RecordingProviderOptions = {}) {
     delivery: { pollMs: HOUR },
   })
   await notifier.start()
-  onTestFinished(() => notifier.stop({ deadlineMs: 0 }))
+  onTestFinished(() => notifier.stop({ timeoutMs: 0 }))
   const inHours = (hours: number): Date => new Date(clock.now() + hours * HOUR)
   const scheduled = async (change: object = {}) =>
     (await notifier.send({ ...mail, sendAt: inHours(1), ...change })).id

@@ -41,7 +41,7 @@ async function world(change: (storage: Storage) => Partial<Storage> = () => ({})
     const notifier = createNotifier({ clock, storage, channels: { email }, delivery: { pollMs: HOUR } })
     await notifier.start({ deliver })
     onTestFinished(async () => {
-      const stopped = notifier.stop({ deadlineMs: 1 })
+      const stopped = notifier.stop({ timeoutMs: 1 })
       await time.advance(60_000)
       await stopped
     })
@@ -149,7 +149,7 @@ describe('waitFor', () => {
       expect(each).rejects.toMatchObject({ code: 'service_unavailable' }),
     )
     // The deadline would pass only if time did.
-    await notifier.stop({ deadlineMs: HOUR })
+    await notifier.stop({ timeoutMs: HOUR })
     await Promise.all(waits)
   })
 })

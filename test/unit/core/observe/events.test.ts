@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../../../src/core/access/secrets.ts'
-import type { PostResult } from '../../../../src/core/channels/http-answer.ts'
+import type { HttpResult } from '../../../../src/core/channels/http-answer.ts'
 import { createEngine } from '../../../../src/core/delivery/engine.ts'
 import { createDeadline } from '../../../../src/core/loop/deadline.ts'
 import { createProcessor } from '../../../../src/core/loop/processor.ts'
@@ -17,7 +17,7 @@ import { engineParts } from '../../../support/engine-parts.ts'
 import { observation } from '../../../support/observation.ts'
 
 const MINUTE = 60_000
-const answered = (status: number, headers: Record<string, string> = {}): PostResult => ({
+const answered = (status: number, headers: Record<string, string> = {}): HttpResult => ({
   kind: 'answered',
   status,
   headers,
@@ -26,7 +26,7 @@ const answered = (status: number, headers: Record<string, string> = {}): PostRes
 })
 
 /** An engine whose unit out is a function of the test. */
-async function create(post: (request: PostRequest) => PostResult | Promise<PostResult>, endpoints = 1) {
+async function create(post: (request: PostRequest) => HttpResult | Promise<HttpResult>, endpoints = 1) {
   const clock = fakeClock()
   const state = createState(clock.now)
   const storage = storageOf(state)

@@ -136,7 +136,7 @@ describe('a plug-in that hangs', () => {
       code: 'service_unavailable',
       message: `The ${part} did not answer within ${seconds} seconds.`,
     })
-    const stopped = notifier.stop({ deadlineMs: 1 })
+    const stopped = notifier.stop({ timeoutMs: 1 })
     await clock.advance(60_000)
     await stopped
   })

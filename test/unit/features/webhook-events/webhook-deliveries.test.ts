@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PostResult } from '../../../../src/core/channels/http-answer.ts'
+import type { HttpResult } from '../../../../src/core/channels/http-answer.ts'
 import { accept, claim, ended, notes } from '../../../../src/testing/storage/fixtures.ts'
 import {
   answered,
@@ -82,8 +82,8 @@ describe('deliveries to webhook endpoints', () => {
     const { webhooks, posts, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
     const moved = 'https://example.com/moved'
-    let said = (_: PostResult): void => {}
-    const late = new Promise<PostResult>((resolve) => {
+    let said = (_: HttpResult): void => {}
+    const late = new Promise<HttpResult>((resolve) => {
       said = resolve
     })
     world.answer = ({ url }) => (url === URL ? late : answered(200))
@@ -100,8 +100,8 @@ describe('deliveries to webhook endpoints', () => {
   it('that could not reach the old address do not count against a moved endpoint', async () => {
     const { webhooks, emit, world, clock } = await webhookWorld()
     const { id } = await webhooks.create({ url: URL })
-    let said = (_: PostResult): void => {}
-    const late = new Promise<PostResult>((resolve) => {
+    let said = (_: HttpResult): void => {}
+    const late = new Promise<HttpResult>((resolve) => {
       said = resolve
     })
     world.answer = ({ url }) => (url === URL ? late : answered(200))
