@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Notifier } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
 import Fastify from 'fastify'
-import { serviceOf } from '../src/service.ts'
+import { servedNotifier } from '../src/served-notifier.ts'
 import { startLoad } from './lib/load.ts'
 import { describeMachine, median, withFolder } from './lib/measure.ts'
 import { acceptingNotifier } from './lib/notifiers.ts'
@@ -52,7 +52,7 @@ function parts(notifier: Notifier, secret: string): Record<string, () => unknown
     'parse the body': () => JSON.parse(decoder.decode(bytes)),
     'authenticate (one look-up a turn)': () => notifier.apiKeys.verify(secret),
     'limits (window, pause, slot)': async () => {
-      const { release } = await serviceOf(notifier).limits.admit(
+      const { release } = await servedNotifier(notifier).limits.admit(
         { organizationId: 'org_default' },
         'requests',
       )

@@ -5,31 +5,28 @@ import { createAccept } from './core/accept/accept.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import { readingFiles } from './core/accept/files.ts'
 import { batchInputOf, sendInputOf } from './core/accept/input.ts'
-import { createSecretBox, createStoredSecret, type SecretBox } from './core/access/secrets.ts'
+import { createSecrets } from './core/access/secrets.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
-import { createEngine } from './core/delivery/engine.ts'
+import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
-import { createLifecycle, started, stopping } from './core/lifecycle/lifecycle.ts'
+import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
 import { VERSION } from './core/lifecycle/version.ts'
 import { createLimits } from './core/limits/limits.ts'
+import type { Admissions } from './core/limits/model.ts'
 import { closedLimit, createRequestLimits } from './core/limits/request-limits.ts'
 import { createSendLimits } from './core/limits/send-limits.ts'
-import { createLinkSigner, type LinkSigner } from './core/links/link-signer.ts'
-import type { Deadline } from './core/loop/deadline.ts'
 import { createProcessor } from './core/loop/processor.ts'
 import { throttled } from './core/loop/throttled.ts'
-import { within } from './core/loop/within.ts'
 import type { NotificationEvent } from './core/notification/event-payload.ts'
 import { createLogs, createNotifications } from './core/notification/notifications.ts'
 import type { ProcessListeners } from './core/notification/process-event.ts'
 import type { MessageReceivedEvent } from './core/notification/received-message.ts'
 import { createWaits } from './core/notification/wait-for.ts'
 import type { HeardEvent } from './core/observe/delivery-log.ts'
-import { chained, createEvents } from './core/observe/events.ts'
-import { faultsOf } from './core/observe/faults-of.ts'
+import { createEvents } from './core/observe/events.ts'
 import { reportHealth } from './core/observe/health.ts'
 import { createMeter } from './core/observe/meter.ts'
 import { createMetricsSource, readMetrics } from './core/observe/metrics.ts'
@@ -39,19 +36,25 @@ import { createObserver } from './core/observe/observer.ts'
 import { createPlugins } from './core/observe/plugins.ts'
 import { createReporting } from './core/observe/reporting.ts'
 import type { TelemetryFact } from './core/observe/telemetry.ts'
+import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
 import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
-import { binding, type Scoped } from './core/tenancy/scoped.ts'
-import { createAuthoring, createTexts } from './core/text/authoring.ts'
+import { binding } from './core/tenancy/scoped.ts'
+import { createTexts } from './core/text/authoring.ts'
+import { createTemplates } from './core/text/templates.ts'
 import { createApiKeys } from './features/api-keys/service.ts'
 import { removeEndedUploads } from './features/attachments/removal.ts'
 import { createUploads } from './features/attachments/service.ts'
+import { createCategories } from './features/categories/service.ts'
 import { createDeadLetters } from './features/failures/service.ts'
 import { createStatistics } from './features/failures/statistics.ts'
+import { createCatalogues } from './features/languages/service.ts'
+import { createSharedTexts } from './features/layouts/service.ts'
 import { createOrganizations } from './features/organizations/service.ts'
-import { createConsent, createConsentApi } from './features/preferences/consent.ts'
+import { createConsent } from './features/preferences/consent.ts'
+import { createPreferences } from './features/preferences/service.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createReceipts } from './features/receipts/service.ts'
 import { createFindAddress } from './features/recipients/address-now.ts'
@@ -71,7 +74,7 @@ import {
   resolveOptions,
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
-import { knownKinds, type Service } from './service.ts'
+import { knownKinds, type ServedNotifier } from './served-notifier.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
@@ -110,13 +113,48 @@ export function createNotifier(options: NotifierOptions | MultiTenantOptions): M
   return wire(resolveOptions(options, (clock) => sqlite({ file: ':memory:', clock })))
 }
 
-/** Time for providers to close when attempts have used up the deadline. */
-const CLOSE_MS = 1_000
-
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
-  const { outgoing, clock, logger, telemetry, kinds } = options
+  const core = createCore(options)
+  const engine = createDelivery(core, options)
+  const source = createMetricsSource(core.storage, engine.providers, core.clock)
+  const { guard, refusal, maintained, ...run } = createRun(core, engine, source)
+  const tenants = guard(createTenants(core, engine), {
+    reported: ['send', 'sendBatch', 'validate', 'resend'],
+  })
+  const shared = {
+    organizations: guard(core.organizations.api),
+    apiKeys: guard({ verify: core.keys.apiKeys.verify }),
+    operatorKeys: guard(core.keys.operatorKeys),
+    metrics: () => readMetrics(core.meter, source, core.clock),
+    health: () => reportHealth({ ...core, delivery: engine }, refusal()),
+  }
+  const served: ServedNotifier = { ...shared, tenants, ...createHttpParts(core, engine, guard, maintained) }
+  const tenant = binding<Tenant<unknown>>(tenants, readingFiles(options.kinds))
+  const whole: MultiTenantNotifier<unknown> = {
+    ...shared,
+    engine: served,
+    ...run,
+    [Symbol.asyncDispose]: () => run.stop(),
+    ...core.events.listening(() => notifier),
+    organization(id) {
+      assertOrganizationId(id)
+      return tenant(id)
+    },
+  }
+  const own = tenant(DEFAULT_ORGANIZATION)
+  const notifier: MultiTenantNotifier<unknown> =
+    options.organizations === 'required'
+      ? refuseMembers(whole, Object.keys(own))
+      : { ...whole, ...own, apiKeys: { ...own.apiKeys, ...shared.apiKeys } }
+  return notifier
+}
+
+/** What happens in this process, for metrics, telemetry, listeners, the log and those who wait for it. */
+function observe({ clock, logger, hasLogger, telemetry }: ResolvedOptions) {
   const meter = createMeter()
   const backpressure = createBackpressure(clock)
+  const events = createEvents(logger, hasLogger, clock)
+  const waits = createWaits(clock)
   function record(fact: TelemetryFact): void {
     meter.record(fact)
     if (fact.type === 'stored' && (fact.verb === 'accept' || fact.verb === 'settle')) {
@@ -129,80 +167,10 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       error,
     }),
   )
-  const events = createEvents(logger, options.hasLogger, clock)
-  const { onError } = events
-  const listeners: ProcessListeners = { wants: events.wants, tell }
-  const limiter = observedLimiter(options.limiter, observer, clock)
-  const storage = observedStorage(options.storage, { observer, listeners, clock })
-  const stores = createRecordStores(storage.records, storedBytesOf)
-  const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
-  const signer = webhookSigner()
-  const processor = createProcessor(clock)
-  const plans = createPlanFinder(stores, options.plans, clock)
-  const links = createLinks(options.publicUrl, openSigner, options.bounds)
-  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
-  const { compiled, code } = texts
-  const organizations = {
-    existing: plans.existing,
-    api: createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
-      for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
-    }),
-  }
-  const consent = createConsent(stores, options)
-  const people = options.recipients === null ? null : createPeople(options.recipients, clock, onError)
-  async function storedBytesOf(organizationId: string): Promise<number | null> {
-    return (await plans.of(organizationId)).plan.storedBytes
-  }
-  const limitsOf = async (organizationId: string) => plans.of(organizationId)
-  const sendLimits = createSendLimits(limiter, plans, clock)
-  const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
-  const storedSecret = createStoredSecret(stores)
-  let box: SecretBox | null = null
-  let linkSigner: LinkSigner | null = null
 
   function tell(event: HeardEvent): void {
     events.tell(event)
     if ('id' in event.data) waits.heard(event.data.id)
-  }
-
-  /** Closes the parts that no start opens. A fault or a hanging part does not keep the others open. */
-  async function closeParts(deadline: Deadline): Promise<void> {
-    requestLimits.close()
-    const named = { channels: { close: registry.close }, 'outgoing HTTP': outgoing, 'rate limiter': limiter }
-    const parts = Object.entries(named).map(async ([name, part]) => {
-      try {
-        await part.close?.()
-      } catch (error) {
-        faultsOf(name, onError)(error)
-      }
-    })
-    const closing = Promise.all(parts)
-    await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
-  }
-
-  async function startStorage(): Promise<void> {
-    await storage.start({ kinds: stores.kinds, follow: suppressionsOf(kinds) })
-    await texts.store()
-  }
-
-  /** Runs first: a missing package is a permanent fault. */
-  async function openPeers(): Promise<void> {
-    await Promise.all([registry.open(), limiter.open?.(), code.open()])
-  }
-
-  async function openSecrets(): Promise<void> {
-    const secrets = options.secrets.length > 0 ? options.secrets : [await storedSecret()]
-    box = createSecretBox(secrets)
-    linkSigner = createLinkSigner(secrets)
-    if (!storage.durable) logger.warn('The storage is in memory and loses everything when the process ends.')
-  }
-
-  function openBox(): SecretBox {
-    return started(box)
-  }
-
-  function openSigner(): LinkSigner {
-    return started(linkSigner)
   }
 
   function emit(event: NotificationEvent | EndpointEvent | MessageReceivedEvent): void {
@@ -211,212 +179,214 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     tell(event)
   }
 
-  const registry = createProviderRegistry({ ...options, onError })
+  const listeners: ProcessListeners = { wants: events.wants, tell }
+  return { meter, backpressure, events, waits, observer, listeners, tell, emit, onError: events.onError }
+}
 
-  const engine = createEngine({
+type Core = ReturnType<typeof createCore>
+
+/** What the use cases share. */
+function createCore(options: ResolvedOptions) {
+  const { clock, kinds } = options
+  const observation = observe(options)
+  const { observer, listeners, onError } = observation
+  const limiter = observedLimiter(options.limiter, observer, clock)
+  const storage = observedStorage(options.storage, { observer, listeners, clock })
+  const stores = createRecordStores(storage.records, async (id) => (await plans.of(id)).plan.storedBytes)
+  const plans = createPlanFinder(stores, options.plans, clock)
+  const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
+  const processor = createProcessor(clock)
+  const secrets = createSecrets(options.secrets, stores)
+  const links = createLinks(options.publicUrl, secrets.signer, options.bounds)
+  const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
+  const registry = createProviderRegistry({ ...options, onError })
+  const organizations = {
+    existing: plans.existing,
+    api: createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
+      for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
+    }),
+  }
+  const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
+  return {
     ...options,
-    consent,
-    registry,
-    tell,
+    ...observation,
+    ...texts,
+    limiter,
     storage,
-    observer,
-    listeners,
+    stores,
+    plans,
+    limitsOf: async (organizationId: string) => plans.of(organizationId),
+    ids,
     processor,
-    compiled,
+    secrets,
     links,
-    findAddress: createFindAddress(people, storage, { kinds, clock, limitsOf, onError }),
-    tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
-    signer,
-    emit,
-    onError,
-    box: openBox,
+    registry,
+    organizations,
+    requestLimits,
+    limits: createLimits(storage, limiter, plans, requestLimits, clock),
+    keys: createApiKeys(stores, ids, organizations, clock),
+    consent: createConsent(stores, options),
+    people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
+    sendInput: sendInputOf(kinds.known.values()),
+    signer: webhookSigner(),
+  }
+}
+
+function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
+  const { people, storage, plans, secrets } = core
+  return createEngine({
+    ...core,
+    // It has timeouts of its own, and delivers while the limiter is away.
+    limiter,
+    findAddress: createFindAddress(people, storage, core),
+    tracking: async (organizationId) => (await plans.of(organizationId)).tracking,
+    box: secrets.box,
     random: Math.random,
   })
-  const source = createMetricsSource(storage, engine.providers, clock)
+}
+
+/** Opens, runs and closes the parts. */
+function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecycle {
+  const { clock, logger, telemetry, storage, registry, limiter, secrets, waits, observer, onError } = core
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
-    storage,
-    clock,
-    logger,
-    days: options.retentionDays,
+    ...core,
+    days: core.retentionDays,
     expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
     removeEnded: (organizationId) => removeEndedUploads(storage.records, organizationId),
-    onError,
   })
-  const unheard = throttled(onError, () => clock.monotonic())
-  const lifecycle = createLifecycle({
+
+  /** Runs first: a missing package is a permanent fault. */
+  async function openPackages(): Promise<void> {
+    await Promise.all([registry.open(), limiter.open?.(), core.code.open()])
+  }
+
+  async function startStorage(): Promise<void> {
+    await storage.start({ kinds: core.stores.kinds, follow: suppressionsOf(core.kinds) })
+    await core.storeApplication()
+    if (!storage.durable) logger.warn('The storage is in memory and loses everything when the process ends.')
+  }
+
+  return createLifecycle({
     clock,
     onError,
     stages: [
-      { name: 'packages', open: openPeers },
+      { name: 'packages', open: openPackages },
       ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
       { name: 'storage', open: startStorage, close: storage.stop },
       { name: 'queue', open: engine.open, close: engine.close },
-      { name: 'secrets', open: openSecrets },
+      { name: 'secrets', open: secrets.open },
     ],
     deliver() {
       engine.start()
-      if (options.queue === null) options.storage.onWork?.(() => engine.wake(), unheard)
+      if (core.queue === null)
+        storage.onWork?.(
+          () => engine.wake(),
+          throttled(onError, () => clock.monotonic()),
+        )
       retention.start()
     },
     async halt(deadline) {
       waits.end(stopping())
       await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
     },
-    close: closeParts,
+    others: {
+      'request limits': core.requestLimits,
+      channels: registry,
+      'outgoing HTTP': core.outgoing,
+      'rate limiter': limiter,
+    },
     failed(operation, error) {
       const code = isNotifierError(error) ? error.code : 'internal_server_error'
       observer.record({ type: 'refused', operation, code, count: 1 })
     },
   })
-  const { guard } = lifecycle
+}
 
-  const webhookParts = {
+/** The use cases of all organizations. */
+function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier['tenants'] {
+  const { storage, stores, ids, organizations, registry, kinds, clock, consent } = core
+  const sendLimits = createSendLimits(core.limiter, core.plans, clock)
+  const preparation = { ...core, newId: ids.notification, newGroupId: () => ids.random('grp') }
+  const { resend, ...accept } = createAccept(
     storage,
-    ids,
     organizations,
-    outgoing,
-    signer,
-    clock,
-    observer,
-    box: openBox,
-    wake: engine.wake,
-  }
-  const sendInput = sendInputOf(kinds.known.values())
-  const how = {
-    ...texts,
-    consent,
-    registry,
-    clock,
-    processor,
-    links,
-    bounds: options.bounds,
-    newId: ids.notification,
-    newGroupId: () => ids.random('grp'),
-    people,
-    sendInput,
-    limitsOf,
-  }
-  const { resend, ...accept } = createAccept(storage, organizations, sendLimits, how, engine.wake, observer)
-
-  const common = { storage, consent, organizations, clock }
-  const { unsubscribe, savePreferences, ...pages } = createPages({
-    ...common,
-    registry,
-    people,
-    brandingOf: texts.brandingOf,
-    signer: openSigner,
-    counts: () => !lifecycle.maintained(),
-    emit,
-    wake: engine.wake,
-    onError,
-  })
-  const { get: getLimits, ...admissions } = createLimits(storage, limiter, plans, requestLimits, clock)
-  const admitting = guard(admissions, { underMaintenance: true })
-  const { admit } = guard(admissions)
-  const deadLetters = createDeadLetters({ storage, organizations, registry, code, wake: () => engine.wake() })
+    sendLimits,
+    preparation,
+    wake,
+    core.observer,
+  )
+  const deadLetters = createDeadLetters({ ...core, wake })
   const notifications = createNotifications(
     storage,
     organizations,
-    { ...texts, processor },
+    core,
     registry,
-    engine.providers,
+    providers,
     clock,
-    emit,
-    () => engine.wake(),
+    core.emit,
+    wake,
     deadLetters.one,
   )
-  const waits = createWaits(clock, notifications.get)
-  const keys = createApiKeys(stores, ids, organizations, clock)
-  const { verify: verifyKey, ...apiKeys } = keys.apiKeys
-  const { verify } = guard({ verify: verifyKey })
-  const authoring = { ...options, ...texts, stores, ids, organizations, processor, people, consent }
-  const scoped: Scoped<Tenant<unknown>> = guard(
-    {
-      ...accept,
-      waitFor: waits.waitFor,
-      notifications: { ...notifications, resend, ...createEventDeliveries(storage) },
-      deadLetters: deadLetters.api,
-      ...createAuthoring(authoring),
-      apiKeys,
-      attachments: createUploads(stores, storage.records, ids, organizations, options.attachments),
-      webhooks: createWebhookEndpoints(webhookParts),
-      suppressions: createSuppressions(stores, organizations, kinds),
-      ...createConsentApi(consent, stores, organizations, kinds),
-      limits: { get: getLimits },
-      statistics: createStatistics(storage, organizations, registry, clock),
-      logs: createLogs(storage, organizations),
-    },
-    { reported: ['send', 'sendBatch', 'validate', 'resend'] },
-  )
-  const tenant = binding<Tenant<unknown>>(scoped, readingFiles(kinds))
-  const service: Service = {
+  const { verify: _, ...apiKeys } = core.keys.apiKeys
+  return {
+    ...accept,
+    waitFor: core.waits.waitFor(notifications.get),
+    notifications: { ...notifications, resend, ...createEventDeliveries(storage) },
+    deadLetters: deadLetters.api,
+    templates: createTemplates(core),
+    layouts: createSharedTexts('layout', core),
+    partials: createSharedTexts('partial', core),
+    messages: createCatalogues(core),
+    apiKeys,
+    attachments: createUploads(stores, storage.records, ids, organizations, core.attachments),
+    webhooks: createWebhookEndpoints({ ...core, box: core.secrets.box, wake }),
+    suppressions: createSuppressions(stores, organizations, kinds),
+    categories: createCategories(stores, organizations, consent.categories, kinds),
+    preferences: createPreferences(consent.book, organizations, consent.categories, kinds),
+    limits: { get: core.limits.get },
+    statistics: createStatistics(storage, organizations, registry, clock),
+    logs: createLogs(storage, organizations),
+  }
+}
+
+/** What only HTTP adapters need. */
+function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
+  const { clock, keys, kinds, registry, secrets, sendInput, previewInputs } = core
+  const { get: _, ...admissions } = core.limits
+  const admitting = guard(admissions, { underMaintenance: true })
+  const { admit } = guard(admissions)
+  const limits: Admissions = {
+    ...admitting,
+    // A link in a mail works under maintenance, too.
+    admit: (who, resource) => (resource === 'links' ? admitting.admit : admit)(who, resource),
+    closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
+  }
+  const pageParts = { ...core, signer: secrets.signer, counts: () => !maintained(), wake }
+  const { unsubscribe, savePreferences, ...pages } = createPages(pageParts)
+  return {
     version: VERSION,
     inputs: {
       SendRequest: sendInput,
       BatchRequest: batchInputOf(sendInput),
-      PreviewRequest: texts.served.previewInputs.body,
-      LintRequest: texts.served.previewInputs.lint,
-      TemplateDraft: texts.served.previewInputs.draft,
+      PreviewRequest: previewInputs.body,
+      LintRequest: previewInputs.lint,
+      TemplateDraft: previewInputs.draft,
     },
-    ...texts.served,
-    maxAttachmentBytes: options.attachments.maxBytes,
+    previewInputs,
+    code: core.code,
     channels: [...kinds.known.keys()],
     kinds: knownKinds(kinds, registry.channels),
-    ...scoped,
-    organizations: guard(organizations.api),
-    apiKeys: { ...scoped.apiKeys, verify },
-    operatorKeys: guard(keys.operatorKeys),
-    receipts: guard(
-      createReceipts({
-        ...common,
-        logger,
-        emit,
-        publicUrl: options.publicUrl,
-        wake: engine.wake,
-        backpressure,
-        registry,
-      }),
-    ),
-    processor,
-    sessions: guard(createSessions({ stores, clock, keys: keys.sessionKeys, signer: openSigner })),
+    maxAttachmentBytes: core.attachments.maxBytes,
+    limits,
     pages: {
-      texts: options.pageTexts,
+      texts: core.pageTexts,
       ...guard(pages, { underMaintenance: true }),
       ...guard({ unsubscribe, savePreferences }),
     },
-    reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
-    metrics: () => readMetrics(meter, source, clock),
-    health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
-    limits: {
-      ...scoped.limits,
-      ...admitting,
-      // A link in a mail works under maintenance, too.
-      admit: (who, resource) => (resource === 'links' ? admitting.admit : admit)(who, resource),
-      closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
-    },
+    receipts: guard(createReceipts({ ...core, wake })),
+    sessions: guard(createSessions({ ...core, keys: keys.sessionKeys, signer: secrets.signer })),
+    reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
+    processor: core.processor,
   }
-  const shared: MultiTenantNotifier<unknown> = {
-    engine: service,
-    start: lifecycle.start,
-    stop: lifecycle.stop,
-    [Symbol.asyncDispose]: () => lifecycle.stop(),
-    ...chained(events, () => notifier),
-    organization(id) {
-      assertOrganizationId(id)
-      return tenant(id)
-    },
-    organizations: service.organizations,
-    apiKeys: { verify },
-    operatorKeys: service.operatorKeys,
-    maintenance: lifecycle.maintenance,
-    metrics: service.metrics,
-    health: service.health,
-  }
-  const own = tenant(DEFAULT_ORGANIZATION)
-  const notifier: MultiTenantNotifier<unknown> =
-    options.organizations === 'required'
-      ? refuseMembers(shared, Object.keys(own))
-      : { ...shared, ...own, apiKeys: { ...own.apiKeys, verify } }
-  return notifier
 }

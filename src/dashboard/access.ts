@@ -4,7 +4,7 @@ import { invalidOption } from '../core/errors/invalid-option.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import { type Authenticate, assertAllowedAddress, type Caller } from '../http/caller.ts'
-import type { Service } from '../service.ts'
+import type { ServedNotifier } from '../served-notifier.ts'
 import { sessionTokens } from './cookie.ts'
 
 /** The rights of a person that the application has signed in. */
@@ -33,7 +33,7 @@ const access = z.object({
  * organization use up its limits, as its keys do.
  */
 export function authenticateSession(
-  { sessions }: Pick<Service, 'sessions'>,
+  sessions: ServedNotifier['sessions'],
   authorize: Authorize<never> | undefined,
 ): Authenticate {
   return async (request, client) => {
@@ -76,7 +76,7 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
 }
 
 /** Mounts within mounts send several cookies. */
-async function firstSession(sessions: Service['sessions'], tokens: readonly string[]) {
+async function firstSession(sessions: ServedNotifier['sessions'], tokens: readonly string[]) {
   for (const token of tokens.slice(0, 4)) {
     try {
       return await sessions.find(token)

@@ -14,7 +14,7 @@ import { createHttpApi, type HttpApi } from '../http/api.ts'
 import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
 import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
 import type { ServingEngine } from '../http/serve.ts'
-import { serviceOf } from '../service.ts'
+import { servedNotifier } from '../served-notifier.ts'
 import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
 import { createRefusals } from './refusal.ts'
@@ -74,10 +74,10 @@ export function dashboard<Request = never>(
   options: DashboardOptions<Request> = {},
 ): Dashboard {
   assertOptionNames('dashboard()', options, OPTIONS)
-  const service = serviceOf(notifier)
+  const { sessions } = servedNotifier(notifier)
   const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
   if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
-  const authenticate = authenticateSession(service, authorize as Authorize<never> | undefined)
+  const authenticate = authenticateSession(sessions, authorize as Authorize<never> | undefined)
   const data = { keys: String(keys), ...(signInUrl === null ? {} : { 'sign-in': signInUrl }) }
   const shell = createShell({ title, entry: 'app', data })
 
@@ -122,7 +122,7 @@ export function dashboard<Request = never>(
       if (!keys) throw wrong('keys', 'true for links that sign in with a key')
       if (!URL.canParse(url)) throw wrong('url', 'the URL of the mounted dashboard')
       const base = url.endsWith('/') ? url : `${url}/`
-      return `${base}#sign-in=${await service.sessions.invite(keyId)}`
+      return `${base}#sign-in=${await sessions.invite(keyId)}`
     },
   }
 }

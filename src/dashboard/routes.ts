@@ -7,7 +7,7 @@ import { resolveClient } from '../http/client.ts'
 import type { ResolvedHttpOptions } from '../http/options.ts'
 import { SERVICE_TAG } from '../http/service-routes.ts'
 import { ROUTES } from '../routes.ts'
-import type { Service } from '../service.ts'
+import type { ServedNotifier } from '../served-notifier.ts'
 import { endedCookie, sessionCookie, sessionTokens } from './cookie.ts'
 import { previewPage } from './preview.ts'
 
@@ -36,7 +36,10 @@ export function dashboardRoutes(
   const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
 
   /** Never the counted identity, which is for the server alone. */
-  async function show({ request }: RequestContext, { channels, kinds }: Service): Promise<HandlerResult> {
+  async function show(
+    { request }: RequestContext,
+    { channels, kinds }: ServedNotifier,
+  ): Promise<HandlerResult> {
     const {
       id,
       name = id,
@@ -47,14 +50,17 @@ export function dashboardRoutes(
     return { body: { actor: id, name, permission, grants, organizations, channels, kinds } }
   }
 
-  async function begin({ request, body }: RequestContext, { sessions }: Service): Promise<HandlerResult> {
+  async function begin(
+    { request, body }: RequestContext,
+    { sessions }: ServedNotifier,
+  ): Promise<HandlerResult> {
     const given = parseInput(credentials, body)
     const token =
       'apiKey' in given ? await sessions.begin(given.apiKey) : await sessions.accept(given.invitation)
     return { body: { signedIn: true }, headers: { 'Set-Cookie': sessionCookie(token, clientOf(request)) } }
   }
 
-  async function end({ request }: RequestContext, { sessions }: Service): Promise<HandlerResult> {
+  async function end({ request }: RequestContext, { sessions }: ServedNotifier): Promise<HandlerResult> {
     const client = clientOf(request)
     for (const token of sessionTokens(request, client)) await sessions.end(token)
     return { body: { signedIn: false }, headers: { 'Set-Cookie': endedCookie(client) } }

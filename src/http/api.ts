@@ -1,7 +1,7 @@
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import { knownFields } from '../core/input/known-fields.ts'
 import type { Served } from '../core/lifecycle/engine.ts'
-import type { Admission, LimitedResource } from '../core/limits/model.ts'
+import type { Admission, BodyOwner, Counted, LimitedResource } from '../core/limits/model.ts'
 import { atEndOfTurn } from '../core/loop/end-of-turn.ts'
 import type { RunInSlices } from '../core/loop/processor.ts'
 import type { Logger } from '../core/ports/logger.ts'
@@ -9,7 +9,7 @@ import type { BodyLimits, HttpRequest, HttpResponse } from '../core/rest/message
 import type { HandlerResult, Route } from '../core/rest/route.ts'
 import { assertSameOrganization } from '../core/tenancy/scope.ts'
 import { ROUTES } from '../routes.ts'
-import { type BodyOwner, type Counted, type Service, serviceOf } from '../service.ts'
+import { type ServedNotifier, servedNotifier } from '../served-notifier.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { type Authenticate, authenticateKey, type Caller } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
@@ -90,20 +90,20 @@ const NO_BYTES = new Uint8Array()
  * @throws NotifierError `invalid_configuration`
  */
 export function createHttpApi(
-  notifier: Served,
+  served: Served,
   options: HttpApiOptions = {},
   routes: readonly Route[] = ROUTES,
   authenticate?: Authenticate,
 ): HttpApi {
-  const service = serviceOf(notifier)
-  const callerOf = authenticate ?? authenticateKey(service)
+  const notifier = servedNotifier(served)
+  const callerOf = authenticate ?? authenticateKey(notifier)
   const resolved = resolveHttpOptions(options)
-  const { reporting } = service
+  const { reporting } = notifier
   const logger = reporting.logger ?? processWarnings
   const findRoute = compileRoutes(routes)
-  const openBodies = createOpenBodies(service.limits)
+  const openBodies = createOpenBodies(notifier.limits)
   const newRequestId = createRequestIds()
-  const document = once(() => openApiDocument(routes, service, resolved))
+  const document = once(() => openApiDocument(routes, notifier, resolved))
 
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
     const answered = reporting.requestBegan()
@@ -174,7 +174,7 @@ export function createHttpApi(
 
   /** Every answer carries the headers of a limit. If no limit could be judged, they show an exhausted one. */
   function envelopeOf(exchange: Exchange, error?: NotifierError): Envelope {
-    exchange.limit ??= service.limits.closed(error?.retryAfterMs ?? 1_000)
+    exchange.limit ??= notifier.limits.closed(error?.retryAfterMs ?? 1_000)
     return exchange as Envelope
   }
 
@@ -252,7 +252,7 @@ export function createHttpApi(
 
   /** @throws NotifierError `rate_limit_exceeded` */
   async function count(exchange: Exchange, who: Counted, resource: LimitedResource): Promise<void> {
-    const admission = await service.limits.admit(who, resource)
+    const admission = await notifier.limits.admit(who, resource)
     exchange.limit = admission.state
     exchange.release = admission.release
   }
@@ -267,13 +267,13 @@ export function createHttpApi(
     const { permitted, caller } = entry
     const { route, valid } = permitted
     const query = queryOf(request, exchange, route)
-    const organizationId = await organizationOf(request, query, permitted, caller, service)
+    const organizationId = await organizationOf(request, query, permitted, caller, notifier)
     exchange.organizationId = organizationId
     const grants = caller?.grants ?? []
     assertGranted(requiredGrants(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
-    const limits = bodyLimits(resolved, route, service)
+    const limits = bodyLimits(resolved, route, notifier)
     const answer = (bounds: BodyLimits) =>
       handled(request, client, entry, { organizationId, query, grants }, bounds)
     return route.bodySize === 'batch'
@@ -290,7 +290,7 @@ export function createHttpApi(
     limits: BodyLimits,
   ): Promise<HandlerResult | null> {
     const { route, params } = permitted
-    const share: RunInSlices = (steps) => service.processor.share(organizationId)(steps)
+    const share: RunInSlices = (steps) => notifier.processor.share(organizationId)(steps)
     const given = await readObject(request, route, limits, share, confirmKey)
     if (organizationId !== '') assertSameOrganization(given, organizationId)
     const owner = caller === null ? { address: client.address ?? 'unknown' } : { organizationId }
@@ -301,7 +301,7 @@ export function createHttpApi(
     const body = knownFields(route.body, given, strict)
     const parsed = { params, query: withObjects(query, route), body, bytes }
     const context = { request, organizationId, caller, grants, ...parsed, strict, document }
-    return route.handler(context, service)
+    return route.handler(context, notifier)
   }
 
   function queryOf(request: HttpRequest, exchange: Exchange, route: Route): Query {
@@ -324,7 +324,7 @@ export function createHttpApi(
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head never counts as open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
-    if (!request.bodyComplete) await route.beforeBody?.(params, service)
+    if (!request.bodyComplete) await route.beforeBody?.(params, notifier)
     const read = route.raw === true ? readRaw : readForm
     return openBodies.read(request, owner, limits, (bounds) => read(request, bounds))
   }
@@ -384,7 +384,7 @@ function limitOf(match: Match): LimitedResource {
 function bodyLimits(
   options: ResolvedHttpOptions,
   { bodySize }: Route,
-  { maxAttachmentBytes }: Service,
+  { maxAttachmentBytes }: ServedNotifier,
 ): BodyLimits {
   const { maxBatchBytes, maxBodyBytes, bodyTimeoutMs: timeoutMs } = options
   if (bodySize === 'batch') return { bytes: maxBatchBytes, timeoutMs }

@@ -1,9 +1,10 @@
 import { isAllowedAddress } from '../core/access/ip-list.ts'
 import { isOperatorKey } from '../core/access/key-format.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { Counted } from '../core/limits/model.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { ApiKeyRecord, OperatorKeyRecord } from '../features/api-keys/model.ts'
-import type { Counted, Service } from '../service.ts'
+import type { ServedNotifier } from '../served-notifier.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
 
@@ -28,7 +29,7 @@ export type Authenticate = (request: HttpRequest, client: Client) => Promise<Cal
 export function authenticateKey({
   apiKeys,
   operatorKeys,
-}: Pick<Service, 'apiKeys' | 'operatorKeys'>): Authenticate {
+}: Pick<ServedNotifier, 'apiKeys' | 'operatorKeys'>): Authenticate {
   return async (request, client) => {
     const secret = bearerToken(request.header('authorization'))
     const key = isOperatorKey(secret) ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)

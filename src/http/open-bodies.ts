@@ -1,9 +1,8 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import { limitError } from '../core/limits/limit-error.ts'
-import type { RateLimitState } from '../core/limits/model.ts'
+import type { Admissions, BodyOwner, RateLimitState } from '../core/limits/model.ts'
 import { networkOf } from '../core/limits/network.ts'
 import type { BodyLimits, HttpRequest } from '../core/rest/message.ts'
-import type { Admissions, BodyOwner } from '../service.ts'
 
 /** Most unfinished bodies of one client address (IPv6: one /64). */
 const MOST_PER_ADDRESS = 16

@@ -1,7 +1,7 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import { ORGANIZATION_ID, unknownOrganization } from '../core/tenancy/organization.ts'
-import type { Service } from '../service.ts'
+import type { ServedNotifier } from '../served-notifier.ts'
 import type { Caller } from './caller.ts'
 import type { Query } from './query.ts'
 import type { RouteMatch } from './router.ts'
@@ -18,7 +18,7 @@ export async function organizationOf(
   query: Query,
   { route, organizationRequired }: RouteMatch,
   caller: Caller | null,
-  { organizations }: Pick<Service, 'organizations'>,
+  { organizations }: Pick<ServedNotifier, 'organizations'>,
 ): Promise<string> {
   if (caller === null || route.belongsTo !== 'organization') return ''
   const named = namedOrganization(request, query, caller.organizations, organizationRequired)

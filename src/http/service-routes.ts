@@ -1,16 +1,16 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../core/rest/route.ts'
-import type { Service } from '../service.ts'
+import type { ServedNotifier } from '../served-notifier.ts'
 import { healthStatus, openApiDocument } from './service-schemas.ts'
 
 export const SERVICE_TAG: Tag = { name: 'Service', description: 'The service itself. Requires no API key.' }
 
 /**
- * Details of a degraded state are for operators (`service.health()`). A degraded service accepts requests, so a load
+ * Details of a degraded state are for operators (`notifier.health()`). A degraded service accepts requests, so a load
  * balancer must keep it: 200.
  */
-async function health(_context: RequestContext, service: Service): Promise<HandlerResult> {
-  const { status } = await service.health()
+async function health(_context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const { status } = await notifier.health()
   if (status === 'unavailable') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
   return { body: { status } }
 }

@@ -6,7 +6,7 @@ import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
-import { serviceOf } from '../../src/service.ts'
+import { servedNotifier } from '../../src/served-notifier.ts'
 import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -224,7 +224,7 @@ describe('a session of the dashboard', () => {
       // The limit, and its burst of 20 %.
       expect(passed.filter((status) => status === 200)).toHaveLength(24)
       const admit = () =>
-        serviceOf(limited.notifier).limits.admit({ organizationId: 'org_window' }, 'requests')
+        servedNotifier(limited.notifier).limits.admit({ organizationId: 'org_window' }, 'requests')
       await expect(admit()).rejects.toMatchObject({ code: 'rate_limit_exceeded', details: { limit: 20 } })
       const { limits } = await limited.notifier.organization('org_window').limits.get()
       expect(limits.requests).toMatchObject({ limit: 20, used: 20 })

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { serviceOf } from '../../src/service.ts'
+import { servedNotifier } from '../../src/served-notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { accept, note } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
@@ -143,7 +143,7 @@ describeWithOwnPostgres('the connection that listens', () => {
     const receipts = [{ dedupeKey: 'one', fact: { type: 'delivered', providerMessageId: `m-${id}` } }]
     const body = new TextEncoder().encode(JSON.stringify(receipts))
     const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-    await serviceOf(api).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+    await servedNotifier(api).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
     await eventually(() => receiver.requests.length > 0)
   })
 })

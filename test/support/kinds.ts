@@ -3,7 +3,7 @@ import { builtInKinds } from '../../src/core/channels/built-in.ts'
 import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
 import { createKinds, type Kinds } from '../../src/core/channels/kinds.ts'
 import { previewInputsOf } from '../../src/core/text/preview-input.ts'
-import type { DocumentedService } from '../../src/http/openapi/schemas.ts'
+import type { DocumentedNotifier } from '../../src/http/openapi/schemas.ts'
 
 /** The kinds of this package, with the options left out. */
 export const KINDS: Kinds = createKinds(builtInKinds())
@@ -18,7 +18,7 @@ export const SEND_INPUT: SendSchema = sendInputOf(KINDS.known.values())
 const previews = previewInputsOf(KINDS.known.values())
 
 /** What describes the REST API of that notifier. */
-export const SERVICE: DocumentedService = {
+export const SERVICE: DocumentedNotifier = {
   channels: CHANNELS,
   inputs: {
     SendRequest: SEND_INPUT,

@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
 export function readingFiles({ known }: Kinds): Reading {
   const names = [...known.values()].flatMap(({ name, files }) => (files === undefined ? [] : [name]))
   return {
-    at: { send: 0, validate: 0, sendBatch: 0, templates: { preview: 2, previewDraft: 0 } },
+    at: { send: 0, validate: 0, sendBatch: 0, preview: 2, previewDraft: 0 },
     read(given) {
       if (!Array.isArray(given)) return withFiles(given, names)
       const reads = given.map((message) => withFiles(message, names))

@@ -3,6 +3,7 @@ import { assertOptionNames } from '../errors/option-names.ts'
 import { wrong } from '../input/option-checks.ts'
 import { createDeadline, type Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
+import { faultsOf } from '../observe/faults-of.ts'
 import { failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Running, StartOptions, StopOptions } from './api.ts'
@@ -33,8 +34,8 @@ export interface LifecycleParts extends Pick<CallsOptions, 'failed'> {
   deliver(): void
   /** Stops the delivery; earlier calls may still run. */
   halt(deadline: Deadline): Promise<void>
-  /** Closes the dependencies other than the stages. */
-  close(deadline: Deadline): Promise<void>
+  /** Dependencies without a stage, by their names for people. A stop closes them in parallel. */
+  readonly others: Readonly<Record<string, { close?(): unknown }>>
   /** Receives background errors. */
   onError(error: unknown): void
 }
@@ -42,11 +43,11 @@ export interface LifecycleParts extends Pick<CallsOptions, 'failed'> {
 const DEFAULT_DEADLINE_MS = 10_000
 /** Longest delay of a timer that only keeps the process alive. */
 const FOREVER_MS = 0x7fffffff
-/** Minimum time for a stage to close, even past the deadline. */
+/** Minimum time for a stage or dependency to close, even past the deadline. */
 const CLOSE_MS = 1_000
 
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
-  const { clock, stages, deliver, halt, close, onError } = parts
+  const { clock, stages, deliver, halt, others, onError } = parts
   let opened: Promise<void> | null = null
   /** Resolves when the latest start has opened everything, or failed. */
   let opening: Promise<void> = Promise.resolve()
@@ -143,14 +144,27 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       }
       await Promise.all([halt(until), until.within(calls.ended())])
       if (answered) {
-        await close(until)
+        await closeOthers(until)
         await closeStages(until)
       } else {
-        await Promise.all([close(until), abort()])
+        await Promise.all([closeOthers(until), abort()])
       }
     } finally {
       clearInterval(keepAlive)
     }
+  }
+
+  /** A fault or a hanging dependency does not keep the others open. */
+  async function closeOthers(until: Deadline): Promise<void> {
+    const parts = Object.entries(others).map(async ([name, part]) => {
+      try {
+        await part.close?.()
+      } catch (error) {
+        faultsOf(name, onError)(error)
+      }
+    })
+    const closing = Promise.all(parts)
+    await Promise.all([until.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
   /** Closes all stages in parallel while one still opens; that one is closed when it has opened. */
@@ -219,12 +233,6 @@ function stoppedBefore(): NotifierError {
       'The notifier was stopped during its start: a part did not open before the deadline of the stop. ' +
       'Create a new one to start again.',
   })
-}
-
-/** A part that the start opens. @throws NotifierError `not_started` before */
-export function started<Part>(part: Part | null): Part {
-  if (part === null) throw new NotifierError('not_started')
-  return part
 }
 
 /** The error of calls during a stop. */

@@ -1,10 +1,9 @@
-import type { Service } from '../../service.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LimitState, RateLimiter, WindowCheck } from '../ports/rate-limiter.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { PlanFinder } from '../tenancy/plan-of.ts'
 import type { Plan } from '../tenancy/plans.ts'
-import type { LimitUsage, StoredUsage } from './model.ts'
+import type { AccountLimits, Admissions, LimitUsage, StoredUsage } from './model.ts'
 import { hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
 import { monthOf, nextMonth } from './send-limits.ts'
 
@@ -15,7 +14,7 @@ export function createLimits(
   plans: PlanFinder,
   requests: RequestLimits,
   clock: Clock,
-): Omit<Service['limits'], 'closed'> {
+): { get(organizationId: string): Promise<AccountLimits> } & Omit<Admissions, 'closed'> {
   async function usageOf(check: WindowCheck): Promise<LimitUsage> {
     const { limit, windowMs } = check
     // A peek answers as if one more unit were counted; this must not open a burst.

@@ -38,6 +38,38 @@ export interface Admission {
   release(): Promise<void>
 }
 
+/** The account that a request counts against. */
+export type Counted =
+  | { readonly organizationId: string }
+  | { readonly address: string }
+  | { readonly operatorKeyId: string }
+  | DashboardCaller
+
+/** Who answers for a body that is still arriving: the organization of the request, or the client without a key. */
+export type BodyOwner = { readonly organizationId: string } | { readonly address: string }
+
+export interface Admissions {
+  /**
+   * Counts an API request before its body is read. Release the admission once, when the answer is sent or the client
+   * has disconnected.
+   *
+   * @param who the organization of the key, or the client's address without a valid key; an operator key has no request
+   *   limit and uses up none of an organization
+   * @throws NotifierError `rate_limit_exceeded`
+   */
+  admit(who: Counted, resource: LimitedResource): Promise<Admission>
+  /**
+   * Admits an unfinished body without a key. Counts nothing.
+   *
+   * @throws NotifierError `rate_limit_exceeded` if too many bodies of the address were refused
+   */
+  admitBody(address: string): Promise<void>
+  /** Counts a body that was refused because of its owner: towards the overuse of an organization, or by address. */
+  countRefusedBody(owner: BodyOwner): Promise<void>
+  /** The rate headers while nothing is allowed (maintenance, an outage) for `retryAfterMs`. */
+  closed(retryAfterMs: number): RateLimitState
+}
+
 /** The limits of an account. Null: no limit. */
 export interface AccountLimits {
   readonly organizationId: string

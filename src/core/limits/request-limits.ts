@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { BodyOwner } from '../../service.ts'
 import type { Clock } from '../ports/clock.ts'
 import type {
   LimitCheck,
@@ -12,6 +11,7 @@ import type { PlanFinder } from '../tenancy/plan-of.ts'
 import { BURST_MS, burstOf } from '../tenancy/plans.ts'
 import { createHeldSlots, SLOT_MS } from './held-slots.ts'
 import { limitError } from './limit-error.ts'
+import type { BodyOwner } from './model.ts'
 import {
   type Admission,
   type DashboardCaller,

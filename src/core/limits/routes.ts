@@ -29,6 +29,6 @@ export const accountRoutes: readonly Route[] = routesOf({ tag: TAG }, [
     belongsTo: 'organization',
     permission: 'Read Only',
     response: accountLimits,
-    handler: async ({ organizationId }, service) => ({ body: await service.limits.get(organizationId) }),
+    handler: async ({ organizationId }, { tenants }) => ({ body: await tenants.limits.get(organizationId) }),
   },
 ])

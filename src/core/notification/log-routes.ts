@@ -16,8 +16,8 @@ export const logRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'orga
     errors: ['invalid_channel'],
     query: logQuery,
     response: logList,
-    handler: async ({ query, organizationId }, service) => ({
-      body: await service.logs.list(organizationId, parseInput(logQuery, query, 'query')),
+    handler: async ({ query, organizationId }, { tenants }) => ({
+      body: await tenants.logs.list(organizationId, parseInput(logQuery, query, 'query')),
     }),
   },
 ])

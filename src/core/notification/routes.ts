@@ -1,5 +1,5 @@
 import { idempotencyKey, isTestMode } from '../../http/send-headers.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { batchInput, type SendInput, sendInput } from '../accept/input.ts'
 import type { SentNotification } from '../accept/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
@@ -33,26 +33,26 @@ export const NOTIFICATIONS_TAG: Tag = {
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
-async function send(context: RequestContext, service: Service): Promise<HandlerResult> {
+async function send(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
   // Untyped: the notifier parses it with `sendInput`, as for untyped callers.
   const message = context.body as unknown as SendInput
   const options = { idempotencyKey: key, strict: context.strict }
   if (isTestMode(request)) {
-    return { status: 200, body: await service.validate(organizationId, message, options) }
+    return { status: 200, body: await tenants.validate(organizationId, message, options) }
   }
-  return sent(await service.send(organizationId, message, options))
+  return sent(await tenants.send(organizationId, message, options))
 }
 
 function sent({ replayed, ...body }: SentNotification): HandlerResult {
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-async function sendBatch(context: RequestContext, service: Service): Promise<HandlerResult> {
+async function sendBatch(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  const { replayed, ...body } = await service.sendBatch(organizationId, batchItems(context.body), {
+  const { replayed, ...body } = await tenants.sendBatch(organizationId, batchItems(context.body), {
     strict: context.strict,
     idempotencyKey: key,
   })
@@ -76,34 +76,34 @@ function batchItems({ notifications }: RequestContext['body']): readonly SendInp
   })
 }
 
-async function list(context: RequestContext, service: Service): Promise<HandlerResult> {
+async function list(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
   const query = parseInput(notificationQuery, context.query, 'query')
   return {
-    body: await service.notifications.list(context.organizationId, query),
+    body: await tenants.notifications.list(context.organizationId, query),
   }
 }
 
-async function get(context: RequestContext, service: Service): Promise<HandlerResult> {
+async function get(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
-  return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
+  return { body: await tenants.notifications.get(organizationId, params.id ?? '', { rendered }) }
 }
 
 async function reschedule(
   { params, body, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `rescheduleInput`.
   const change = body as unknown as RescheduleInput
-  return { body: await service.notifications.reschedule(organizationId, params.id ?? '', change) }
+  return { body: await tenants.notifications.reschedule(organizationId, params.id ?? '', change) }
 }
 
 async function resend(
   { params, request, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const options = { idempotencyKey: idempotencyKey(request) }
-  return sent(await service.notifications.resend(organizationId, params.id ?? '', options))
+  return sent(await tenants.notifications.resend(organizationId, params.id ?? '', options))
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
@@ -241,8 +241,8 @@ export const notificationRoutes: readonly Route[] = routesOf(
       unknown: 'notification_not_found',
       errors: ['not_cancellable'],
       response: notificationRecord,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.cancel(organizationId, params.id ?? ''),
+      handler: async ({ params, organizationId }, { tenants }) => ({
+        body: await tenants.notifications.cancel(organizationId, params.id ?? ''),
       }),
     },
     {
@@ -290,8 +290,8 @@ export const notificationRoutes: readonly Route[] = routesOf(
       errors: ['not_retryable', 'content_removed', 'invalid_channel'],
       delivers: true,
       response: notificationRecord,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.retry(organizationId, params.id ?? ''),
+      handler: async ({ params, organizationId }, { tenants }) => ({
+        body: await tenants.notifications.retry(organizationId, params.id ?? ''),
       }),
     },
   ],

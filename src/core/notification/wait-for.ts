@@ -24,15 +24,19 @@ interface Wait {
   fail(error: NotifierError): void
 }
 
+type Get = Scoped<Notifications>['get']
+
 /** The callers of `waitFor`. */
-export interface Waits extends Scoped<Outcomes> {
+export interface Waits {
+  /** The method `waitFor` of tenants. @param get reads a notification */
+  waitFor(get: Get): Scoped<Outcomes>['waitFor']
   /** This process has recorded an event of a notification. */
   heard(id: string): void
   /** Rejects all waits with an error. */
   end(error: NotifierError): void
 }
 
-export function createWaits(clock: Clock, get: Scoped<Notifications>['get']): Waits {
+export function createWaits(clock: Clock): Waits {
   const waits = new Map<string, Set<Wait>>()
   let keepAlive: NodeJS.Timeout | undefined
 
@@ -52,59 +56,66 @@ export function createWaits(clock: Clock, get: Scoped<Notifications>['get']): Wa
     keepAlive = undefined
   }
 
-  return {
-    async waitFor(organizationId, id, options) {
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = parseOptions(waitOptions, options)
-      return new Promise<NotificationRecord>((resolve, reject) => {
-        let status: NotificationStatus | null = null
-        let [over, looking, again] = [false, false, false]
-        let cancelPoll = (): void => {}
-        const cancelTimeout = clock.timer(timeoutMs, () => wait.fail(timedOut(id, status, timeoutMs)))
-        const wait: Wait = { look: () => void look(), fail }
-        enter(id, wait)
-        wait.look()
+  async function waitFor(
+    get: Get,
+    organizationId: string,
+    id: string,
+    options: WaitOptions | undefined,
+  ): Promise<NotificationRecord> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = parseOptions(waitOptions, options)
+    return new Promise<NotificationRecord>((resolve, reject) => {
+      let status: NotificationStatus | null = null
+      let [over, looking, again] = [false, false, false]
+      let cancelPoll = (): void => {}
+      const cancelTimeout = clock.timer(timeoutMs, () => wait.fail(timedOut(id, status, timeoutMs)))
+      const wait: Wait = { look: () => void look(), fail }
+      enter(id, wait)
+      wait.look()
 
-        function close(): void {
-          over = true
-          cancelPoll()
-          cancelTimeout()
-          leave(id, wait)
-        }
+      function close(): void {
+        over = true
+        cancelPoll()
+        cancelTimeout()
+        leave(id, wait)
+      }
 
-        function fail(error: unknown): void {
-          if (over) return
+      function fail(error: unknown): void {
+        if (over) return
+        close()
+        reject(error)
+      }
+
+      async function read(): Promise<void> {
+        try {
+          const record = await get(organizationId, id)
+          status = record.status
+          if (over || status === 'queued' || status === 'scheduled') return
           close()
-          reject(error)
+          resolve(record)
+        } catch (error) {
+          fail(error)
         }
+      }
 
-        async function read(): Promise<void> {
-          try {
-            const record = await get(organizationId, id)
-            status = record.status
-            if (over || status === 'queued' || status === 'scheduled') return
-            close()
-            resolve(record)
-          } catch (error) {
-            fail(error)
-          }
+      async function look(): Promise<void> {
+        if (looking) {
+          again = true
+          return
         }
+        looking = true
+        cancelPoll()
+        do {
+          again = false
+          await read()
+        } while (again && !over)
+        looking = false
+        if (!over) cancelPoll = clock.timer(POLL_MS, wait.look)
+      }
+    })
+  }
 
-        async function look(): Promise<void> {
-          if (looking) {
-            again = true
-            return
-          }
-          looking = true
-          cancelPoll()
-          do {
-            again = false
-            await read()
-          } while (again && !over)
-          looking = false
-          if (!over) cancelPoll = clock.timer(POLL_MS, wait.look)
-        }
-      })
-    },
+  return {
+    waitFor: (get) => (organizationId, id, options) => waitFor(get, organizationId, id, options),
     heard(id) {
       for (const wait of waits.get(id) ?? []) wait.look()
     },

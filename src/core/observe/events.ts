@@ -9,43 +9,24 @@ import { assertListener } from './listeners.ts'
 
 type Name = keyof NotifierEvents
 
+const LISTENING = ['on', 'once', 'off'] as const
+
+/** The methods `on`, `once` and `off`. @throws NotifierError `invalid_parameter` */
+type Listening<Answer> = {
+  readonly [Method in (typeof LISTENING)[number]]: <Event extends Name>(
+    event: Event,
+    listener: ListenerOf<Event>,
+  ) => Answer
+}
+
 /** Emits events to the application's listeners and the log. */
 export interface Events {
-  /** @throws NotifierError `invalid_parameter` */
-  on<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
-  /** @throws NotifierError `invalid_parameter` */
-  once<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
-  /** @throws NotifierError `invalid_parameter` */
-  off<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
+  /** The methods for listeners, which return `answer`. */
+  listening<Answer>(answer: () => Answer): Listening<Answer>
   readonly wants: ProcessListeners['wants']
   tell(event: HeardEvent): void
   /** Reports a background error. */
   readonly onError: (error: unknown) => void
-}
-
-/** The methods of a notifier for its listeners, which return the notifier. */
-export function chained<Notifier>(events: Events, notifier: () => Notifier): Chained<Notifier> {
-  return {
-    on(event, listener) {
-      events.on(event, listener)
-      return notifier()
-    },
-    once(event, listener) {
-      events.once(event, listener)
-      return notifier()
-    },
-    off(event, listener) {
-      events.off(event, listener)
-      return notifier()
-    },
-  }
-}
-
-type Chained<Notifier> = {
-  readonly [Method in 'on' | 'once' | 'off']: <Event extends Name>(
-    event: Event,
-    listener: ListenerOf<Event>,
-  ) => Notifier
 }
 
 export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clock, 'monotonic'>): Events {
@@ -63,18 +44,17 @@ export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clo
   }
 
   return {
-    on(event, listener) {
-      assertListener(event, listener)
-      emitter.on(event, listener as never)
-    },
-    once(event, listener) {
-      assertListener(event, listener)
-      onceOnly.add(listener)
-      emitter.once(event, listener as never)
-    },
-    off(event, listener) {
-      assertListener(event, listener)
-      emitter.off(event, listener as never)
+    listening<Answer>(answer: () => Answer) {
+      const methods = LISTENING.map((method) => [
+        method,
+        (event: Name, listener: ListenerOf<Name>) => {
+          assertListener(event, listener)
+          if (method === 'once') onceOnly.add(listener)
+          emitter[method](event, listener as never)
+          return answer()
+        },
+      ])
+      return Object.fromEntries(methods) as Listening<Answer>
     },
     wants: (name) => emitter.listenerCount(name) > 0 || (name === 'attempt.failed' && hasLogger),
     tell(event) {

@@ -15,14 +15,14 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer, clock:
       open: { withinMs: OPEN_MS },
       consume: {
         ...inTime,
-        answered(answer, { args: [checks] }) {
+        answered(answer, [checks]) {
           const decision = judged('consume', checks, answer)
           if (decision.uncounted === true) observer.record({ type: 'unjudged', answer: 'allowed' })
           return decision
         },
         failed: () => observer.record({ type: 'unjudged', answer: 'failed' }),
       },
-      peek: { ...inTime, answered: (answer, { args: [checks] }) => judged('peek', checks, answer) },
+      peek: { ...inTime, answered: (answer, [checks]) => judged('peek', checks, answer) },
       refund: inTime,
       pause: inTime,
       renew: inTime,

@@ -1,4 +1,5 @@
-import type { ProcessListeners } from '../notification/process-event.ts'
+import type { NewNotification } from '../notification/notification.ts'
+import type { AcceptedEvent, ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
@@ -12,7 +13,6 @@ const START_MS = 10 * 60_000
 /** Timeout of the calls a send waits for. Afterwards it is unknown whether an accept was stored. */
 const ANSWER_MS = 60_000
 
-type Ended<Args> = { readonly args: Args; readonly durationMs: number }
 type Watched = Omit<Storage<unknown>, 'name' | 'durable' | 'onWork'>
 
 /** What a process counts, measures and announces of its storage. */
@@ -29,7 +29,12 @@ export function observedStorage(
 ): Storage<unknown> {
   const { name, durable } = storage
   const part = `storage "${name}"`
-  return { name, durable, ...watched<Watched>(part, storage, verbsOf(part, observation), observation.clock) }
+  return {
+    name,
+    durable,
+    ...(storage.onWork && { onWork: storage.onWork.bind(storage) }),
+    ...watched<Watched>(part, storage, verbsOf(part, observation), observation.clock),
+  }
 }
 
 function verbsOf(part: string, { observer, listeners, clock }: StorageObservation): Verbs<Watched> {
@@ -38,50 +43,35 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
     verb: StorageVerb,
     count: (answer: Answer, args: Args) => void = () => {},
   ) {
-    function record({ args: [set], durationMs }: Ended<Args>, failed: boolean): void {
+    function record([set]: Args, durationMs: number, failed: boolean): void {
       const items = Array.isArray(set) ? set.length : 1
       observer.record({ type: 'stored', verb, items, durationMs, failed })
     }
     return {
-      answered(answer: Answer, call: Ended<Args>): Answer {
-        record(call, false)
-        count(answer, call.args)
+      answered(answer: Answer, args: Args, durationMs: number): Answer {
+        record(args, durationMs, false)
+        count(answer, args)
         return answer
       },
-      failed: (call: Ended<Args>): void => record(call, true),
+      failed: (args: Args, durationMs: number) => record(args, durationMs, true),
     }
   }
 
+  /** Counts the notifications of one commit together. */
   function accepted(answers: AcceptAnswer[], [requests]: [readonly AcceptRequest[]]): void {
-    recordAccepted(requests, answers)
-    if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
-  }
-
-  /** Counts sends of one commit together. */
-  function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
     const counts = new Map<string, number>()
-    for (const [index, { notifications }] of requests.entries()) {
-      const answer = answers[index]
-      if (answer?.kind !== 'accepted') continue
-      const admitted =
-        answer.admitted === notifications.length ? notifications : notifications.slice(0, answer.admitted)
-      for (const { channel } of admitted) counts.set(channel, (counts.get(channel) ?? 0) + 1)
-    }
-    for (const [channel, count] of counts) observer.record({ type: 'accepted', channel, count })
-  }
-
-  function tellAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
+    const announced = listeners.wants('notification.accepted')
     for (const [index, { notifications, organizationId }] of requests.entries()) {
       const answer = answers[index]
       if (answer?.kind !== 'accepted') continue
-      const { createdAt, admitted } = answer
-      const timestamp = new Date(createdAt).toISOString()
-      for (const { id, channel, to, sendAt } of notifications.slice(0, admitted)) {
-        const status = sendAt !== null && sendAt > createdAt ? 'scheduled' : 'queued'
-        const data = { id, channel, to, organizationId, status, timestamp, sequence: 1 } as const
-        listeners.tell({ event: 'notification.accepted', data })
+      const { admitted, createdAt } = answer
+      for (const notification of notifications.slice(0, admitted)) {
+        const { channel } = notification
+        counts.set(channel, (counts.get(channel) ?? 0) + 1)
+        if (announced) listeners.tell(acceptedEvent(notification, organizationId, createdAt))
       }
     }
+    for (const [channel, count] of counts) observer.record({ type: 'accepted', channel, count })
   }
 
   function recordLost(lost: boolean): void {
@@ -155,5 +145,18 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
       redeliver: {},
       delete: {},
     },
+  }
+}
+
+function acceptedEvent(
+  { id, channel, to, sendAt }: NewNotification,
+  organizationId: string,
+  createdAt: number,
+): AcceptedEvent {
+  const status = sendAt !== null && sendAt > createdAt ? 'scheduled' : 'queued'
+  const timestamp = new Date(createdAt).toISOString()
+  return {
+    event: 'notification.accepted',
+    data: { id, channel, to, organizationId, status, timestamp, sequence: 1 },
   }
 }

@@ -9,14 +9,13 @@ export interface Verb<Call extends AnyCall> {
   /** The timeout in milliseconds. Absent: none. */
   readonly withinMs?: number
   /** Returns the answer for the caller. What it throws counts as a fault of the plug-in. */
-  answered?(answer: Awaited<ReturnType<Call>>, call: EndedCall<Call>): Awaited<ReturnType<Call>>
+  answered?(
+    answer: Awaited<ReturnType<Call>>,
+    args: Parameters<Call>,
+    durationMs: number,
+  ): Awaited<ReturnType<Call>>
   /** The plug-in threw or did not answer in time. */
-  failed?(call: EndedCall<Call>): void
-}
-
-export interface EndedCall<Call extends AnyCall> {
-  readonly args: Parameters<Call>
-  readonly durationMs: number
+  failed?(args: Parameters<Call>, durationMs: number): void
 }
 
 /** A plug-in's methods, and those of its parts. */
@@ -44,14 +43,13 @@ export function watched<Plugin extends object>(
   function watchedCall(name: keyof Plugin, { withinMs, answered, failed }: Verb<AnyCall>): AnyCall {
     return async (...args) => {
       const began = clock.monotonic()
-      const ended = () => ({ args, durationMs: clock.monotonic() - began })
       try {
         // Looked up at each call, on the plug-in itself: it may be a class, or be patched later.
         const call = () => (plugin[name] as AnyCall)(...args)
         const answer = await (withinMs === undefined ? call() : inTime(part, call, withinMs, clock))
-        return answered === undefined ? answer : answered(answer, ended())
+        return answered === undefined ? answer : answered(answer, args, clock.monotonic() - began)
       } catch (error) {
-        failed?.(ended())
+        failed?.(args, clock.monotonic() - began)
         throw marked(part, error)
       }
     }

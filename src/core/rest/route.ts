@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Caller } from '../../http/caller.ts'
 import type { ParsedQuery } from '../../http/query.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import type { Grant, Permission } from '../access/api-key.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { LimitedResource } from '../limits/model.ts'
@@ -64,7 +64,7 @@ export interface Route {
   /** True: the handler gets the raw bytes of the body, whatever their type. */
   readonly raw?: true
   /** Judges the path before the body is read, on a route without a key. */
-  readonly beforeBody?: (params: RequestContext['params'], service: Service) => Promise<void>
+  readonly beforeBody?: (params: RequestContext['params'], notifier: ServedNotifier) => Promise<void>
   /** True: like `raw`, and also accepts the result of a host's form parser. */
   readonly form?: true
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
@@ -93,7 +93,7 @@ export function routesOf(
 }
 
 /** Calls the notifier, which holds all rules of the operation. */
-export type Handler = (context: RequestContext, service: Service) => Promise<HandlerResult>
+export type Handler = (context: RequestContext, notifier: ServedNotifier) => Promise<HandlerResult>
 
 /** Validated input of a handler. */
 export interface RequestContext {

@@ -5,49 +5,46 @@ export type Scoped<Api> = {
     : Scoped<Api[Name]>
 }
 
-type Method = (organizationId: string, ...input: readonly unknown[]) => unknown
-type Bind = (organizationId: string) => unknown
-
-/** The arguments of calls that are read before the call, such as messages with files. */
+/** Arguments of calls from code that are read before the call, such as messages with files. */
 export interface Reading {
-  /** The position of the argument, by the names of the method and what it belongs to. */
-  readonly at: Positions
+  /** The position of the argument, by the name of the method. */
+  readonly at: Readonly<Record<string, number>>
   /** The argument as read. Undefined: there is nothing to read. */
   read(argument: unknown): Promise<unknown> | undefined
 }
 
-export interface Positions {
-  readonly [name: string]: number | Positions
-}
+type Method = (organizationId: string, ...input: unknown[]) => unknown
 
-/** Returns a function that binds the methods to an organization. */
+/** Returns what binds the methods to an organization. */
 export function binding<Api extends object>(
   scoped: Scoped<Api>,
-  { at, read }: Reading = { at: {}, read: () => undefined },
+  reading: Reading = { at: {}, read: () => undefined },
 ): (organizationId: string) => Api {
-  const members = Object.entries<Method | Scoped<object>>(scoped).map(([name, member]): [string, Bind] => {
-    const where = at[name]
-    if (typeof member !== 'function')
-      return [name, binding(member, { read, at: typeof where === 'object' ? where : {} })]
-    if (typeof where !== 'number')
-      return [
+  const { at, read } = reading
+  const members = Object.entries<Method | Scoped<object>>(scoped).map(([name, member]) => {
+    if (typeof member !== 'function') return { name, bind: binding(member, reading) }
+    const position = at[name]
+    if (position === undefined)
+      return {
         name,
-        (id) =>
+        bind:
+          (id: string) =>
           (...input: unknown[]) =>
             member(id, ...input),
-      ]
-    const readFirst: Bind =
-      (id) =>
-      (...input: unknown[]) => {
-        const reading = read(input[where])
-        if (reading === undefined) return member(id, ...input)
-        return reading.then((argument) => member(id, ...input.with(where, argument)))
       }
-    return [name, readFirst]
+    const bind =
+      (id: string) =>
+      (...input: unknown[]) => {
+        const whole = read(input[position])
+        return whole === undefined
+          ? member(id, ...input)
+          : whole.then((argument) => member(id, ...input.with(position, argument)))
+      }
+    return { name, bind }
   })
   return (organizationId) => {
     const bound: Record<string, unknown> = {}
-    for (const [name, bind] of members) bound[name] = bind(organizationId)
+    for (const { name, bind } of members) bound[name] = bind(organizationId)
     return bound as Api
   }
 }

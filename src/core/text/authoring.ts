@@ -1,9 +1,8 @@
 import { createCodeTemplates } from '../../features/code-templates/code-templates.ts'
 import { createLanguages, type LanguageSettings } from '../../features/languages/languages.ts'
 import { loadFormatting } from '../../features/languages/message-format.ts'
-import { assertMessages, createCatalogues } from '../../features/languages/service.ts'
+import { assertMessages } from '../../features/languages/service.ts'
 import { createLibrary } from '../../features/layouts/library.ts'
-import { createSharedTexts } from '../../features/layouts/service.ts'
 import type { Links } from '../../features/tracking/links.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { invalidOption } from '../errors/invalid-option.ts'
@@ -19,7 +18,6 @@ import { createCompiledTemplates } from './compiled-templates.ts'
 import type { ResolvedAuthoring } from './options.ts'
 import type { AuthoringParts } from './parts.ts'
 import { previewInputsOf } from './preview-input.ts'
-import { createTemplates } from './templates.ts'
 import { createTextReader } from './text-store.ts'
 
 /** The settings of an organization that decide about its texts. */
@@ -40,10 +38,8 @@ export interface Texts
     | 'previewInputs'
     | 'code'
   > {
-  /** What the service shows of them. */
-  readonly served: Pick<AuthoringParts, 'previewInputs' | 'code'>
   /** Stores the application's own texts, which accepted messages are pinned to. */
-  store(): Promise<void>
+  storeApplication(): Promise<void>
 }
 
 export function createTexts(
@@ -78,10 +74,9 @@ export function createTexts(
     clock,
     bounds,
   })
-  const served = { code, previewInputs: previewInputsOf(kinds.known.values()) }
   return {
-    ...served,
-    served,
+    code,
+    previewInputs: previewInputsOf(kinds.known.values()),
     application,
     records,
     texts,
@@ -90,7 +85,7 @@ export function createTexts(
     lookUps: spoken.lookUps,
     localeOf: spoken.localeOf,
     brandingOf,
-    async store() {
+    async storeApplication() {
       const versions: readonly RecordWrite[] = [...application.versions, ...languages.versions]
       if (versions.length === 0) return
       await assertCatalogues(languages.versions, bounds)
@@ -114,20 +109,5 @@ async function assertCatalogues(
       const reason = error instanceof Error ? error.message : String(error)
       throw invalidOption('messages', `The option "messages" has an error in ${value.locale}: ${reason}`)
     }
-  }
-}
-
-/** The use cases of templates, layouts, partials and catalogues. */
-export function createAuthoring(parts: AuthoringParts): {
-  readonly templates: ReturnType<typeof createTemplates>
-  readonly layouts: ReturnType<typeof createSharedTexts>
-  readonly partials: ReturnType<typeof createSharedTexts>
-  readonly messages: ReturnType<typeof createCatalogues>
-} {
-  return {
-    templates: createTemplates(parts),
-    layouts: createSharedTexts('layout', parts),
-    partials: createSharedTexts('partial', parts),
-    messages: createCatalogues(parts),
   }
 }

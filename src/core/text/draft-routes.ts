@@ -21,7 +21,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       permission: 'Read Only',
       unknown: 'template_not_found',
       response: templateComparison,
-      handler: async ({ params, organizationId }, { templates }) => ({
+      handler: async ({ params, organizationId }, { tenants: { templates } }) => ({
         body: await templates.compare(
           organizationId,
           nameOf(params),
@@ -38,7 +38,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       permission: 'Read Only',
       unknown: 'template_not_found',
       response: templateDraftRecord,
-      handler: async ({ params, organizationId }, { templates }) => ({
+      handler: async ({ params, organizationId }, { tenants: { templates } }) => ({
         body: await templates.draft(organizationId, nameOf(params)),
       }),
     },
@@ -53,7 +53,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       body: draftChange,
       response: templateDraftRecord,
       // Untyped: the notifier parses it with the same schema.
-      handler: async ({ params, body, organizationId }, { templates }) => ({
+      handler: async ({ params, body, organizationId }, { tenants: { templates } }) => ({
         body: await templates.saveDraft(organizationId, nameOf(params), body as DraftChange),
       }),
     },
@@ -68,7 +68,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       body: publishOptions,
       bodyOptional: true,
       response: templateRecord,
-      handler: async ({ params, body, organizationId }, { templates }) => ({
+      handler: async ({ params, body, organizationId }, { tenants: { templates } }) => ({
         body: await templates.publish(organizationId, nameOf(params), parseInput(publishOptions, body)),
       }),
     },
@@ -80,7 +80,7 @@ export const templateDraftRoutes: readonly Route[] = routesOf(
       permission: 'Full Access',
       unknown: 'template_not_found',
       response: deleted,
-      async handler({ params, organizationId }, { templates }) {
+      async handler({ params, organizationId }, { tenants: { templates } }) {
         await templates.discardDraft(organizationId, nameOf(params))
         return { body: { deleted: true } }
       },

@@ -1,4 +1,4 @@
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { knownFields } from '../input/known-fields.ts'
 import { parseInput } from '../input/parse.ts'
 import { listQuery } from '../rest/query-schemas.ts'
@@ -52,60 +52,72 @@ const PREVIEW_ERRORS: readonly RouteError[] = [
   'invalid_configuration',
 ]
 
-async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function create(
+  { body, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateInput`.
-  return { body: await service.templates.create(organizationId, body as unknown as TemplateInput) }
+  return { body: await tenants.templates.create(organizationId, body as unknown as TemplateInput) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateChange`.
   const change = body as TemplateChange
-  return { body: await service.templates.update(organizationId, params.idOrName ?? '', change) }
+  return { body: await tenants.templates.update(organizationId, params.idOrName ?? '', change) }
 }
 
 async function preview(
   { params, body, organizationId, strict }: RequestContext,
-  service: Service,
+  { tenants, previewInputs }: ServedNotifier,
 ): Promise<HandlerResult> {
-  const { variables: _, data: __, ...options } = knownFields(service.previewInputs.body, body, strict)
+  const { variables: _, data: __, ...options } = knownFields(previewInputs.body, body, strict)
   const { variables, data } = parseInput(exampleValues, body)
   // Without values, those of its example.
   const values = data === undefined && variables === undefined ? undefined : { ...data, ...variables }
-  return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values, options) }
+  return { body: await tenants.templates.preview(organizationId, params.idOrName ?? '', values, options) }
 }
 
 async function previewDraft(
   { body, organizationId, strict }: RequestContext,
-  service: Service,
+  { tenants, previewInputs }: ServedNotifier,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it.
-  const draft = knownFields(service.previewInputs.draft, body, strict) as unknown as TemplateDraft
-  return { body: await service.templates.previewDraft(organizationId, draft) }
+  const draft = knownFields(previewInputs.draft, body, strict) as unknown as TemplateDraft
+  return { body: await tenants.templates.previewDraft(organizationId, draft) }
 }
 
 async function versions(
   { params, query, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const page = parseInput(listQuery, query, 'query')
-  return { body: await service.templates.versions(organizationId, params.idOrName ?? '', page) }
+  return { body: await tenants.templates.versions(organizationId, params.idOrName ?? '', page) }
 }
 
-async function version({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function version(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const { idOrName = '' } = params
-  return { body: await service.templates.version(organizationId, idOrName, versionParam(params)) }
+  return { body: await tenants.templates.version(organizationId, idOrName, versionParam(params)) }
 }
 
-async function restore({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function restore(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const { idOrName = '' } = params
-  return { body: await service.templates.restore(organizationId, idOrName, versionParam(params)) }
+  return { body: await tenants.templates.restore(organizationId, idOrName, versionParam(params)) }
 }
 
-async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.templates.delete(organizationId, params.idOrName ?? '')
+async function remove(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
+  await tenants.templates.delete(organizationId, params.idOrName ?? '')
   return { body: { deleted: true } }
 }
 
@@ -161,8 +173,8 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: TEMPLATES_TAG, b
     limit: 'templates.list',
     query: listQuery,
     response: templateList,
-    handler: async ({ query, organizationId }, service) => ({
-      body: await service.templates.list(organizationId, parseInput(listQuery, query, 'query')),
+    handler: async ({ query, organizationId }, { tenants }) => ({
+      body: await tenants.templates.list(organizationId, parseInput(listQuery, query, 'query')),
     }),
   },
   {
@@ -173,8 +185,8 @@ export const templateRoutes: readonly Route[] = routesOf({ tag: TEMPLATES_TAG, b
     permission: 'Read Only',
     unknown: 'template_not_found',
     response: templateRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.templates.get(organizationId, params.idOrName ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.templates.get(organizationId, params.idOrName ?? ''),
     }),
   },
   {

@@ -10,7 +10,7 @@ import {
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import { assertGranted } from '../../http/grants.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
 
@@ -33,7 +33,7 @@ const TAG: Tag = { name: 'API keys', description: 'API keys and their permission
 
 async function create(
   { body, organizationId, grants }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const asked: readonly unknown[] = Array.isArray(body.grants) ? body.grants : []
   assertGranted(
@@ -41,20 +41,23 @@ async function create(
     grants,
   )
   // Untyped: the notifier parses it with `apiKeyInput`.
-  return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
+  return { body: await tenants.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
 }
 
 async function rotate(
   { params: { id = '' }, body, organizationId, grants }: RequestContext,
-  { apiKeys }: Service,
+  { tenants: { apiKeys } }: ServedNotifier,
 ): Promise<HandlerResult> {
   const old = await apiKeys.get(organizationId, id)
   assertGranted(old.grants, grants)
   return { body: await apiKeys.rotate(organizationId, id, parseInput(keyRotation, body)) }
 }
 
-async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.apiKeys.delete(organizationId, params.id ?? '')
+async function remove(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
+  await tenants.apiKeys.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
 }
 
@@ -86,8 +89,8 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'o
     permission: 'Read Only',
     query: listQuery,
     response: apiKeyList,
-    handler: async ({ query, organizationId }, service) => ({
-      body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')),
+    handler: async ({ query, organizationId }, { tenants }) => ({
+      body: await tenants.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')),
     }),
   },
   {
@@ -98,8 +101,8 @@ export const apiKeyRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'o
     permission: 'Read Only',
     unknown: 'not_found',
     response: apiKeyRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.apiKeys.get(organizationId, params.id ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.apiKeys.get(organizationId, params.id ?? ''),
     }),
   },
   {

@@ -9,7 +9,7 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { filename } from './input.ts'
 import { uploadRecord } from './schemas.ts'
 
@@ -22,7 +22,7 @@ const uploadQuery = z.object({ filename: filename.describe('Name of the file, wi
 
 async function upload(
   { request, query, bytes, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const named = parseInput(uploadQuery, query, 'query')
   const contentType = request.header('content-type')
@@ -32,7 +32,7 @@ async function upload(
       details: { field: 'contentType' },
     })
   }
-  return { body: await service.attachments.upload(organizationId, bytes, { ...named, contentType }) }
+  return { body: await tenants.attachments.upload(organizationId, bytes, { ...named, contentType }) }
 }
 
 export const attachmentRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
@@ -58,8 +58,8 @@ export const attachmentRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo
     permission: 'Write',
     unknown: 'not_found',
     response: deleted,
-    handler: async ({ params, organizationId }, service) => {
-      await service.attachments.delete(organizationId, params.id ?? '')
+    handler: async ({ params, organizationId }, { tenants }) => {
+      await tenants.attachments.delete(organizationId, params.id ?? '')
       return { body: { deleted: true } }
     },
   },

@@ -6,28 +6,34 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type CategoryChange, type CategoryInput, categoryChange, categoryInput } from './input.ts'
 import { categoryList, categoryRecord } from './schemas.ts'
 
 const TAG: Tag = { name: 'Categories', description: 'Categories of messages, which people turn on and off.' }
 
-async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function create(
+  { body, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `categoryInput`.
-  return { body: await service.categories.create(organizationId, body as unknown as CategoryInput) }
+  return { body: await tenants.categories.create(organizationId, body as unknown as CategoryInput) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `categoryChange`.
   const change = body as CategoryChange
-  return { body: await service.categories.update(organizationId, params.id ?? '', change) }
+  return { body: await tenants.categories.update(organizationId, params.id ?? '', change) }
 }
 
-async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.categories.delete(organizationId, params.id ?? '')
+async function remove(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
+  await tenants.categories.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
 }
 
@@ -55,8 +61,8 @@ export const categoryRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 
     paths: collection,
     permission: 'Read Only',
     response: categoryList,
-    handler: async ({ organizationId }, service) => ({
-      body: await service.categories.list(organizationId),
+    handler: async ({ organizationId }, { tenants }) => ({
+      body: await tenants.categories.list(organizationId),
     }),
   },
   {
@@ -67,8 +73,8 @@ export const categoryRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 
     permission: 'Read Only',
     unknown: 'not_found',
     response: categoryRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.categories.get(organizationId, params.id ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.categories.get(organizationId, params.id ?? ''),
     }),
   },
   {

@@ -7,26 +7,35 @@ import {
   routesOf,
   type Tag,
 } from '../../core/rest/route.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type RetryInput, retryInput } from './input.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
 import { failureGroups, retryResult } from './schemas.ts'
 
 const TAG: Tag = { name: 'Dead letters', description: 'Failed notifications and their retry.' }
 
-async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function list(
+  { query, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
-  return { body: await service.deadLetters.list(organizationId, parsed) }
+  return { body: await tenants.deadLetters.list(organizationId, parsed) }
 }
 
-async function groups({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function groups(
+  { query, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterGroupQuery, query, 'query')
-  return { body: await service.deadLetters.groups(organizationId, parsed) }
+  return { body: await tenants.deadLetters.groups(organizationId, parsed) }
 }
 
-async function retry({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function retry(
+  { body, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `retryInput`.
-  return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
+  return { body: await tenants.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 
 export const deadLetterRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [

@@ -5,13 +5,13 @@ import {
   routesOf,
   type Tag,
 } from '../../core/rest/route.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type Operations, operations, statistics } from './statistics-schemas.ts'
 
 const TAG: Tag = { name: 'Statistics', description: 'Counts for overviews.' }
 
-async function getOperations(_context: RequestContext, service: Service): Promise<HandlerResult> {
-  const [health, { at, backlog }] = await Promise.all([service.health(), service.metrics()])
+async function getOperations(_context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const [health, { at, backlog }] = await Promise.all([notifier.health(), notifier.metrics()])
   const ages = backlog?.lanes.flatMap(({ oldestDueMs }) => oldestDueMs ?? []) ?? []
   const body: Operations = {
     ...health,
@@ -31,7 +31,9 @@ export const statisticsRoutes: readonly Route[] = routesOf({ tag: TAG }, [
     belongsTo: 'organization',
     permission: 'Read Only',
     response: statistics,
-    handler: async ({ organizationId }, service) => ({ body: await service.statistics.get(organizationId) }),
+    handler: async ({ organizationId }, { tenants }) => ({
+      body: await tenants.statistics.get(organizationId),
+    }),
   },
   {
     operation: 'getOperations',

@@ -20,7 +20,9 @@ export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo:
     paths: ['/v1/messages'],
     permission: 'Read Only',
     response: catalogueList,
-    handler: async ({ organizationId }, service) => ({ body: await service.messages.list(organizationId) }),
+    handler: async ({ organizationId }, { tenants }) => ({
+      body: await tenants.messages.list(organizationId),
+    }),
   },
   {
     operation: 'getCatalogue',
@@ -30,8 +32,8 @@ export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo:
     permission: 'Read Only',
     unknown: 'not_found',
     response: catalogueRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.messages.get(organizationId, params.locale ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.messages.get(organizationId, params.locale ?? ''),
     }),
   },
   {
@@ -44,9 +46,9 @@ export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo:
     errors: ['missing_required_field', 'version_conflict'],
     body: cataloguePut,
     response: catalogueRecord,
-    async handler({ params, body, organizationId }, service) {
+    async handler({ params, body, organizationId }, { tenants }) {
       const { messages, version }: CataloguePut = parseInput(cataloguePut, body)
-      return { body: await service.messages.put(organizationId, params.locale ?? '', messages, { version }) }
+      return { body: await tenants.messages.put(organizationId, params.locale ?? '', messages, { version }) }
     },
   },
   {
@@ -57,8 +59,8 @@ export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo:
     permission: 'Full Access',
     unknown: 'not_found',
     response: deleted,
-    async handler({ params, organizationId }, service) {
-      await service.messages.delete(organizationId, params.locale ?? '')
+    async handler({ params, organizationId }, { tenants }) {
+      await tenants.messages.delete(organizationId, params.locale ?? '')
       return { body: { deleted: true } }
     },
   },
@@ -71,8 +73,8 @@ export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo:
     limit: 'templates.list',
     query: listQuery,
     response: missingTranslationList,
-    handler: async ({ query, organizationId }, service) => ({
-      body: await service.templates.missing(organizationId, parseInput(listQuery, query, 'query')),
+    handler: async ({ query, organizationId }, { tenants }) => ({
+      body: await tenants.templates.missing(organizationId, parseInput(listQuery, query, 'query')),
     }),
   },
 ])

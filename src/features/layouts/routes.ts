@@ -11,7 +11,7 @@ import {
 import { deleted } from '../../core/rest/schemas.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { versionParam } from '../../core/text/version-param.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import type { SharedTexts } from './api.ts'
 import {
   layoutChange,
@@ -39,11 +39,11 @@ interface Naming {
 /** Layouts and partials have the same operations. */
 function routesFor({ one, many, input, change, tag }: Naming): readonly Route[] {
   const One = one === 'layout' ? 'Layout' : 'Partial'
-  const texts = (service: Service): Scoped<SharedTexts> => service[many]
+  const texts = ({ tenants }: ServedNotifier): Scoped<SharedTexts> => tenants[many]
   const handler =
     (work: (context: RequestContext, texts: Scoped<SharedTexts>) => Promise<unknown>) =>
-    async (context: RequestContext, service: Service): Promise<HandlerResult> => ({
-      body: await work(context, texts(service)),
+    async (context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> => ({
+      body: await work(context, texts(notifier)),
     })
   const collection = [`/v1/${many}`]
   const single = [`/v1/${many}/{idOrName}`]

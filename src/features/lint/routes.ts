@@ -18,7 +18,7 @@ export const templateLintRoutes: readonly Route[] = routesOf(
       body: lintInput,
       bodyOptional: true,
       response: templateLint,
-      async handler({ params, body, organizationId, strict }, { templates, previewInputs }) {
+      async handler({ params, body, organizationId, strict }, { tenants: { templates }, previewInputs }) {
         const options = knownFields(previewInputs.lint, body, strict)
         const { findings, ...rest } = await templates.lint(organizationId, params.idOrName ?? '', options)
         // What the application's code throws is not for its tenants.
@@ -34,7 +34,7 @@ export const templateLintRoutes: readonly Route[] = routesOf(
       errors: ['missing_required_field', 'invalid_channel', 'unknown_attachment'],
       body: templateDraft,
       response: templateLint,
-      async handler({ body, organizationId, strict }, { templates, previewInputs }) {
+      async handler({ body, organizationId, strict }, { tenants: { templates }, previewInputs }) {
         // Untyped: the notifier parses it.
         const draft = knownFields(previewInputs.draft, body, strict) as unknown as TemplateDraft
         return { body: await templates.lintDraft(organizationId, draft) }

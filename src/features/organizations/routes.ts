@@ -7,7 +7,7 @@ import {
   routesOf,
   type Tag,
 } from '../../core/rest/route.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type OrganizationInput, organizationChange, organizationInput } from './input.ts'
 import {
   organizationDeletion,
@@ -20,15 +20,15 @@ const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 
 const TAG: Tag = { name: 'Organizations', description: 'Tenants, managed with operator keys.' }
 
-async function create({ body }: RequestContext, service: Service): Promise<HandlerResult> {
+async function create({ body }: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `organizationInput`.
-  const created = await service.organizations.create(body as unknown as OrganizationInput)
+  const created = await notifier.organizations.create(body as unknown as OrganizationInput)
   return { body: created, organizationId: created.id }
 }
 
-async function remove({ params, query }: RequestContext, service: Service): Promise<HandlerResult> {
+async function remove({ params, query }: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
   const options = parseInput(organizationDeletionQuery, query, 'query')
-  return { body: await service.organizations.delete(params.id ?? '', options) }
+  return { body: await notifier.organizations.delete(params.id ?? '', options) }
 }
 
 const collection = ['/v1/organizations']
@@ -77,8 +77,8 @@ export const organizationRoutes: readonly Route[] = routesOf({ tag: TAG, belongs
     permission: 'Read Only',
     query: listQuery,
     response: organizationList,
-    handler: async ({ query }, service) => ({
-      body: await service.organizations.list(parseInput(listQuery, query, 'query')),
+    handler: async ({ query }, notifier) => ({
+      body: await notifier.organizations.list(parseInput(listQuery, query, 'query')),
     }),
   },
   {
@@ -89,7 +89,7 @@ export const organizationRoutes: readonly Route[] = routesOf({ tag: TAG, belongs
     permission: 'Read Only',
     unknown: 'not_found',
     response: organizationRecord,
-    handler: async ({ params }, service) => ({ body: await service.organizations.get(params.id ?? '') }),
+    handler: async ({ params }, notifier) => ({ body: await notifier.organizations.get(params.id ?? '') }),
   },
   {
     operation: 'updateOrganization',
@@ -100,8 +100,8 @@ export const organizationRoutes: readonly Route[] = routesOf({ tag: TAG, belongs
     unknown: 'not_found',
     body: organizationChange,
     response: organizationRecord,
-    handler: async ({ params, body }, service) => ({
-      body: await service.organizations.update(params.id ?? '', body),
+    handler: async ({ params, body }, notifier) => ({
+      body: await notifier.organizations.update(params.id ?? '', body),
     }),
   },
   {

@@ -1,13 +1,9 @@
-import type { Kinds } from '../../core/channels/kinds.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { type CategoryFinder, createCategoryFinder } from '../categories/finder.ts'
 import type { CodeCategories } from '../categories/options.ts'
-import { createCategories } from '../categories/service.ts'
 import { createPreferenceBook, type PreferenceBook } from './book.ts'
 import { createPreferencesInUse, type PreferencesInUse } from './in-use.ts'
-import { createPreferences } from './service.ts'
 
 /** What decides whether people want a message: categories and preferences. */
 export interface Consent {
@@ -25,21 +21,5 @@ export function createConsent(
     categories: createCategoryFinder(stores, categories, clock),
     inUse,
     book: createPreferenceBook(stores, inUse),
-  }
-}
-
-/** The use cases of categories and preferences. */
-export function createConsentApi(
-  { book, categories }: Consent,
-  stores: RecordStores,
-  organizations: OrganizationFinder,
-  kinds: Kinds,
-): {
-  readonly categories: ReturnType<typeof createCategories>
-  readonly preferences: ReturnType<typeof createPreferences>
-} {
-  return {
-    categories: createCategories(stores, organizations, categories, kinds),
-    preferences: createPreferences(book, organizations, categories, kinds),
   }
 }

@@ -4,7 +4,7 @@ import { throttled } from '../../core/loop/throttled.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { PreferencePage, PreferencePost, ShownCategory } from '../../service.ts'
+
 import type { Category } from '../categories/model.ts'
 import { DEFAULT_CATEGORY } from '../categories/model.ts'
 import type { PeopleFinder } from '../recipients/service.ts'
@@ -16,6 +16,23 @@ import { changePreferences, type Preferences, withCurrentIds } from './model.ts'
 import { optOutOfAll, ownersOf } from './opting-out.ts'
 import { judge } from './precedence.ts'
 import { ownerOrganization, preferencesIn } from './records.ts'
+
+/** The choices of a person. */
+export interface PreferencePage {
+  readonly categories: readonly ShownCategory[]
+}
+
+export interface ShownCategory {
+  readonly id: string
+  /** Null: the category `default`, which the application does not name. */
+  readonly name: string | null
+  readonly description: string | null
+  readonly required: boolean
+  readonly channels: readonly { readonly name: string; readonly on: boolean }[]
+}
+
+/** A posted form: the cells `category:channel` that are on, and those that the page showed as on; or nothing optional. */
+export type PreferencePost = { readonly on: ReadonlySet<string>; readonly was: ReadonlySet<string> } | 'none'
 
 export interface PreferencePageParts {
   readonly consent: Consent

@@ -7,7 +7,7 @@ import {
   routesOf,
   type Tag,
 } from '../../core/rest/route.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type PreferencesOf, preferencesInput, preferencesOf } from './input.ts'
 import { preferencesQuery } from './query-schemas.ts'
 import { preferencesRecord } from './schemas.ts'
@@ -31,20 +31,20 @@ function personIn({ query }: RequestContext): PreferencesOf {
 type Who = (context: RequestContext) => PreferencesOf
 
 function get(who: Who) {
-  return async (context: RequestContext, service: Service): Promise<HandlerResult> => ({
-    body: await service.preferences.get(context.organizationId, who(context)),
+  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+    body: await tenants.preferences.get(context.organizationId, who(context)),
   })
 }
 
 function change(who: Who) {
-  return async (context: RequestContext, service: Service): Promise<HandlerResult> => ({
-    body: await service.preferences.change(context.organizationId, who(context), context.body),
+  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+    body: await tenants.preferences.change(context.organizationId, who(context), context.body),
   })
 }
 
 function replace(who: Who) {
-  return async (context: RequestContext, service: Service): Promise<HandlerResult> => ({
-    body: await service.preferences.replace(context.organizationId, who(context), context.body),
+  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+    body: await tenants.preferences.replace(context.organizationId, who(context), context.body),
   })
 }
 

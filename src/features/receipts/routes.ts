@@ -1,6 +1,6 @@
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { receiptReply } from '../../http/service-schemas.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
 
 const TAG: Tag = { name: 'Receipts', description: 'Reports of providers.' }
@@ -43,9 +43,9 @@ const taking = {
   ...common,
   method: 'POST',
   raw: true,
-  beforeBody: (params: RequestContext['params'], service: Service) =>
-    service.receipts.assertTaken(sourceOf(params)),
-  handler: async (context: RequestContext, { receipts }: Service) =>
+  beforeBody: (params: RequestContext['params'], notifier: ServedNotifier) =>
+    notifier.receipts.assertTaken(sourceOf(params)),
+  handler: async (context: RequestContext, { receipts }: ServedNotifier) =>
     resultOf(await receipts.take(sourceOf(context.params), arrivalOf(context))),
 } as const
 
@@ -53,7 +53,7 @@ const confirming = {
   ...common,
   method: 'GET',
   errors: [...common.errors, 'method_not_allowed'],
-  handler: async (context: RequestContext, { receipts }: Service) =>
+  handler: async (context: RequestContext, { receipts }: ServedNotifier) =>
     resultOf(await receipts.confirm(sourceOf(context.params), arrivalOf(context))),
 } as const
 

@@ -15,12 +15,29 @@ import type { ParsedReceipts, ReceiptRequest } from '../../core/ports/receipts.t
 import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/receipts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION, organizationKind } from '../../core/tenancy/organization.ts'
-import type { Receipts } from '../../service.ts'
+
 import type { Consent } from '../preferences/consent.ts'
 import { optingIn, suppressing } from '../suppressions/records.ts'
 import type { Backpressure } from './backpressure.ts'
 import { isOfOneList, leaveList } from './list-opt-out.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
+
+export interface Receipts {
+  /** Resolves if a provider takes receipts: called before a body is read. @throws NotifierError `not_found` */
+  assertTaken(source: ReceiptSource): Promise<void>
+  /**
+   * Verifies and stores a provider's report and returns the answer (`POST /receipts/{channel}/{provider}`). Idempotent.
+   *
+   * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` if it is unreadable
+   */
+  take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
+  /**
+   * Answers a provider that verifies the address (`GET /receipts/{channel}/{provider}`).
+   *
+   * @throws NotifierError `not_found`, `invalid_receipt_signature`
+   */
+  confirm(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
+}
 
 export interface ReceiptParts {
   readonly storage: Storage

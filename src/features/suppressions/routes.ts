@@ -7,25 +7,34 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { type SuppressionInput, suppressionInput } from './input.ts'
 import { suppressionList, suppressionQuery, suppressionRecord, suppressionTargetQuery } from './schemas.ts'
 
 const TAG: Tag = { name: 'Suppressions', description: 'Recipients that get no messages.' }
 
-async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function add(
+  { body, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `suppressionInput`.
-  return { body: await service.suppressions.add(organizationId, body as unknown as SuppressionInput) }
+  return { body: await tenants.suppressions.add(organizationId, body as unknown as SuppressionInput) }
 }
 
-async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function list(
+  { query, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const parsed = parseInput(suppressionQuery, query, 'query')
-  return { body: await service.suppressions.list(organizationId, parsed) }
+  return { body: await tenants.suppressions.list(organizationId, parsed) }
 }
 
-async function remove({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function remove(
+  { query, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   const target = parseInput(suppressionTargetQuery, query, 'query')
-  await service.suppressions.remove(organizationId, target)
+  await tenants.suppressions.remove(organizationId, target)
   return { body: { deleted: true } }
 }
 

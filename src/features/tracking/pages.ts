@@ -2,20 +2,59 @@ import { createHash } from 'node:crypto'
 import type { ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
+import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
 import { coalesce } from '../../core/loop/coalesce.ts'
 import type { NotificationEvent } from '../../core/notification/event-payload.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/receipts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { Branding } from '../../core/tenancy/organization.ts'
 import type { BrandingFinder, OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import type { Pages, Unsubscription } from '../../service.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
-import { createPreferencePages } from '../preferences/page.ts'
+import { createPreferencePages, type PreferencePage, type PreferencePost } from '../preferences/page.ts'
 import type { PeopleFinder } from '../recipients/service.ts'
 import { type LinkTarget, readTarget } from './link-target.ts'
 import { isMachineVisit, type Visit } from './machine-visit.ts'
+
+/** The facts that a page takes from its message. */
+export interface PageFrame {
+  /** The language of the message, as BCP 47. Null: unknown, or an invalid token. */
+  readonly locale: string | null
+  /** Its organization. Null: an invalid token, or no such organization. */
+  readonly branding: Branding | null
+}
+
+/**
+ * The targets of the links in messages. Tokens prove their origin. All except `unsubscribe` work under maintenance,
+ * without counting.
+ */
+export interface Pages {
+  /** The look of a page about the message with the token. */
+  frameOf(token: string): Promise<PageFrame>
+  /** What an unsubscription with the token would come to. Read-only. @throws as {@link preferences} */
+  unsubscription(token: string): Promise<Unsubscription>
+  /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
+  unsubscribe(token: string): Promise<Unsubscription>
+  /** A token of the preference page for the recipient of an unsubscription's token. Null: invalid token. */
+  preferencesToken(token: string): Promise<string | null>
+  /** The preferences of the token's person. Null: invalid token, or no such organization. @throws NotifierError `service_unavailable` */
+  preferences(token: string): Promise<PreferencePage | null>
+  /** Changes the preferences of the token's person. False: invalid token. @throws as {@link preferences} */
+  savePreferences(token: string, post: PreferencePost): Promise<boolean>
+  /** Texts of the application for the pages. */
+  readonly texts: PageTextsByLanguage
+  /** Counts an opened mail in the background. False: invalid token. */
+  opened(token: string, visit: Visit): Promise<boolean>
+  /** Returns the target of a link and counts the click in the background. Null: invalid token. */
+  clicked(token: string, visit: Visit): Promise<string | null>
+}
+
+/**
+ * `possible`: or done. `required`: the category cannot be turned off. `unknown`: invalid token, or no such organization.
+ */
+export type Unsubscription = 'possible' | 'required' | 'unknown'
 
 export interface PageParts {
   readonly consent: Consent

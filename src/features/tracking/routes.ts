@@ -3,7 +3,7 @@ import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { page } from '../../http/service-schemas.ts'
-import type { PreferencePost, Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import { preferencePageQuery } from '../preferences/index.ts'
 import { isOneClick } from '../preferences/one-click.ts'
 import { preferencePage } from '../preferences/page-view.ts'
@@ -46,54 +46,54 @@ function queryFor(token: string, context: RequestContext): string {
 }
 
 /** The texts for the visitor. `lang` in the link chooses the language, then its message, then the browser. */
-async function textsOf(context: RequestContext, { pages }: Service): Promise<PageLook> {
+async function textsOf(context: RequestContext, { pages }: ServedNotifier): Promise<PageLook> {
   const { locale, branding } = await pages.frameOf(tokenIn(context))
   const wanted = [langIn(context), locale].filter((name) => name !== null)
   return { ...textsFor(pages.texts, wanted, context.request.header('accept-language')), branding }
 }
 
 /** Address of the preference page, seen from the page of an unsubscription. Null: none. */
-async function managingUrl(context: RequestContext, { pages }: Service): Promise<string | null> {
+async function managingUrl(context: RequestContext, { pages }: ServedNotifier): Promise<string | null> {
   const token = await pages.preferencesToken(tokenIn(context))
   return token === null ? null : `preferences${queryFor(token, context)}`
 }
 
 /** GET never unsubscribes: scanners follow every link in a mail. */
-async function ask(context: RequestContext, service: Service): Promise<HandlerResult> {
-  const { pages } = service
+async function ask(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const { pages } = notifier
   const token = tokenIn(context)
-  const texts = await textsOf(context, service)
+  const texts = await textsOf(context, notifier)
   const answer = await pages.unsubscription(token)
   if (answer === 'unknown') return unknownPage(texts)
-  const managing = await managingUrl(context, service)
+  const managing = await managingUrl(context, notifier)
   return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
 }
 
-async function unsubscribe(context: RequestContext, service: Service): Promise<HandlerResult> {
-  const { pages } = service
+async function unsubscribe(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const { pages } = notifier
   const token = tokenIn(context)
-  const texts = await textsOf(context, service)
+  const texts = await textsOf(context, notifier)
   const complete = isOneClick(context.bytes)
   const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
   if (answer === 'unknown') return unknownPage(texts)
-  const managing = await managingUrl(context, service)
+  const managing = await managingUrl(context, notifier)
   // No success: a mail program would tell its user that the messages end.
   if (answer === 'required') return requiredPage(409, texts, managing)
   return complete ? donePage(texts, managing) : incompletePage(texts)
 }
 
-async function preferences(context: RequestContext, service: Service): Promise<HandlerResult> {
-  const texts = await textsOf(context, service)
-  const page = await service.pages.preferences(tokenIn(context))
+async function preferences(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const texts = await textsOf(context, notifier)
+  const page = await notifier.pages.preferences(tokenIn(context))
   return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
 }
 
 /** Answers with a redirect, so that reloading the page posts nothing again. */
-async function savePreferences(context: RequestContext, service: Service): Promise<HandlerResult> {
+async function savePreferences(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
   const token = tokenIn(context)
   const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
-  if (!(await service.pages.savePreferences(token, postOf(form))))
-    return unknownPage(await textsOf(context, service))
+  if (!(await notifier.pages.savePreferences(token, postOf(form))))
+    return unknownPage(await textsOf(context, notifier))
   const location = `${queryFor(token, context)}&saved=1`
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
@@ -101,7 +101,7 @@ async function savePreferences(context: RequestContext, service: Service): Promi
   }
 }
 
-function postOf(form: URLSearchParams): PreferencePost {
+function postOf(form: URLSearchParams) {
   if (form.has('none')) return 'none'
   return { on: new Set(form.getAll('on')), was: new Set((form.get('was') ?? '').split(' ')) }
 }
@@ -118,16 +118,16 @@ function visitOf({ request }: RequestContext): Visit {
   }
 }
 
-async function open(context: RequestContext, service: Service): Promise<HandlerResult> {
-  if (!(await service.pages.opened(tokenIn(context), visitOf(context))))
-    return unknownPage(await textsOf(context, service))
+async function open(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  if (!(await notifier.pages.opened(tokenIn(context), visitOf(context))))
+    return unknownPage(await textsOf(context, notifier))
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
-async function click(context: RequestContext, service: Service): Promise<HandlerResult> {
-  const target = await service.pages.clicked(tokenIn(context), visitOf(context))
-  if (target === null) return unknownPage(await textsOf(context, service))
+async function click(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+  const target = await notifier.pages.clicked(tokenIn(context), visitOf(context))
+  if (target === null) return unknownPage(await textsOf(context, notifier))
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: target },

@@ -9,7 +9,7 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { Service } from '../../service.ts'
+import type { ServedNotifier } from '../../served-notifier.ts'
 import {
   redeliverInput,
   secretRotation,
@@ -31,47 +31,53 @@ import {
 
 const TAG: Tag = { name: 'Webhooks', description: 'Endpoints that receive events.' }
 
-async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function create(
+  { body, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
-  return { body: await service.webhooks.create(organizationId, endpoint) }
+  return { body: await tenants.webhooks.create(organizationId, endpoint) }
 }
 
 async function rotateSecret(
   { params, body, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const { overlapMs } = parseInput(secretRotation, body)
-  return { body: await service.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
+  return { body: await tenants.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
 }
 
 async function deliveries(
   { params, query, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const parsed = parseInput(webhookDeliveryQuery, query, 'query')
-  return { body: await service.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
+  return { body: await tenants.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
 }
 
 async function redeliver(
   { params, body, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `redeliverInput`.
   const which = body as unknown as { since: string }
-  return { body: await service.webhooks.redeliver(organizationId, params.id ?? '', which) }
+  return { body: await tenants.webhooks.redeliver(organizationId, params.id ?? '', which) }
 }
 
 async function redeliverOne(
   { params, organizationId }: RequestContext,
-  service: Service,
+  { tenants }: ServedNotifier,
 ): Promise<HandlerResult> {
   const { id = '', eventId = '' } = params
-  return { body: await service.webhooks.redeliverOne(organizationId, id, eventId) }
+  return { body: await tenants.webhooks.redeliverOne(organizationId, id, eventId) }
 }
 
-async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.webhooks.delete(organizationId, params.id ?? '')
+async function remove(
+  { params, organizationId }: RequestContext,
+  { tenants }: ServedNotifier,
+): Promise<HandlerResult> {
+  await tenants.webhooks.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
 }
 
@@ -105,8 +111,8 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
     permission: 'Read Only',
     query: listQuery,
     response: webhookEndpointList,
-    handler: async ({ query, organizationId }, service) => ({
-      body: await service.webhooks.list(organizationId, parseInput(listQuery, query, 'query')),
+    handler: async ({ query, organizationId }, { tenants }) => ({
+      body: await tenants.webhooks.list(organizationId, parseInput(listQuery, query, 'query')),
     }),
   },
   {
@@ -117,8 +123,8 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
     permission: 'Read Only',
     unknown: 'not_found',
     response: webhookEndpointRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.webhooks.get(organizationId, params.id ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.webhooks.get(organizationId, params.id ?? ''),
     }),
   },
   {
@@ -131,8 +137,8 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
     errors: ['blocked_address'],
     body: webhookEndpointChange,
     response: webhookEndpointRecord,
-    handler: async ({ params, body, organizationId }, service) => ({
-      body: await service.webhooks.update(organizationId, params.id ?? '', body),
+    handler: async ({ params, body, organizationId }, { tenants }) => ({
+      body: await tenants.webhooks.update(organizationId, params.id ?? '', body),
     }),
   },
   {
@@ -157,8 +163,8 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
     unknown: 'not_found',
     delivers: true,
     response: webhookPostRecord,
-    handler: async ({ params, organizationId }, service) => ({
-      body: await service.webhooks.test(organizationId, params.id ?? ''),
+    handler: async ({ params, organizationId }, { tenants }) => ({
+      body: await tenants.webhooks.test(organizationId, params.id ?? ''),
     }),
   },
   {
@@ -221,8 +227,8 @@ export const eventDeliveryRoutes: readonly Route[] = routesOf(
       permission: 'Read Only',
       unknown: 'notification_not_found',
       response: notificationDeliveries,
-      handler: async ({ params, organizationId }, service) => ({
-        body: await service.notifications.webhookDeliveries(organizationId, params.id ?? ''),
+      handler: async ({ params, organizationId }, { tenants }) => ({
+        body: await tenants.notifications.webhookDeliveries(organizationId, params.id ?? ''),
       }),
     },
   ],

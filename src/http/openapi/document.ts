@@ -5,12 +5,12 @@ import type { ErrorFormat } from '../errors.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { operationOf, PARAMETERS } from './operation.ts'
-import { componentSchemas, type DocumentedService } from './schemas.ts'
+import { componentSchemas, type DocumentedNotifier } from './schemas.ts'
 
 /** Builds the OpenAPI 3.1 document from the table of routes and the schemas that validate requests. */
 export function openApiDocument(
   routes: readonly Route[],
-  service: DocumentedService,
+  notifier: DocumentedNotifier,
   options: { readonly errorFormat: ErrorFormat; readonly strictBody: boolean },
 ): OpenApiDocument {
   const { errorFormat, strictBody } = options
@@ -36,7 +36,7 @@ export function openApiDocument(
     tags: [...new Set(routes.map(({ tag }) => tag))].map(({ name, description }) => ({ name, description })),
     paths,
     components: {
-      schemas: { ...componentSchemas(strictBody, service), Error: errorSchemas[errorFormat] },
+      schemas: { ...componentSchemas(strictBody, notifier), Error: errorSchemas[errorFormat] },
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: sharedResponses(errorFormat),

@@ -4,7 +4,7 @@ import { NAMED } from '../../core/rest/named.ts'
 import type { JsonObject } from '../../core/rest/openapi.ts'
 
 /** What the document tells of a notifier. */
-export interface DocumentedService {
+export interface DocumentedNotifier {
   /** Names of the known channels. */
   readonly channels: readonly string[]
   /** Named inputs with the fields of the notifier's channels, in place of those in the routes. */
@@ -18,7 +18,7 @@ export interface DocumentedService {
  */
 export function componentSchemas(
   strict: boolean,
-  { channels, inputs: own }: DocumentedService,
+  { channels, inputs: own }: DocumentedNotifier,
 ): Readonly<Record<string, JsonObject>> {
   const inputs = convertAll(
     [...NAMED.inputs].map(([schema, name]) => [name, own[name] ?? schema]),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import type { Point } from '../../support/faults/points.ts'
 import type { Place } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
@@ -147,7 +147,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
       expect(await timelineOf(id)).toHaveLength(point === 'before:receipts' ? 2 : 3)
       const body = new TextEncoder().encode(JSON.stringify(receipts))
       const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-      await serviceOf(world.api).receipts.take({ channel: 'email', provider: 'http' }, arrival)
+      await servedNotifier(world.api).receipts.take({ channel: 'email', provider: 'http' }, arrival)
       expect(await timelineOf(id)).toEqual(['queued', 'sent', 'delivered'])
       await world.recover()
       const events = await published(id)

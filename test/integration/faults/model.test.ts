@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { referenceStorage } from '../../reference-storage/index.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -226,7 +226,7 @@ function reportOne({ index, type, later, named, times }: ReportShape): Command {
       const body = new TextEncoder().encode(JSON.stringify(Array.from({ length: times }, () => receipt)))
       const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
       report(model, one, { type, message, key, named })
-      await serviceOf(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+      await servedNotifier(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
     },
     (one) => one.attempts > 0 || one.dueAt !== null,
   )

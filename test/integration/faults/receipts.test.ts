@@ -7,7 +7,7 @@ import type { Provider } from '../../../src/core/ports/provider.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Notifier } from '../../../src/notifier.ts'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -33,7 +33,7 @@ const receipt = (id: string, type: FactType): Receipt => ({
 function take(notifier: Notifier, receipts: readonly Receipt[]): Promise<unknown> {
   const body = new TextEncoder().encode(JSON.stringify(receipts))
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-  return serviceOf(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+  return servedNotifier(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
 }
 
 const parseReceipts: Provider['parseReceipts'] = async ({ body }) => ({

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 
 export interface SoakOptions {
@@ -88,7 +88,7 @@ async function work(phase: number): Promise<void> {
     }))
     const body = new TextEncoder().encode(JSON.stringify(receipts))
     const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-    await serviceOf(notifier).receipts.take({ channel: 'email', provider: 'http' }, arrival)
+    await servedNotifier(notifier).receipts.take({ channel: 'email', provider: 'http' }, arrival)
     await notifier.deadLetters.retry({ filter: {} })
     await drained()
   }

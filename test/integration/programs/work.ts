@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/core/loop/system-clock.ts'
 import type { Receipt } from '../../../src/core/ports/receipts.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Person } from '../../../src/features/recipients/options.ts'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { endingAt, type Point } from '../../support/faults/points.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
@@ -98,13 +98,13 @@ switch (task?.do) {
     break
   }
   case 'unsubscribe':
-    await serviceOf(notifier).pages.unsubscribe(task.token)
+    await servedNotifier(notifier).pages.unsubscribe(task.token)
     say('unsubscribed')
     break
   case 'report': {
     const body = new TextEncoder().encode(JSON.stringify(task.receipts))
     const source = { channel: 'email', provider: 'http' } as const
-    await serviceOf(notifier).receipts.take(source, {
+    await servedNotifier(notifier).receipts.take(source, {
       method: 'POST',
       target: '/',
       host: undefined,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Plan, perSecondPlans, UNLIMITED } from '../../../src/core/tenancy/plans.ts'
-import { serviceOf } from '../../../src/service.ts'
+import { servedNotifier } from '../../../src/served-notifier.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type Answer, type Call, codeOf } from '../../support/http-client.ts'
 import { inMemory } from '../../support/in-memory.ts'
@@ -295,7 +295,7 @@ describe('concurrency', () => {
   it('gives every slot back exactly once, also when clients abort', async () => {
     await start({ concurrentRequests: 5 })
     const counts = { admitted: 0, released: 0 }
-    const { limits } = serviceOf(host.notifier)
+    const { limits } = servedNotifier(host.notifier)
     const admit = limits.admit
     vi.spyOn(limits, 'admit').mockImplementation(async (...args) => {
       const admission = await admit(...args)

@@ -1,7 +1,7 @@
 import type { HttpApiOptions } from '../../../adapters/http/node.ts'
 import type { Served } from '../../../src/core/lifecycle/engine.ts'
 import { createNotifier, type Notifier, type Permission } from '../../../src/index.ts'
-import { type Service, serviceOf } from '../../../src/service.ts'
+import { type ServedNotifier, servedNotifier } from '../../../src/served-notifier.ts'
 import { faultLogger } from '../fault-logger.ts'
 import { type Answer, type Call, call } from '../http-client.ts'
 import type { Case } from './case.ts'
@@ -165,28 +165,32 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
 
 /** The notifier with a fault in it, a gate before sends, and a count of what was admitted and not released. */
 function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOptions['gate']): Served {
-  const service = serviceOf(notifier)
-  const engine: Service = {
-    ...service,
-    async send(...input) {
-      await gate?.('send')
-      return service.send(...input)
-    },
-    templates: {
-      ...service.templates,
-      async get(organizationId, idOrName) {
-        if (idOrName === 'explodes') throw new Error('a secret of the house')
-        return service.templates.get(organizationId, idOrName)
+  const served = servedNotifier(notifier)
+  const { tenants, limits } = served
+  const engine: ServedNotifier = {
+    ...served,
+    tenants: {
+      ...tenants,
+      async send(...input) {
+        await gate?.('send')
+        return tenants.send(...input)
       },
-      async list(...input) {
-        admitted.lists += 1
-        return service.templates.list(...input)
+      templates: {
+        ...tenants.templates,
+        async get(organizationId, idOrName) {
+          if (idOrName === 'explodes') throw new Error('a secret of the house')
+          return tenants.templates.get(organizationId, idOrName)
+        },
+        async list(...input) {
+          admitted.lists += 1
+          return tenants.templates.list(...input)
+        },
       },
     },
     limits: {
-      ...service.limits,
+      ...limits,
       async admit(...input) {
-        const admission = await service.limits.admit(...input)
+        const admission = await limits.admit(...input)
         admitted.count += 1
         await gate?.('admitted')
         return {

@@ -5,7 +5,7 @@ import type { RateLimitState } from '../../../src/core/limits/model.ts'
 import type { Logger } from '../../../src/core/ports/logger.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/core/rest/message.ts'
 import type { ApiKeyRecord } from '../../../src/features/api-keys/model.ts'
-import type { Service } from '../../../src/service.ts'
+import type { ServedNotifier } from '../../../src/served-notifier.ts'
 
 export interface TestRequest {
   method?: string
@@ -61,11 +61,11 @@ export const LIMIT: RateLimitState = { resource: 'requests', limit: 10, remainin
 
 /** A notifier of which only the given parts exist; using another one fails the test loudly. */
 export function fakeNotifier(parts: {
-  send?: Service['send']
-  validate?: Service['validate']
-  verify?: Service['apiKeys']['verify']
-  admit?: Service['limits']['admit']
-  templates?: Partial<Service['templates']>
+  send?: ServedNotifier['tenants']['send']
+  validate?: ServedNotifier['tenants']['validate']
+  verify?: ServedNotifier['apiKeys']['verify']
+  admit?: ServedNotifier['limits']['admit']
+  templates?: Partial<ServedNotifier['tenants']['templates']>
   logger?: Pick<Logger, 'warn' | 'error'>
   answered?: (route: string, status: number) => void
 }): Served {
@@ -74,16 +74,17 @@ export function fakeNotifier(parts: {
   }
   const engine = {
     version: VERSION,
-    send: parts.send ?? missing,
-    validate: parts.validate ?? missing,
+    tenants: {
+      send: parts.send ?? missing,
+      validate: parts.validate ?? missing,
+      templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
+    },
     apiKeys: { verify: parts.verify ?? (async () => KEY) },
     limits: {
-      get: missing,
       admit: parts.admit ?? (async () => ({ state: LIMIT, release: async () => {} })),
       closed: () => ({ ...LIMIT, resource: 'service' }),
     },
     reporting: { logger: parts.logger ?? null, requestBegan: () => parts.answered ?? (() => {}) },
-    templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
   }
   return { engine }
 }

@@ -4,7 +4,7 @@ import { email, sms } from '../../../../src/core/channels/built-in.ts'
 import type { OrganizationProviders } from '../../../../src/core/channels/channel-option.ts'
 import { perOrganization } from '../../../../src/core/channels/channel-option.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -233,10 +233,10 @@ it('a report for an organization whose providers cannot be made delays no other'
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
   const source = { channel: 'email', provider: 'own' } as const
   for (let report = 0; report < 20; report += 1) {
-    serviceOf(notifier)
+    servedNotifier(notifier)
       .receipts.take({ ...source, organizationId: 'org_a' }, arrival)
       .catch(() => {})
   }
-  const reply = await serviceOf(notifier).receipts.take({ ...source, organizationId: 'org_b' }, arrival)
+  const reply = await servedNotifier(notifier).receipts.take({ ...source, organizationId: 'org_b' }, arrival)
   expect(reply.body).toBe('')
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Queue, QueueWorker } from '../../../../src/core/ports/queue.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { referenceStorage } from '../../../reference-storage/index.ts'
@@ -169,7 +169,7 @@ it('a report for an unknown organization does not call the function', async () =
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
   for (const organizationId of ['org_nobody', 'org_', 'x'.repeat(500)]) {
     const source = { organizationId, channel: 'email', provider: 'recorder' } as const
-    await expect(serviceOf(notifier).receipts.take(source, arrival)).rejects.toMatchObject({
+    await expect(servedNotifier(notifier).receipts.take(source, arrival)).rejects.toMatchObject({
       code: 'not_found',
     })
   }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { organizationKind } from '../../../../src/core/tenancy/organization.ts'
 import { type Plans, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { fakeClock, settled } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -21,7 +21,7 @@ it('a plan with another window counts by that window', async () => {
   })
   await notifier.start({ deliver: false })
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-  const admit = () => serviceOf(notifier).limits.admit({ organizationId }, 'requests')
+  const admit = () => servedNotifier(notifier).limits.admit({ organizationId }, 'requests')
   for (let count = 0; count < 5; count += 1) await admit()
   await notifier.organizations.update(organizationId, { plan: 'fast' })
   for (let second = 0; second < 3; second += 1) {

@@ -14,7 +14,7 @@ import type { PlanFinder } from '../../../../src/core/tenancy/plan-of.ts'
 import { type Plan, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
 import { NO_TRACKING } from '../../../../src/features/tracking/track-html.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts'
 
 const MINUTE = 60_000
@@ -189,7 +189,7 @@ it('what a limiter throws at once is no end of the process, nor of an answer', a
   const notifier = createNotifier({ clock, rateLimiter, channels: {}, plans: { own: ONE_REQUEST } })
   await notifier.start({ deliver: false })
   const { id } = await notifier.organizations.create({ name: 'A', plan: 'own' })
-  const { release } = await serviceOf(notifier).limits.admit({ organizationId: id }, 'requests')
+  const { release } = await servedNotifier(notifier).limits.admit({ organizationId: id }, 'requests')
   await clock.advance(MINUTE)
   await expect(release()).rejects.toThrow('at once')
   await notifier.stop()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { uploadKind } from '../../../../src/core/accept/upload.ts'
 import { UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../../support/notifier-world.ts'
 
@@ -58,7 +58,7 @@ describe('an organization that stores as much as its plan allows', () => {
     await tenant.send({ channel: 'email', to, body: 'News', category: 'news' })
     await world.clock.advance(60_000)
     const link = email.messages.find((message) => message.body === 'News')?.email?.unsubscribeUrl ?? ''
-    await serviceOf(notifier).pages.unsubscribe(new URL(link).searchParams.get('t') ?? '')
+    await servedNotifier(notifier).pages.unsubscribe(new URL(link).searchParams.get('t') ?? '')
     const heard = await tenant.preferences.get({ channel: 'email', to })
     expect(heard.categories).toMatchObject({ news: { email: false } })
     const before = await used()

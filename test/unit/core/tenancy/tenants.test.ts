@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { notifierHandler } from '../../../../adapters/http/node.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
 import type { Notifier } from '../../../../src/notifier.ts'
-import { serviceOf } from '../../../../src/service.ts'
+import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -82,7 +82,7 @@ it('with organizations: "required" no call is left that means the default one', 
   expect((await strict.organization('org_a').send(mail)).status).toBe('queued')
   // The REST API names the organization of the key.
   expect(typeof notifierHandler(strict)).toBe('function')
-  expect((await serviceOf(strict).notifications.list('org_a')).items).toHaveLength(1)
+  expect((await servedNotifier(strict).tenants.notifications.list('org_a')).items).toHaveLength(1)
 })
 
 it.each(['need', null, true])('organizations: %j is refused', (organizations) => {

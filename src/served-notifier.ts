@@ -1,0 +1,74 @@
+import type * as z from 'zod'
+import type { Kinds } from './core/channels/kinds.ts'
+import { invalidOption } from './core/errors/invalid-option.ts'
+import type { Engine, Served } from './core/lifecycle/engine.ts'
+import { VERSION } from './core/lifecycle/version.ts'
+import type { Admissions } from './core/limits/model.ts'
+import type { Processor } from './core/loop/processor.ts'
+import type { Reporting } from './core/observe/reporting.ts'
+import type { Scoped } from './core/tenancy/scoped.ts'
+import type { PreviewInputs } from './core/text/preview-input.ts'
+import type { CodeTemplates } from './features/code-templates/code-templates.ts'
+import type { Receipts } from './features/receipts/service.ts'
+import type { Sessions } from './features/sessions/service.ts'
+import type { Pages } from './features/tracking/pages.ts'
+import type { MultiTenantNotifier } from './notifier.ts'
+import type { Tenant } from './tenant.ts'
+
+/** A notifier as HTTP serves it: the content of its {@link Engine}. */
+export interface ServedNotifier
+  extends Engine,
+    Pick<MultiTenantNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health' | 'metrics'> {
+  /** The API of all organizations. */
+  readonly tenants: Scoped<Tenant<unknown>>
+  /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
+  readonly inputs: Readonly<Record<string, z.ZodType>>
+  /** The schemas of previews. */
+  readonly previewInputs: PreviewInputs
+  /** The templates in code. */
+  readonly code: Pick<CodeTemplates, 'names' | 'find'>
+  /** Names of the known channels. */
+  readonly channels: readonly string[]
+  /** The known channels. */
+  readonly kinds: readonly KnownKind[]
+  readonly limits: Admissions
+  readonly pages: Pages
+  readonly receipts: Receipts
+  readonly reporting: Reporting
+  /** Largest uploaded file in bytes. */
+  readonly maxAttachmentBytes: number
+  readonly sessions: Sessions
+  readonly processor: Processor
+}
+
+/** A channel as editors of templates see it. */
+export interface KnownKind {
+  readonly name: string
+  /** True: subjects are sent. */
+  readonly subject: boolean
+  readonly html: boolean
+  /** False: a built-in channel without a provider here. */
+  readonly configured: boolean
+}
+
+export function knownKinds({ known }: Kinds, configured: readonly string[]): readonly KnownKind[] {
+  return [...known.values()].map(({ name, subject, html = false }) => {
+    return { name, subject: subject !== undefined, html, configured: configured.includes(name) }
+  })
+}
+
+/**
+ * Opens the engine of a notifier. It may come from another copy of the package of the same version.
+ *
+ * @throws NotifierError `invalid_configuration`
+ */
+export function servedNotifier(notifier: Served): ServedNotifier {
+  const { engine } = (notifier ?? {}) as Partial<Served>
+  const version: unknown = engine?.version
+  if (version === VERSION) return engine as ServedNotifier
+  const message =
+    typeof version === 'string'
+      ? `The notifier comes from version ${version} of carillon, and this HTTP adapter from ${VERSION}. Install one version: "npm ls carillon" shows where each comes from.`
+      : `The HTTP API needs the result of createNotifier()${notifier instanceof Promise ? ', and got a Promise: await it first' : ''}.`
+  throw invalidOption('notifier', message)
+}
