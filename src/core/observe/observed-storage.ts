@@ -1,11 +1,11 @@
 import type { NewNotification } from '../notification/notification.ts'
 import type { AcceptedEvent, ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptRequest } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
-import { type Verbs, watched } from './plugin-calls.ts'
+import { around, type Verbs, watched } from './plugin-calls.ts'
 import type { StorageVerb } from './telemetry.ts'
 
 /** Timeout of a start: a migration of a large schema takes minutes. */
@@ -87,16 +87,15 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
     join: {
       answered: (transaction) => ({
         ...transaction,
-        ...watched<Pick<JoinedTransaction, 'accept'>>(
+        // An exception may be that of a function of the application, which must get it as it is.
+        accept: around(
           part,
-          transaction,
-          {
-            accept: measured('accept', ({ committed, answer }, [request]) => {
-              void committed.then((yes) => {
-                if (yes) accepted([answer], [[request]])
-              })
-            }),
-          },
+          (request: AcceptRequest) => transaction.accept(request),
+          measured('accept', ({ committed, answer }, [request]) => {
+            void committed.then((yes) => {
+              if (yes) accepted([answer], [[request]])
+            })
+          }),
           clock,
         ),
       }),

@@ -40,28 +40,41 @@ export function watched<Plugin extends object>(
   verbs: Verbs<Plugin>,
   clock: Clock,
 ): Plugin {
-  function watchedCall(name: keyof Plugin, { withinMs, answered, failed }: Verb<AnyCall>): AnyCall {
-    return async (...args) => {
-      const began = clock.monotonic()
-      try {
-        // Looked up at each call, on the plug-in itself: it may be a class, or be patched later.
-        const call = () => (plugin[name] as AnyCall)(...args)
-        const answer = await (withinMs === undefined ? call() : inTime(part, call, withinMs, clock))
-        return answered === undefined ? answer : answered(answer, args, clock.monotonic() - began)
-      } catch (error) {
-        failed?.(args, clock.monotonic() - began)
-        throw marked(part, error)
-      }
-    }
-  }
-
+  const fault = (error: unknown): object => marked(part, error)
   const members = Object.entries<Verb<AnyCall> | Verbs<object>>(verbs).flatMap(([key, verb]) => {
     const name = key as keyof Plugin
     const member = plugin[name]
-    if (typeof member === 'function') return [[name, watchedCall(name, verb as Verb<AnyCall>)]]
+    if (typeof member === 'function') {
+      // Looked up at each call, on the plug-in itself: it may be a class, or be patched later.
+      const call: AnyCall = (...args) => (plugin[name] as AnyCall)(...args)
+      return [[name, around(part, call, verb as Verb<AnyCall>, clock, fault)]]
+    }
     return member === undefined ? [] : [[name, watched(part, member as object, verb as Verbs<object>, clock)]]
   })
   return Object.fromEntries(members)
+}
+
+/** A call with a verb around it. @param errorOf what its exceptions become */
+export function around<Call extends AnyCall>(
+  part: string,
+  call: Call,
+  verb: Verb<Call>,
+  clock: Clock,
+  errorOf: (error: unknown) => unknown = (error) => error,
+): Call {
+  const { withinMs, answered, failed } = verb as Verb<AnyCall>
+  const wrapped: AnyCall = async (...args) => {
+    const began = clock.monotonic()
+    try {
+      const work = () => call(...args)
+      const answer = await (withinMs === undefined ? work() : inTime(part, work, withinMs, clock))
+      return answered === undefined ? answer : answered(answer, args, clock.monotonic() - began)
+    } catch (error) {
+      failed?.(args, clock.monotonic() - began)
+      throw errorOf(error)
+    }
+  }
+  return wrapped as Call
 }
 
 function marked(part: string, error: unknown): object {
