@@ -66,6 +66,8 @@ export type { OverusePolicy } from './core/limits/request-limits.ts'
 export type { PageOptions } from './core/links/page-options.ts'
 export type { PageTexts, PageTextsByLanguage } from './core/links/page-texts.ts'
 export type { Logs } from './core/notification/api.ts'
+export type { CategoryRecord } from './core/notification/category.ts'
+export type { Cells } from './core/notification/cells.ts'
 export type {
   NotificationEvent,
   NotificationEventData,
@@ -123,6 +125,7 @@ export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/te
 export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
 export type { DraftChange, PublishOptions } from './core/text/draft-input.ts'
 export type { TemplateChange, TemplateInput } from './core/text/input.ts'
+export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './core/text/lint-rules.ts'
 export type {
   TemplateComparison,
   TemplateDraftRecord,
@@ -132,7 +135,6 @@ export type {
   TemplateVersionRecord,
   VariantRecord,
 } from './core/text/model.ts'
-export type { AuthoringOptions } from './core/text/options.ts'
 export type { LintOptions, PreviewOptions, TemplateDraft } from './core/text/preview-input.ts'
 export type { RenderedMessage } from './core/text/render.ts'
 export type { MessageValue, Translate } from './core/text/translate.ts'
@@ -151,14 +153,12 @@ export type { Attachments } from './features/attachments/api.ts'
 export type { UploadContent, UploadInput, UploadRecord } from './features/attachments/model.ts'
 export type { AttachmentOptions } from './features/attachments/options.ts'
 export type { Categories } from './features/categories/api.ts'
-export type { Cells } from './features/categories/cells.ts'
 export type {
   CategoryChange,
   CategoryDefault,
   CategoryInput,
   CategorySettings,
 } from './features/categories/input.ts'
-export type { CategoryRecord } from './features/categories/model.ts'
 export {
   type DefinedTemplates,
   defineTemplates,
@@ -190,7 +190,6 @@ export type {
 export type { SharedTexts } from './features/layouts/api.ts'
 export type { SharedSourceInput, SharedTextChange, SharedTextInput } from './features/layouts/input.ts'
 export type { SharedTextRecord, SharedTextVersionRecord } from './features/layouts/model.ts'
-export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './features/lint/rules.ts'
 export type { Organizations } from './features/organizations/api.ts'
 export type { BrandingInput, OrganizationChange, OrganizationInput } from './features/organizations/input.ts'
 export type {
@@ -229,3 +228,4 @@ export type {
 } from './options.ts'
 export type { ProxyOptions } from './outgoing/proxy.ts'
 export type { NotificationsApi, TemplatesApi, Tenant } from './tenant.ts'
+export type { AuthoringOptions } from './text-options.ts'

@@ -31,12 +31,6 @@ import type { Storage } from './core/ports/storage/storage.ts'
 import type { Telemetry } from './core/ports/telemetry.ts'
 import { type Plans, perMinutePlans } from './core/tenancy/plans.ts'
 import {
-  AUTHORING_OPTIONS,
-  type AuthoringOptions,
-  type ResolvedAuthoring,
-  resolveAuthoring,
-} from './core/text/options.ts'
-import {
   type AttachmentOptions,
   type ResolvedAttachments,
   resolveAttachments,
@@ -50,6 +44,12 @@ import {
 } from './features/recipients/options.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
 import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
+import {
+  AUTHORING_OPTIONS,
+  type AuthoringOptions,
+  type ResolvedAuthoring,
+  resolveAuthoring,
+} from './text-options.ts'
 
 /** Options of `createNotifier` for a notifier in which every call names its organization. */
 export interface MultiTenantOptions<

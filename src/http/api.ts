@@ -5,34 +5,29 @@ import type { Admission, BodyOwner, Counted, LimitedResource } from '../core/lim
 import { atEndOfTurn } from '../core/loop/end-of-turn.ts'
 import type { RunInSlices } from '../core/loop/processor.ts'
 import type { Logger } from '../core/ports/logger.ts'
+import type { Caller } from '../core/rest/caller.ts'
+import { assertGranted, requiredGrants } from '../core/rest/grants.ts'
 import type { BodyLimits, HttpRequest, HttpResponse } from '../core/rest/message.ts'
+import type { Query } from '../core/rest/query.ts'
 import type { HandlerResult, Route } from '../core/rest/route.ts'
+import { refuseTestMode } from '../core/rest/send-headers.ts'
 import { assertSameOrganization } from '../core/tenancy/scope.ts'
 import { ROUTES } from '../routes.ts'
 import { type ServedNotifier, servedNotifier } from '../served-notifier.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
-import { type Authenticate, authenticateKey, type Caller } from './caller.ts'
+import { type Authenticate, authenticateKey } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
-import { assertGranted, requiredGrants } from './grants.ts'
 import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
 import { permittedRoute } from './permitted-route.ts'
 import { processWarnings } from './process-warnings.ts'
-import {
-  ignoredHeader,
-  ignoredParameters,
-  parseQuery,
-  type Query,
-  unknownParameters,
-  withObjects,
-} from './query.ts'
+import { ignoredHeader, ignoredParameters, parseQuery, unknownParameters, withObjects } from './query.ts'
 import { createRequestIds } from './request-id.ts'
 import { type Envelope, errorResponse, successResponse } from './respond.ts'
 import { compileRoutes, type Match, type RouteMatch } from './router.ts'
-import { refuseTestMode } from './send-headers.ts'
 
 /** An HTTP application that is independent of any framework: the REST API or the dashboard. */
 export interface HttpApi {

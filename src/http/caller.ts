@@ -1,22 +1,12 @@
 import { isAllowedAddress } from '../core/access/ip-list.ts'
 import { isOperatorKey } from '../core/access/key-format.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
-import type { Counted } from '../core/limits/model.ts'
+import type { Caller } from '../core/rest/caller.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { ApiKeyRecord, OperatorKeyRecord } from '../features/api-keys/model.ts'
 import type { ServedNotifier } from '../served-notifier.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
-
-/** The caller of a request: an API key, an operator key, or a dashboard user. */
-export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants'> {
-  /** Organizations that the caller may name. `all`: an operator. */
-  readonly organizations: 'all' | readonly string[]
-  /** Name of the key. A user whom the application signs in has none. */
-  readonly name?: string
-  /** Whose limits the requests count against. */
-  readonly counted: Counted
-}
 
 /** Authenticates the caller of a request. */
 export type Authenticate = (request: HttpRequest, client: Client) => Promise<Caller>

@@ -1,9 +1,9 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { Caller } from '../core/rest/caller.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
+import type { Query } from '../core/rest/query.ts'
 import { ORGANIZATION_ID, unknownOrganization } from '../core/tenancy/organization.ts'
 import type { ServedNotifier } from '../served-notifier.ts'
-import type { Caller } from './caller.ts'
-import type { Query } from './query.ts'
 import type { RouteMatch } from './router.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { permits } from '../core/access/api-key.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from '../core/rest/caller.ts'
 import type { Match, RouteMatch } from './router.ts'
 
 /** @throws NotifierError `not_found`, `method_not_allowed`, `operator_key_required`, `insufficient_permissions` */

@@ -3,12 +3,7 @@ import { NotifierError } from '../core/errors/notifier-error.ts'
 import { listedNames, MOST_NAMES, shortName } from '../core/input/listed-names.ts'
 import { nearestName } from '../core/input/nearest-name.ts'
 import type { LimitedResource } from '../core/limits/model.ts'
-
-/** Decoded query parameters. */
-export type Query = Readonly<Record<string, string>>
-
-/** Parameters with those of an object (`metadata[order]=4711`) under its name. */
-export type ParsedQuery = Readonly<Record<string, string | Query>>
+import type { ParsedQuery, Query } from '../core/rest/query.ts'
 
 /** `name[key]`, the style `deepObject` of OpenAPI. */
 const IN_OBJECT = /^(\w+)\[([^[\]]*)\]$/

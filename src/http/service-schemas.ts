@@ -13,9 +13,3 @@ export const healthStatus: z.ZodType<{ status: 'ok' | 'degraded' }> = named(
 
 /** An OpenAPI 3.1 document, described by its top level only. */
 export const openApiDocument: z.ZodType = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) })
-
-/** A page for people. */
-export const page: z.ZodType<string> = z.string()
-
-/** Body that the provider expects; each provider defines it. */
-export const receiptReply: z.ZodType<string> = z.string()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { addressHash } from '../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../src/core/links/link-signer.ts'
-import { addressHash } from '../../src/features/preferences/records.ts'
 import {
   assertAccessible,
   CHROMIUM,

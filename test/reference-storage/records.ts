@@ -1,5 +1,6 @@
 import { uploadKind } from '../../src/core/accept/upload.ts'
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import { NO_TRACKING } from '../../src/core/links/track-html.ts'
 import type {
   FollowingWrite,
   RecordBudget,
@@ -22,7 +23,6 @@ import {
   organizationKind,
   unknownOrganization,
 } from '../../src/core/tenancy/organization.ts'
-import { NO_TRACKING } from '../../src/features/tracking/track-html.ts'
 import { pageOf } from './page.ts'
 import { type MemoryState, nextNumber, type RecordTable, type StoredRow } from './state.ts'
 

@@ -1,3 +1,4 @@
+import { NO_TRACKING } from '../../../src/core/links/track-html.ts'
 import type { KeepingInsert, StoredRecord } from '../../../src/core/ports/storage/records.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import {
@@ -6,7 +7,6 @@ import {
   type OrganizationValue,
   organizationKind,
 } from '../../../src/core/tenancy/organization.ts'
-import { NO_TRACKING } from '../../../src/features/tracking/track-html.ts'
 
 /** A record as tables have it. `created_at` is epoch milliseconds. */
 export interface RecordRow {

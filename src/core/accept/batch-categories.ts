@@ -1,6 +1,6 @@
 import { type CategoryFinder, unknownCategory } from '../../features/categories/finder.ts'
-import type { Category } from '../../features/categories/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import type { Category } from '../notification/category.ts'
 import type { Template } from '../text/template.ts'
 
 /** Messages of a batch whose unknown category is compared with the known ones: there may be ten thousand. */

@@ -1,6 +1,5 @@
 import { isUnanswered } from '../../features/code-templates/answered.ts'
 import { verdicts } from '../../features/preferences/judge.ts'
-import type { Verdict } from '../../features/preferences/precedence.ts'
 import { notResolvable } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
 import type { FoundPerson } from '../../features/recipients/service.ts'
@@ -29,6 +28,7 @@ import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Group, type Preparation, prepareSend } from './prepare.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
+import type { Verdict } from './verdict.ts'
 
 /** Most messages in one batch. */
 const MAX_BATCH = 10_000

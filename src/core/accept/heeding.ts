@@ -1,9 +1,9 @@
-import type { Verdict } from '../../features/preferences/precedence.ts'
 import { bytesOf } from '../input/bounds.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import { removedContent } from '../notification/sensitive.ts'
 import { suppressionError } from '../notification/suppression.ts'
 import type { Group } from './prepare.ts'
+import type { Verdict } from './verdict.ts'
 
 /** Bytes of the stored content that a message keeps which a preference turns off: no monthly quota limits how many. */
 const MOST_KEPT_BYTES = 16_384

@@ -1,18 +1,9 @@
-import type { Category } from '../../features/categories/model.ts'
 import type { CodeTemplates } from '../../features/code-templates/code-templates.ts'
 import type { Library } from '../../features/layouts/library.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
 import { addressed } from '../../features/recipients/addressed.ts'
 import { localeOf, timeZoneOf } from '../../features/recipients/language.ts'
 import type { PeopleFinder, ResolvedPerson } from '../../features/recipients/service.ts'
-import type { LinkSource } from '../../features/tracking/link-target.ts'
-import {
-  assertUnsubscribable,
-  exampleUrls,
-  type Links,
-  type Urls,
-  urlsOf,
-} from '../../features/tracking/links.ts'
 import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
@@ -20,7 +11,10 @@ import { assertRecipient } from '../channels/recipient.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Bounds } from '../input/bounds.ts'
 import { mergedMetadata } from '../input/metadata.ts'
+import type { LinkSource } from '../links/link-target.ts'
+import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
+import type { Category } from '../notification/category.ts'
 import type {
   NewNotification,
   Notification,

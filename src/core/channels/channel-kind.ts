@@ -1,5 +1,4 @@
 import type * as z from 'zod'
-import type { LintFault, LintRule } from '../../features/lint/rules.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import {
   assertOptionNames,
@@ -11,6 +10,7 @@ import {
   ofType,
 } from '../errors/option-names.ts'
 import type { BodyFormat } from '../notification/notification.ts'
+import type { LintFault, LintRule } from '../text/lint-rules.ts'
 
 /**
  * A channel as a value: all rules of a channel. A provider of a channel that is not built in carries its kind. The REST

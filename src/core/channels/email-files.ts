@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { contentType, filename } from '../../features/attachments/input.ts'
 import { UnreadableFile } from '../errors/unreadable-file.ts'
 import { text } from '../input/fields.ts'
 import { isFields } from '../input/json.ts'
 import type { AttachedUpload, AttachmentContent, AttachmentInput } from './email-content.ts'
 import { bytesOf, decodedLength, isBase64 } from './file-content.ts'
+import { contentType, filename } from './file-fields.ts'
 import { isContentId } from './mail-parts.ts'
 
 const MAX_ATTACHMENTS = 10

@@ -1,4 +1,4 @@
-import type { LintFault } from '../../features/lint/rules.ts'
+import type { LintFault } from '../text/lint-rules.ts'
 import type { ChannelLint, LintedText } from './channel-kind.ts'
 import type { EmailContent } from './email-content.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { LintFault } from '../../features/lint/rules.ts'
 import { expectedValue } from '../input/expected-value.ts'
 import type { JsonFields } from '../input/json-fields.ts'
+import type { LintFault } from '../text/lint-rules.ts'
 import type { ChannelLint } from './channel-kind.ts'
 
 /** Limits of Slack's reference of blocks (docs.slack.dev, "Block Kit"). */

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../features/preferences/precedence.ts'
+import type { Verdict } from '../accept/verdict.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Fact } from '../notification/facts.ts'
 import { suppressionError } from '../notification/suppression.ts'

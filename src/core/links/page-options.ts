@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { categoryId } from '../../features/categories/input.ts'
 import { CHANNEL_NAME } from '../channels/channel-kind.ts'
 import { invalidOption } from '../errors/invalid-option.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
 import { fewFields, text } from '../input/fields.ts'
 import { parseInput } from '../input/parse.ts'
+import { categoryId } from '../notification/category-id.ts'
 import type { PageTextsByLanguage } from './page-texts.ts'
 
 /** The pages behind the links in messages. */

@@ -1,4 +1,4 @@
-import type { DecidedBy } from '../../features/preferences/precedence.ts'
+import type { DecidedBy } from '../accept/verdict.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { GivenLabels, Labels } from './labels.ts'
 

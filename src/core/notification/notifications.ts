@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { exampleUrls } from '../../features/tracking/links.ts'
 import { assertAhead } from '../accept/times.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { exampleUrls } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -15,7 +15,7 @@ import { type List, listInPortions, listOf } from '../records/list.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
 import type { Scoped } from '../tenancy/scoped.ts'
-import type { Texts } from '../text/authoring.ts'
+import type { AuthoringParts } from '../text/parts.ts'
 import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
 import type { Logs, Notifications } from './api.ts'
 import type { NotificationEvent } from './event-payload.ts'
@@ -48,7 +48,11 @@ type Emit = (event: NotificationEvent) => void
 export function createNotifications(
   storage: Storage,
   organizations: OrganizationFinder,
-  { compiled, code, processor }: Pick<Texts, 'compiled' | 'code'> & { readonly processor: Processor },
+  {
+    compiled,
+    code,
+    processor,
+  }: Pick<AuthoringParts, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
   clock: Pick<Clock, 'now'>,

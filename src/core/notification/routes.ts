@@ -1,4 +1,3 @@
-import { idempotencyKey, isTestMode } from '../../http/send-headers.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
 import { batchInput, type SendInput, sendInput } from '../accept/input.ts'
 import type { SentNotification } from '../accept/model.ts'
@@ -12,6 +11,7 @@ import {
   routesOf,
   type Tag,
 } from '../rest/route.ts'
+import { idempotencyKey, isTestMode } from '../rest/send-headers.ts'
 import { notificationQuery, notificationViewQuery } from './query-schemas.ts'
 import { type RescheduleInput, rescheduleInput } from './reschedule-input.ts'
 import {

@@ -1,12 +1,12 @@
 import type * as z from 'zod'
-import type { Caller } from '../../http/caller.ts'
-import type { ParsedQuery } from '../../http/query.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
 import type { Grant, Permission } from '../access/api-key.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { LimitedResource } from '../limits/model.ts'
+import type { Caller } from './caller.ts'
 import type { HttpRequest } from './message.ts'
 import type { JsonObject, OpenApiDocument } from './openapi.ts'
+import type { ParsedQuery } from './query.ts'
 
 /** A group of operations in the OpenAPI document. */
 export interface Tag {

@@ -1,6 +1,6 @@
-import type { LintFinding } from '../../features/lint/rules.ts'
 import type { Placeholder } from './compile.ts'
 import type { DiffHunk } from './diff-lines.ts'
+import type { LintFinding } from './lint-rules.ts'
 import type { RenderedMessage } from './render.ts'
 
 /** A template. It is also valid as an update, and then changes nothing. */

@@ -1,5 +1,6 @@
 import { GRANTS } from '../../core/access/api-key.ts'
 import { parseInput } from '../../core/input/parse.ts'
+import { assertGranted } from '../../core/rest/grants.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
 import {
   type HandlerResult,
@@ -9,7 +10,6 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import { assertGranted } from '../../http/grants.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'

@@ -1,18 +1,5 @@
 import * as z from 'zod'
-import { isFilename, isMediaType } from '../../core/channels/mail-parts.ts'
-import { text } from '../../core/input/fields.ts'
-
-/** The schema of the name of a file. */
-export const filename: z.ZodType<string, string> = text(1, 255).refine(
-  isFilename,
-  'must be a file name without a path or control characters',
-)
-
-/** The schema of the type of a file. */
-export const contentType: z.ZodType<string, string> = z
-  .string()
-  .max(128)
-  .refine(isMediaType, 'must be a media type such as application/pdf')
+import { contentType, filename } from '../../core/channels/file-fields.ts'
 
 /** What an upload says about its content. */
 export const uploadInput: z.ZodType<{ filename: string; contentType: string }> = z.strictObject({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { filename } from '../../core/channels/file-fields.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
-import { filename } from './input.ts'
 import { uploadRecord } from './schemas.ts'
 
 const TAG: Tag = {

@@ -1,5 +1,5 @@
+import type { CategoryRecord } from '../../core/notification/category.ts'
 import type { CategoryChange, CategoryInput } from './input.ts'
-import type { CategoryRecord } from './model.ts'
 
 /** Categories of messages, which people turn on and off: those in code, and the organization's own. */
 export interface Categories {

@@ -1,10 +1,15 @@
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { listedNames, shortName } from '../../core/input/listed-names.ts'
 import { nearestName } from '../../core/input/nearest-name.ts'
+import {
+  type Category,
+  DEFAULT_CATEGORY,
+  indexCategories,
+  plainCategory,
+} from '../../core/notification/category.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
 import type { Template } from '../../core/text/template.ts'
-import { type Category, DEFAULT_CATEGORY, indexCategories, plainCategory } from './model.ts'
 import type { CodeCategories } from './options.ts'
 import { categoryKind, storedCategories } from './records.ts'
 

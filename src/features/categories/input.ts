@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { CHANNEL_NAME } from '../../core/channels/channel-kind.ts'
 import { parseMailbox } from '../../core/channels/mailbox.ts'
 import { descriptionText, fewFields, nameText, text } from '../../core/input/fields.ts'
+import { type Category, MOST_CATEGORIES } from '../../core/notification/category.ts'
+import { CATEGORY_ID_FORM, categoryId } from '../../core/notification/category-id.ts'
+import { ALL, longCells } from '../../core/notification/cells.ts'
 import { namedInput } from '../../core/rest/named.ts'
-import { ALL, longCells } from './cells.ts'
-import { CATEGORY_ID, type Category, MOST_CATEGORIES } from './model.ts'
 
 /** On or off, for all channels or by channel; `*` stands for all channels that are not named. */
 export type CategoryDefault = boolean | { readonly [channel: string]: boolean }
@@ -40,14 +41,6 @@ export interface CategoryInput extends CategorySettings {
 export type CategoryChange = {
   readonly [Field in keyof CategorySettings]?: CategorySettings[Field] | undefined
 }
-
-/** The valid form of an id, to follow "must be". */
-export const CATEGORY_ID_FORM = '1 to 64 lower-case letters, digits and hyphens'
-
-/** The id of a category, or a former one. */
-export const categoryId: z.ZodType<string, string> = z
-  .string()
-  .regex(CATEGORY_ID, `must be ${CATEGORY_ID_FORM}`)
 
 const MOST_CHANNELS = 32
 const MOST_FORMER_IDS = 20

@@ -2,8 +2,8 @@ import type { Kinds } from '../../core/channels/kinds.ts'
 import { invalidOption } from '../../core/errors/invalid-option.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
+import { type Category, DEFAULT_CATEGORY, indexCategories } from '../../core/notification/category.ts'
 import { type CategorySettings, categoriesOption, categoryFault, categoryOf } from './input.ts'
-import { type Category, DEFAULT_CATEGORY, indexCategories } from './model.ts'
 
 /** The categories that the application declares in code. They apply to all organizations. */
 export interface CodeCategories {

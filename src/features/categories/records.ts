@@ -1,6 +1,6 @@
+import type { Category } from '../../core/notification/category.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import { allOf, type RecordStore } from '../../core/records/record-stores.ts'
-import type { Category } from './model.ts'
 
 /** The stored value of a category of an organization. */
 export interface CategoryValue extends Category {

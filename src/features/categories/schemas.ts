@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import type { CategoryRecord } from '../../core/notification/category.ts'
 import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
-import type { CategoryRecord } from './model.ts'
 
 /** A category in responses. */
 export const categoryRecord: z.ZodType<CategoryRecord> = named(

@@ -2,17 +2,23 @@ import type { Kinds } from '../../core/channels/kinds.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import { shortName } from '../../core/input/listed-names.ts'
+import type { CategoryRecord } from '../../core/notification/category.ts'
+import {
+  CATEGORY_ID,
+  type Category,
+  DEFAULT_CATEGORY,
+  MOST_CATEGORIES,
+} from '../../core/notification/category.ts'
+import { CATEGORY_ID_FORM } from '../../core/notification/category-id.ts'
+import { ALL, longCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { allOf, type RecordStores } from '../../core/records/record-stores.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Categories } from './api.ts'
-import { ALL, longCells } from './cells.ts'
 import type { CategoryFinder } from './finder.ts'
-import { CATEGORY_ID_FORM, categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
-import type { CategoryRecord } from './model.ts'
-import { CATEGORY_ID, type Category, DEFAULT_CATEGORY, MOST_CATEGORIES } from './model.ts'
+import { categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
 import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } from './records.ts'
 
 /** The use cases of categories. */

@@ -6,16 +6,16 @@ import { isNotifierError, type NotifierError } from '../../core/errors/notifier-
 import { assertTemplateBounds, type Bounds, HIGHEST_BOUNDS } from '../../core/input/bounds.ts'
 import { channel, fewFields, text } from '../../core/input/fields.ts'
 import { canonicalLocale } from '../../core/input/locale.ts'
+import { localeName } from '../../core/input/locale-fields.ts'
 import { metadataInput } from '../../core/input/metadata.ts'
 import { assertKeys, assertObject, wrong } from '../../core/input/option-checks.ts'
 import { parseInput } from '../../core/input/parse.ts'
 import { isStandardSchema, type StandardSchema } from '../../core/input/standard-schema.ts'
+import { categoryId } from '../../core/notification/category-id.ts'
 import { MAX_SUBJECT_LENGTH } from '../../core/text/compile.ts'
 import { assertFormat, formatOf } from '../../core/text/format.ts'
 import { assertTemplateText } from '../../core/text/judge.ts'
 import { SHARED_NAME } from '../../core/text/shared-text.ts'
-import { categoryId } from '../categories/input.ts'
-import { localeName } from '../languages/input.ts'
 import type { DefinedTemplates, TextFunction, TranslatedContext } from './define.ts'
 
 export type AnyTextFunction = TextFunction<TranslatedContext<unknown>, unknown>

@@ -1,26 +1,11 @@
 import * as z from 'zod'
 import { assertWithin, type Bounds, bytesOf, HIGHEST_BOUNDS } from '../../core/input/bounds.ts'
 import { fewFields, text } from '../../core/input/fields.ts'
-import { isTimeZone, localeIn } from '../../core/input/locale.ts'
 import { namedInput } from '../../core/rest/named.ts'
 import { MESSAGE_KEY } from '../../core/text/language.ts'
 
 /** Messages by key, in ICU MessageFormat: `{ 'welcome.title': 'Welcome, {name}' }`. */
 export type CatalogueInput = Readonly<Record<string, string>>
-
-/** The name of a locale. Output: the canonical form of BCP 47. */
-export const localeName: z.ZodType<string, string> = z.string().transform((name, { addIssue }) => {
-  const canonical = localeIn(name)
-  if (canonical !== null) return canonical
-  addIssue({ code: 'custom', message: 'must be the name of a locale, such as de or fr-BE' })
-  return z.NEVER
-})
-
-/** An IANA time zone. */
-export const timeZoneName: z.ZodType<string, string> = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, 'must be an IANA time zone, such as Europe/Vienna')
 
 const key = z.string().max(200).regex(MESSAGE_KEY, 'must be names joined by dots')
 

@@ -1,4 +1,4 @@
-import type { LintFault, LintFinding, LintRule, LintSource } from './rules.ts'
+import type { LintFault, LintFinding, LintRule, LintSource } from '../../core/text/lint-rules.ts'
 
 /** Maximum number of findings about one template. */
 export const MAX_FINDINGS = 200

@@ -8,8 +8,8 @@ import {
   messageKey,
 } from '../../core/text/language.ts'
 import { isLinkName } from '../../core/text/links.ts'
+import type { LintFault, TemplateRule } from '../../core/text/lint-rules.ts'
 import { childrenOf, type Token } from '../../core/text/parse.ts'
-import type { LintFault, TemplateRule } from './rules.ts'
 import { type Found, find, inside, outermost, type Scope } from './scope.ts'
 
 type Parsed = Pick<ParsedTexts, 'messages' | 'isLocalized'>

@@ -3,10 +3,10 @@ import { canonicalSender, MAX_SENDERS, SENDER } from '../../core/channels/sender
 import { isCallingCode } from '../../core/channels/sms-countries.ts'
 import { nameText, text } from '../../core/input/fields.ts'
 import { httpsUrl } from '../../core/input/https-url.ts'
+import { localeName, timeZoneName } from '../../core/input/locale-fields.ts'
+import type { Tracking } from '../../core/links/track-html.ts'
 import { namedInput } from '../../core/rest/named.ts'
 import { ORGANIZATION_ID, ORGANIZATION_ID_FORM } from '../../core/tenancy/organization.ts'
-import { localeName, timeZoneName } from '../languages/input.ts'
-import type { Tracking } from '../tracking/track-html.ts'
 
 /** Input for a new organization. */
 export interface OrganizationInput {

@@ -1,14 +1,15 @@
+import type { Verdict } from '../../core/accept/verdict.ts'
+import { addressHash } from '../../core/channels/address-hash.ts'
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import { type Coalesced, coalesce } from '../../core/loop/coalesce.ts'
+import type { Category } from '../../core/notification/category.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
-import type { Category } from '../categories/model.ts'
 import { type MatchSuppression, matchSuppressions } from '../suppressions/match.ts'
 import { suppressionId } from '../suppressions/records.ts'
 import type { Preferences } from './model.ts'
-import { judge, type Verdict } from './precedence.ts'
+import { judge } from './precedence.ts'
 import {
-  addressHash,
   ownerByAddress,
   ownerByRecipient,
   ownerOrganization,

@@ -1,5 +1,5 @@
-import { ALL, type Cells, cellFor, cellOf, NO_CELLS } from '../categories/cells.ts'
-import type { Category } from '../categories/model.ts'
+import type { Category } from '../../core/notification/category.ts'
+import { ALL, type Cells, cellFor, cellOf, NO_CELLS } from '../../core/notification/cells.ts'
 
 /** What a person, or an organization for its people, wants to get. What has no cell is undecided. */
 export interface Preferences {

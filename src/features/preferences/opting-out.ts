@@ -1,5 +1,5 @@
-import { ALL } from '../categories/cells.ts'
-import type { LinkTarget } from '../tracking/link-target.ts'
+import type { LinkTarget } from '../../core/links/link-target.ts'
+import { ALL } from '../../core/notification/cells.ts'
 import type { Decide } from './book.ts'
 import type { Consent } from './consent.ts'
 import { withoutAll, withoutCategory } from './model.ts'

@@ -1,8 +1,8 @@
 import { htmlPage, type PageLook } from '../../core/links/page.ts'
 import type { LocalTexts } from '../../core/links/texts/catalogue.ts'
+import { DEFAULT_CATEGORY } from '../../core/notification/category.ts'
 import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
-import { DEFAULT_CATEGORY } from '../categories/model.ts'
 import type { PreferencePage, ShownCategory } from './page.ts'
 
 type Texts = LocalTexts['texts']

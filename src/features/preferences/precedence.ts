@@ -1,19 +1,8 @@
+import type { DecidedBy, Verdict } from '../../core/accept/verdict.ts'
+import type { Category } from '../../core/notification/category.ts'
+import { ALL, cellFor } from '../../core/notification/cells.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
-import { ALL, cellFor } from '../categories/cells.ts'
-import type { Category } from '../categories/model.ts'
 import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
-
-/** The settings that can turn a message off, the strongest first. */
-export const DECIDERS = [
-  'recipient_category_channel',
-  'recipient_category',
-  'recipient_channel',
-  'organization',
-  'category_default',
-] as const
-
-/** The setting that turned a message off. */
-export type DecidedBy = (typeof DECIDERS)[number]
 
 /** Everything that decides whether a message may go. */
 export interface Wishes {
@@ -26,12 +15,6 @@ export interface Wishes {
   /** Null: no preferences of the organization. */
   readonly organization: Preferences | null
 }
-
-export type Verdict =
-  | { readonly kind: 'go' }
-  /** The address is suppressed. */
-  | { readonly kind: 'blocked'; readonly reason: SuppressionReason }
-  | { readonly kind: 'skip'; readonly decidedBy: DecidedBy }
 
 const GO: Verdict = Object.freeze({ kind: 'go' })
 const OFF: Verdict = Object.freeze({ kind: 'skip', decidedBy: 'category_default' })

@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto'
-import type { ChannelKind } from '../../core/channels/channel-kind.ts'
-import { suppressedAddress } from '../../core/channels/recipient.ts'
+import { digest } from '../../core/channels/address-hash.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { Preferences } from './model.ts'
@@ -39,8 +37,6 @@ export interface PreferenceOwner {
 
 /** Others are hashed: an id of a record has at most 250 characters. */
 const PLAIN = /^[\x21-\x7e]{1,100}$/
-/** 192 bits identify an address, and links in mails stay short. */
-const HASH_BYTES = 24
 
 /** A person by the application's id. */
 export function ownerByRecipient(organizationId: string, recipient: string): PreferenceOwner {
@@ -56,13 +52,4 @@ export function ownerByAddress(organizationId: string, channel: string, address:
 /** The organization itself. */
 export function ownerOrganization(organizationId: string): PreferenceOwner {
   return { organizationId, by: 'organization', id: `${organizationId}\norganization` }
-}
-
-/** Identifies an address in any spelling. Preferences and links contain it in place of the address. */
-export function addressHash(kind: ChannelKind, to: string): string {
-  return digest(suppressedAddress(kind, to))
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url')
 }

@@ -1,11 +1,12 @@
+import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { ALL, shortCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
-import { ALL, shortCells } from '../categories/cells.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
 import type { PreferencesApi } from './api.ts'
 import type { PreferenceBook } from './book.ts'
@@ -26,7 +27,6 @@ import {
   withCurrentIds,
 } from './model.ts'
 import {
-  addressHash,
   ownerByAddress,
   ownerByRecipient,
   ownerOrganization,

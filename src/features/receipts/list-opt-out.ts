@@ -1,10 +1,10 @@
+import { addressHash } from '../../core/channels/address-hash.ts'
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import { targetOf } from '../../core/links/link-target.ts'
 import type { Receipt } from '../../core/notification/receipt.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { Consent } from '../preferences/consent.ts'
 import { optOut } from '../preferences/opting-out.ts'
-import { addressHash } from '../preferences/records.ts'
-import { targetOf } from '../tracking/link-target.ts'
 import type { ReceiptSource } from './model.ts'
 
 /** Whether a report says that the recipient left one list of messages only. */

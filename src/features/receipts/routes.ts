@@ -1,5 +1,5 @@
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
-import { receiptReply } from '../../http/service-schemas.ts'
+import { receiptReply } from '../../core/rest/schemas.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
 

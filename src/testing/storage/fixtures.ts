@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NO_TRACKING } from '../../core/links/track-html.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import type { Labels } from '../../core/notification/labels.ts'
 import type { NewNotification } from '../../core/notification/notification.ts'
@@ -12,7 +13,6 @@ import {
   type OrganizationValue,
   organizationKind,
 } from '../../core/tenancy/organization.ts'
-import { NO_TRACKING } from '../../features/tracking/track-html.ts'
 
 export const LANE = 'email/smtp'
 export const LEASE_MS = 60_000

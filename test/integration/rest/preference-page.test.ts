@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import type { PreferencesOf } from '../../../src/features/preferences/input.ts'
-import { addressHash } from '../../../src/features/preferences/records.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SendInput } from '../../../src/core/accept/input.ts'
+import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
-import { addressHash } from '../../../src/features/preferences/records.ts'
 import { eventually } from '../../support/eventually.ts'
 import { KINDS } from '../../support/kinds.ts'
 import type { ReceivedMail } from '../../support/mail-server.ts'

@@ -1,5 +1,5 @@
+import { addressHash } from '../../../src/core/channels/address-hash.ts'
 import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
-import { addressHash } from '../../../src/features/preferences/records.ts'
 import type { Call } from '../http-client.ts'
 import { KINDS } from '../kinds.ts'
 import { at, type Case, mail, notify, post } from './case.ts'

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { finish } from '../../../src/core/loop/steps.ts'
+import type { Caller } from '../../../src/core/rest/caller.ts'
 import type { BodyLimits, HttpRequest } from '../../../src/core/rest/message.ts'
+import { idempotencyKey, isTestMode } from '../../../src/core/rest/send-headers.ts'
 import { bearerToken } from '../../../src/http/authorization.ts'
 import { readForm, readJsonObject } from '../../../src/http/body.ts'
-import type { Caller } from '../../../src/http/caller.ts'
 import { organizationOf } from '../../../src/http/organization.ts'
 import { parseQuery } from '../../../src/http/query.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
 import type { RouteMatch } from '../../../src/http/router.ts'
-import { idempotencyKey, isTestMode } from '../../../src/http/send-headers.ts'
 import { request, type TestRequest } from './support.ts'
 
 const code = (value: string): unknown => expect.objectContaining({ code: value })

@@ -8,12 +8,12 @@ import {
   DEFAULT_OVERUSE,
   type RequestLimits,
 } from '../../../../src/core/limits/request-limits.ts'
+import { NO_TRACKING } from '../../../../src/core/links/track-html.ts'
 import type { LimitCheck, RateLimiter } from '../../../../src/core/ports/rate-limiter.ts'
 import { UNBRANDED } from '../../../../src/core/tenancy/organization.ts'
 import type { PlanFinder } from '../../../../src/core/tenancy/plan-of.ts'
 import { type Plan, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
-import { NO_TRACKING } from '../../../../src/features/tracking/track-html.ts'
 import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts'
 

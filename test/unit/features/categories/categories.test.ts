@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { plainCategory } from '../../../../src/core/notification/category.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
-import { plainCategory } from '../../../../src/features/categories/model.ts'
 import { categoryKind, categoryRecordId } from '../../../../src/features/categories/records.ts'
 import type { NotifierOptions } from '../../../../src/options.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'

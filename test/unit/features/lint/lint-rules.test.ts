@@ -5,8 +5,8 @@ import type { ChannelKind } from '../../../../src/core/channels/channel-kind.ts'
 import { DEFAULT_BOUNDS } from '../../../../src/core/input/bounds.ts'
 import { finish } from '../../../../src/core/loop/steps.ts'
 import { compileTemplate } from '../../../../src/core/text/compile.ts'
+import { type LintFault, TEMPLATE_RULES } from '../../../../src/core/text/lint-rules.ts'
 import { type LintExamples, lintSteps } from '../../../../src/features/lint/lint.ts'
-import { type LintFault, TEMPLATE_RULES } from '../../../../src/features/lint/rules.ts'
 
 const KINDS = builtInKinds()
 const RULES: ReadonlySet<string> = new Set([

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../../src/core/accept/verdict.ts'
+import { plainCategory } from '../../../../src/core/notification/category.ts'
+import type { Cells } from '../../../../src/core/notification/cells.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../../../src/core/notification/suppression.ts'
-import type { Cells } from '../../../../src/features/categories/cells.ts'
-import { plainCategory } from '../../../../src/features/categories/model.ts'
 import { NO_PREFERENCES, type Preferences } from '../../../../src/features/preferences/model.ts'
-import { judge, type Verdict, type Wishes } from '../../../../src/features/preferences/precedence.ts'
+import { judge, type Wishes } from '../../../../src/features/preferences/precedence.ts'
 
 type Cell = boolean | undefined
 

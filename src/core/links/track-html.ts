@@ -1,5 +1,5 @@
-import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../core/loop/steps.ts'
-import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from '../../core/text/html-tokens.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../loop/steps.ts'
+import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from '../text/html-tokens.ts'
 
 /** Tracking of an organization's HTML mails. */
 export interface Tracking {

@@ -1,7 +1,7 @@
-import type { Grant } from '../core/access/api-key.ts'
-import { NotifierError } from '../core/errors/notifier-error.ts'
-import type { Route } from '../core/rest/route.ts'
+import type { Grant } from '../access/api-key.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
 import type { Query } from './query.ts'
+import type { Route } from './route.ts'
 
 /** The grants that a query requires. */
 export function requiredGrants({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {

@@ -1,15 +1,15 @@
-import type { DefinedTemplates } from '../../features/code-templates/define.ts'
-import { type CodeDefinition, resolveCodeTemplates } from '../../features/code-templates/options.ts'
-import type { CatalogueInput } from '../../features/languages/input.ts'
-import { type ApplicationLanguages, resolveApplicationLanguages } from '../../features/languages/options.ts'
+import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
+import type { Kinds } from './core/channels/kinds.ts'
+import type { Bounds } from './core/input/bounds.ts'
+import type { DefinedTemplates } from './features/code-templates/define.ts'
+import { type CodeDefinition, resolveCodeTemplates } from './features/code-templates/options.ts'
+import type { CatalogueInput } from './features/languages/input.ts'
+import { type ApplicationLanguages, resolveApplicationLanguages } from './features/languages/options.ts'
 import {
   type ApplicationTexts,
   resolveApplicationTexts,
   type SharedTextsOption,
-} from '../../features/layouts/options.ts'
-import type { AnyTemplate, DeclaredTemplates } from '../accept/declared-templates.ts'
-import type { Kinds } from '../channels/kinds.ts'
-import type { Bounds } from '../input/bounds.ts'
+} from './features/layouts/options.ts'
 
 /** The application's own texts for templates. */
 export interface AuthoringOptions<Templates extends DeclaredTemplates = AnyTemplate> {

@@ -1,5 +1,5 @@
-import { NotifierError } from '../core/errors/notifier-error.ts'
-import type { HttpRequest } from '../core/rest/message.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { HttpRequest } from './message.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 const QUOTED = /^"(.*)"$/

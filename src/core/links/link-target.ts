@@ -1,7 +1,7 @@
-import type { ChannelKind } from '../../core/channels/channel-kind.ts'
-import type { NotificationContent } from '../../core/notification/notification.ts'
-import { DEFAULT_CATEGORY } from '../categories/model.ts'
-import { addressHash } from '../preferences/records.ts'
+import { addressHash } from '../channels/address-hash.ts'
+import type { ChannelKind } from '../channels/channel-kind.ts'
+import { DEFAULT_CATEGORY } from '../notification/category.ts'
+import type { NotificationContent } from '../notification/notification.ts'
 
 /** What a link of a recipient is about. It says everything, so that it outlives the notification. */
 export interface LinkTarget {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ChannelKind, RenderedText } from '../../core/channels/channel-kind.ts'
-import { LINK_NAMES, type LinkName, type MessageLinks } from '../../core/text/links.ts'
+import type { ChannelKind, RenderedText } from '../channels/channel-kind.ts'
+import { LINK_NAMES, type LinkName, type MessageLinks } from '../text/links.ts'
 
 /** Addresses in the places of the links in a text that is written once for several messages, and read by others. */
 export interface StandIns {

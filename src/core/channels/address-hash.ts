@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto'
+import type { ChannelKind } from './channel-kind.ts'
+import { suppressedAddress } from './recipient.ts'
+
+/** 192 bits identify an address, and links in mails stay short. */
+export const HASH_BYTES = 24
+
+/** Identifies an address in any spelling. Preferences and links contain it in place of the address. */
+export function addressHash(kind: ChannelKind, to: string): string {
+  return digest(suppressedAddress(kind, to))
+}
+
+export function digest(text: string): string {
+  return hash('sha256', text, 'buffer').subarray(0, HASH_BYTES).toString('base64url')
+}

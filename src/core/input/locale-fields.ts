@@ -1,0 +1,16 @@
+import * as z from 'zod'
+import { isTimeZone, localeIn } from './locale.ts'
+
+/** The name of a locale. Output: the canonical form of BCP 47. */
+export const localeName: z.ZodType<string, string> = z.string().transform((name, { addIssue }) => {
+  const canonical = localeIn(name)
+  if (canonical !== null) return canonical
+  addIssue({ code: 'custom', message: 'must be the name of a locale, such as de or fr-BE' })
+  return z.NEVER
+})
+
+/** An IANA time zone. */
+export const timeZoneName: z.ZodType<string, string> = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'must be an IANA time zone, such as Europe/Vienna')
