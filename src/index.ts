@@ -116,9 +116,15 @@ export type { LogFields, Logger } from './core/ports/logger.ts'
 export type { BuiltInParts, Provider } from './core/ports/provider.ts'
 export type { Queue } from './core/ports/queue.ts'
 export type { RateLimiter } from './core/ports/rate-limiter.ts'
-export type { Backlog, LaneBacklog } from './core/ports/storage/backlog.ts'
 export type { Storage } from './core/ports/storage/storage.ts'
-export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './core/ports/telemetry.ts'
+export type {
+  Backlog,
+  LaneBacklog,
+  ProviderActivity,
+  Span,
+  Telemetry,
+  TelemetrySource,
+} from './core/ports/telemetry.ts'
 export type { List, ListQuery } from './core/records/list.ts'
 export type { Branding } from './core/tenancy/organization.ts'
 export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/tenancy/plans.ts'

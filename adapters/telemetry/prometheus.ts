@@ -9,8 +9,7 @@ import {
   type MetricName,
   measureFact,
 } from '../../src/core/observe/metric-definitions.ts'
-import type { Backlog } from '../../src/core/ports/storage/backlog.ts'
-import type { Telemetry, TelemetrySource } from '../../src/core/ports/telemetry.ts'
+import type { Backlog, Telemetry, TelemetrySource } from '../../src/core/ports/telemetry.ts'
 import { loadPromClient, type PromClient, type PromGauge, type PromRegister } from './prom-client.ts'
 
 export type { PromRegister } from './prom-client.ts'

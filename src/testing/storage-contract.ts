@@ -1,5 +1,4 @@
 import { acceptChecks } from './storage/accept.ts'
-import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { boundedPageChecks } from './storage/bounded-pages.ts'
 import { budgetChecks } from './storage/budgets.ts'
@@ -7,6 +6,7 @@ import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
 import { commitChecks } from './storage/commits.ts'
 import { contentChecks } from './storage/contents.ts'
+import { countJobsChecks } from './storage/count-jobs.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
@@ -77,7 +77,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   deletionChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)
-  backlogChecks(check)
+  countJobsChecks(check)
   statisticsChecks(check)
   traceChecks(check)
   retryChecks(check)

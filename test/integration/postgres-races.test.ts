@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
 import { holdsText, tappedPool } from '../support/tapped-pool.ts'
+import { unfinished } from '../support/unfinished.ts'
 
 const ORGANIZATION = 'org_default'
 const server = ownPostgres()
@@ -134,7 +135,7 @@ describeWithOwnPostgres('transactions that overlap', () => {
       expect(await storage.webhookEndpoints.deliveries({ endpointId: hook }, page())).toMatchObject({
         items: [],
       })
-      expect(await storage.backlog(10)).toMatchObject({ lanes: [], held: 0 })
+      expect(await unfinished(storage)).toMatchObject({ lanes: [], held: 0 })
     },
   )
 

@@ -132,7 +132,7 @@ it('names, explains and types every metric, and labels none with a recipient, an
 it('stays readable while the storage does not answer, and says so', async () => {
   const storage = inMemory()
   const { read } = await start({
-    storage: { ...storage, backlog: () => Promise.reject(new Error('gone')) },
+    storage: { ...storage, countJobs: () => Promise.reject(new Error('gone')) },
   })
   const { samples } = await read()
   expect(samples.get('carillon_storage_answers{}')).toBe(0)
@@ -143,12 +143,15 @@ it('tells how much waits, and for how long, in seconds', async () => {
   const { read } = await start({
     storage: {
       ...inMemory(),
-      backlog: async () => ({
-        lanes: [
-          { lane: 'email', due: 3, scheduled: 1, leased: 2, oldestDueMs: 1_500 },
-          { lane: null, due: 7, scheduled: 0, leased: 0, oldestDueMs: 90_000 },
+      countJobs: async () => ({
+        counts: [
+          { lane: 'email', state: 'due', jobs: 3, dueAt: 98_500 },
+          { lane: 'email', state: 'retrying', jobs: 1, dueAt: 100_500 },
+          { lane: 'email', state: 'running', jobs: 2, dueAt: 100_500 },
+          { lane: null, state: 'due', jobs: 7, dueAt: 10_000 },
         ],
         held: 4,
+        now: 100_000,
       }),
     },
   })
@@ -172,9 +175,9 @@ it('asks the storage once for all gauges', async () => {
   const { read } = await start({
     storage: {
       ...storage,
-      async backlog(most) {
+      async countJobs(of, most) {
         asked += 1
-        return storage.backlog(most)
+        return storage.countJobs(of, most)
       },
     },
   })

@@ -213,6 +213,6 @@ test('in memory there is no file, and a stop forgets everything', async () => {
   expect(existsSync(':memory:')).toBe(false)
   await storage.stop()
   await storage.start()
-  expect((await storage.backlog(10)).lanes).toEqual([])
+  expect((await storage.countJobs('all', 10)).counts).toEqual([])
   await storage.stop()
 })

@@ -10,7 +10,6 @@ import type {
   RescheduleAnswer,
   TimelineEntry,
 } from '../../src/core/ports/storage/notifications.ts'
-import { jobState, waiting } from './backlog.ts'
 import { countLog } from './count-log.ts'
 import { addFacts, labelsOf } from './facts.ts'
 import { makeDue, removeJob } from './jobs.ts'
@@ -49,12 +48,6 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
         createdAt,
         code: error?.code ?? 'provider_error',
       }))
-    },
-    async waiting(organizationId, lanes, most) {
-      return waiting(state, organizationId, lanes, most)
-    },
-    async job(id) {
-      return jobState(state, state.notifications.get(id)?.job)
     },
     async timeline(id) {
       return [...(state.notifications.get(id)?.timeline ?? [])]

@@ -1,8 +1,8 @@
 import type { JobRef } from '../../src/core/ports/queue.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
-import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
+import { countJobs } from './count-jobs.ts'
 import { expire } from './expire.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
 import { memoryDeletions } from './purge.ts'
@@ -57,8 +57,8 @@ export function storageOf(state: MemoryState): Storage {
     async recordReceipts(receipts) {
       return receipts.map((receipt) => recordReceipt(state, receipt))
     },
-    async backlog(most) {
-      return backlog(state, most)
+    async countJobs(of, most) {
+      return countJobs(state, of, most)
     },
     async expire(request) {
       return expire(state, request)

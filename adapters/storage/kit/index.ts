@@ -79,6 +79,7 @@ export type {
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
+export type { JobCount, JobCounts, JobsOf } from '../../../src/core/ports/storage/job-counts.ts'
 export type {
   LogCounts,
   LogEntry,
@@ -90,7 +91,6 @@ export type {
   CancelAnswer,
   Failure,
   FailureSpan,
-  JobState,
   NotificationFilter,
   NotificationRepository,
   NotificationState,
@@ -98,7 +98,6 @@ export type {
   RetryAnswer,
   RetryRequest,
   TimelineEntry,
-  Waiting,
 } from '../../../src/core/ports/storage/notifications.ts'
 export type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 export type {
@@ -146,14 +145,7 @@ export {
   unknownOrganization,
 } from '../../../src/core/tenancy/organization.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
-export {
-  type BacklogRow,
-  type CountedRow,
-  toBacklog,
-  toLogCounts,
-  toWaiting,
-  type WaitingRow,
-} from '../rows/counts.ts'
+export { type CountedRow, toLogCounts } from '../rows/counts.ts'
 export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'
 export { type FailureRow, toFailure } from '../rows/failure.ts'
 export { type LabelColumns, labelColumns, toLabels } from '../rows/labels.ts'

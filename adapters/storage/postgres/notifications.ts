@@ -9,7 +9,6 @@ import type {
   RescheduleAnswer,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
-import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   type AcceptRow,
@@ -21,7 +20,7 @@ import {
 } from '../rows/notification.ts'
 import { hasJob, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
-import { type Connection, NOW, type Runner, type Transaction } from './connection.ts'
+import type { Connection, Runner, Transaction } from './connection.ts'
 import { addRefs, type JobRow } from './due-jobs.ts'
 import { createLedger } from './facts.ts'
 import { labelConditions, labelIndex } from './labels.ts'
@@ -31,7 +30,6 @@ import { ACCEPTED } from './rows.ts'
 import { setContents } from './set-contents.ts'
 import { FACT_COLUMNS, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
-import { createWaiting } from './waiting.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
   s.status, s.provider, s.provider_message_id, s.error`
@@ -74,10 +72,6 @@ const SELECT_EVENTS = `
 
 const SELECT_JOB = `
   SELECT j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j WHERE j.id = $1`
-
-const SELECT_STANDING = `
-  SELECT j.state, j.due_at, j.lease_until, j.attempts - j.earlier_attempts AS attempts, ${NOW} AS now
-  FROM carillon.jobs AS j WHERE j.id = (SELECT 2 * seq FROM carillon.notifications WHERE id = $2)`
 
 const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
 
@@ -152,12 +146,6 @@ export function createNotifications(connection: Connection): NotificationReposit
       })
     },
     failures: (span, page) => failures(connection, span, page),
-    waiting: createWaiting(connection),
-    async job(id) {
-      const values = [connection.time(), id]
-      const [row] = await connection.rows<JobStateRow & { readonly now: number }>(SELECT_STANDING, values)
-      return row === undefined ? null : toJobState(row, row.now)
-    },
     async timeline(id) {
       const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
       if (row === undefined) return []

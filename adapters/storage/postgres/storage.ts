@@ -10,11 +10,11 @@ import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept } from './accept.ts'
-import { createBacklog } from './backlog.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
+import { createCountJobs } from './count-jobs.ts'
 import { createDeletions } from './deletions.ts'
 import { enqueueStored } from './enqueue-stored.ts'
 import { startFailure } from './errors.ts'
@@ -162,7 +162,7 @@ export function createStorage(
     release: counted(leases.release),
     settle: counted(createSettle(connection)),
     recordReceipts: counted(createRecordReceipts(connection)),
-    backlog: counted(createBacklog(connection)),
+    countJobs: counted(createCountJobs(connection)),
     expire: counted(createExpire(connection)),
     notifications: countedAll(createNotifications(connection)),
     logs: countedAll(createLogs(connection)),

@@ -8,10 +8,10 @@ import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
-import { createBacklog } from './backlog.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
+import { createCountJobs } from './count-jobs.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
 import type { SqliteDatabase, SqliteDriver } from './driver.ts'
@@ -97,7 +97,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   })
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries, records })
   const leases = createLeases(connection)
-  const backlog = createBacklog(connection)
+  const countJobs = createCountJobs(connection)
   const expire = createExpire(connection)
   let started = false
   const serialize = createSerializer()
@@ -188,8 +188,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     async recordReceipts(receipts) {
       return recordReceipts(receipts)
     },
-    async backlog(most) {
-      return backlog(most)
+    async countJobs(of, most) {
+      return countJobs(of, most)
     },
     async expire(request) {
       return expire(request)

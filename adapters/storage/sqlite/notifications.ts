@@ -10,7 +10,6 @@ import type {
   RescheduleAnswer,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
-import { type JobStateRow, toJobState } from '../rows/counts.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
 import {
   acceptedStatus,
@@ -30,7 +29,6 @@ import { notificationJob, READY, WAITING } from './jobs.ts'
 import { createRetry } from './retry.ts'
 import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
-import { createWaiting } from './waiting.ts'
 import { type Condition, labelConditions, type WalkedIndex, walkedIndex } from './walk.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
@@ -44,10 +42,6 @@ const SELECT_EVENTS = `
 
 /** Attempts of this round, without those before a retry. */
 const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
-
-const SELECT_JOB = `
-  SELECT state, due_at, lease_until, attempts - earlier_attempts AS attempts
-  FROM carillon_jobs WHERE id = (SELECT 2 * seq FROM carillon_notifications WHERE id = ?)`
 
 const MOVE_JOB =
   'UPDATE carillon_jobs SET state = ?, due_at = ?, token = NULL, lease_until = NULL WHERE id = ?'
@@ -80,14 +74,12 @@ export function createNotifications(
   >(SELECT_STATES)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
-  const selectJob = connection.statement<JobStateRow>(SELECT_JOB)
   const moveJob = connection.statement(MOVE_JOB)
   const setSendAt = connection.statement(SET_SEND_AT)
   const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const setContent = createSetContent(connection)
   const retry = createRetry(connection, parts)
-  const waiting = createWaiting(connection)
 
   /** A notification whose first attempt has not begun; a text tells why there is none. */
   function unbegun(id: string): NotificationRow | 'unknown' | 'ended' | 'too_late' {
@@ -168,15 +160,6 @@ export function createNotifications(
     },
     async failures(span, page) {
       return connection.read(() => failures(span, page))
-    },
-    async waiting(...request) {
-      return waiting(...request)
-    },
-    async job(id) {
-      return connection.read(() => {
-        const row = selectJob().get(id)
-        return row === undefined ? null : toJobState(row, connection.now())
-      })
     },
     async timeline(id) {
       return connection.read(() => {

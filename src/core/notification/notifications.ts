@@ -87,8 +87,9 @@ export function createNotifications(
   async function waitingFor(notification: Notification): Promise<WaitingRecord | null> {
     const { id, channel, organizationId, status } = notification
     if (status !== 'queued' && status !== 'scheduled') return null
-    const job = await storage.notifications.job(id)
-    if (job === null) return null
+    const { counts } = await storage.countJobs({ notificationId: id }, 1)
+    const [job] = counts
+    if (job === undefined) return null
     await registry.warm(channel, organizationId)
     return waitingOf(notification, job, { registry, providers })
   }

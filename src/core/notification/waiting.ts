@@ -1,7 +1,7 @@
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
-import type { JobState } from '../ports/storage/notifications.ts'
+import type { JobCount } from '../ports/storage/job-counts.ts'
 import { isoOrNull } from '../tenancy/scope.ts'
 import type { WaitingRecord } from './model.ts'
 import type { Notification } from './notification.ts'
@@ -13,12 +13,12 @@ export interface WaitingParts {
 }
 
 /** Why a notification with this job is not sent yet. */
-export function waitingOf(notification: Notification, job: JobState, parts: WaitingParts): WaitingRecord {
+export function waitingOf(notification: Notification, job: JobCount, parts: WaitingParts): WaitingRecord {
   if (job.state === 'running') return because('attempt_running')
   if (job.state === 'due') return pausedOf(notification, parts) ?? because('in_queue')
   if (notification.status === 'scheduled') return because('scheduled', job.dueAt)
   const code = notification.error?.code ?? null
-  if (job.attempts > 0 || code !== null) return because('retry', job.dueAt, code)
+  if (job.state === 'retrying' || code !== null) return because('retry', job.dueAt, code)
   return pausedOf(notification, parts) ?? because('in_queue', job.dueAt)
 }
 

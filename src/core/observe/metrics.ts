@@ -2,9 +2,9 @@ import type { ProviderHealth } from '../delivery/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { within } from '../loop/within.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Backlog } from '../ports/storage/backlog.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import { foldLanes } from './fold-lanes.ts'
+import type { Backlog } from '../ports/telemetry.ts'
+import { backlogOf } from './fold-lanes.ts'
 import type { Meter } from './meter.ts'
 import { MOST_COUNTED } from './metric-definitions.ts'
 import type { MetricsSnapshot } from './model.ts'
@@ -27,8 +27,8 @@ export function createMetricsSource(
   return {
     providers,
     async backlog() {
-      const asked = storage.backlog(MOST_COUNTED)
-      if (await within(asked, ANSWER_MS, clock)) return foldLanes(await asked, MOST_COUNTED)
+      const asked = storage.countJobs('all', MOST_COUNTED)
+      if (await within(asked, ANSWER_MS, clock)) return backlogOf(await asked, MOST_COUNTED)
       // The caller has stopped waiting.
       asked.catch(() => {})
       throw new NotifierError('service_unavailable', { message: 'The storage does not answer in time.' })

@@ -1,5 +1,5 @@
 import type { ProviderHealth } from '../delivery/model.ts'
-import type { Backlog } from '../ports/storage/backlog.ts'
+import type { Backlog } from '../ports/telemetry.ts'
 import type { CounterName, HistogramName } from './metric-definitions.ts'
 
 /** The metrics of this process since its start, and of the storage now. */

@@ -116,15 +116,13 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
       for (const { kind } of answers) recordLost(kind === 'stale')
     }),
     recordReceipts: {},
-    backlog: {},
+    countJobs: {},
     expire: {},
     notifications: {
       get: {},
       states: {},
       list: {},
       failures: {},
-      waiting: {},
-      job: {},
       timeline: {},
       cancel: {},
       reschedule: {},

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ownLane, type ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import type { Clock } from '../../core/ports/clock.ts'
+import type { JobCounts } from '../../core/ports/storage/job-counts.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
@@ -54,7 +55,7 @@ export function createStatistics(
     }
     const failures = await groupFailures(storage, { organizationId, from: first })
     const lanes = [...kinds.known.keys()].flatMap((channel) => [channel, ownLane(channel, organizationId)])
-    const waiting = await storage.notifications.waiting(organizationId, lanes, MOST)
+    const waiting = waitingIn(await storage.countJobs({ organizationId, lanes }, MOST))
     return { at: new Date(now).toISOString(), hours, failures, waiting, most: MOST }
   }
 
@@ -67,4 +68,14 @@ export function createStatistics(
       return reading
     },
   }
+}
+
+function waitingIn({ counts, now }: JobCounts): Statistics['waiting'] {
+  const waiting = { due: 0, scheduled: 0, retrying: 0, running: 0 }
+  let oldestDueMs: number | null = null
+  for (const { state, jobs, dueAt } of counts) {
+    waiting[state] = Math.min(waiting[state] + jobs, MOST)
+    if (state === 'due') oldestDueMs = Math.max(oldestDueMs ?? 0, now - dueAt)
+  }
+  return { ...waiting, oldestDueMs }
 }

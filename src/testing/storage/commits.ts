@@ -2,7 +2,19 @@ import assert from 'node:assert/strict'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { Absent } from '../test-api.ts'
-import { accept, claimOne, deliver, ended, LEASE_MS, note, notes, sent, start, timeOf } from './fixtures.ts'
+import {
+  accept,
+  claimOne,
+  deliver,
+  ended,
+  jobOf,
+  LEASE_MS,
+  note,
+  notes,
+  sent,
+  start,
+  timeOf,
+} from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 import { find, insertion, itemKind } from './record-fixtures.ts'
 
@@ -79,7 +91,7 @@ const WAYS: Ways = {
   async 'a reschedule'({ storage, attempt }) {
     const now = await timeOf(storage)
     const [id = ''] = await accept(storage, [note({ sendAt: now + 3_600_000 })])
-    const [asked, dueAt] = [now + 7_200_000, async () => (await storage.notifications.job(id))?.dueAt]
+    const [asked, dueAt] = [now + 7_200_000, async () => (await jobOf(storage, id))?.dueAt]
     const answer = await attempt(() => storage.notifications.reschedule(id, asked))
     if (answer !== null) assert.equal(answer.kind, 'rescheduled')
     assert.equal(await dueAt(), answer === null ? now + 3_600_000 : asked)

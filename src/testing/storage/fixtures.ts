@@ -4,6 +4,7 @@ import type { Fact } from '../../core/notification/facts.ts'
 import type { Labels } from '../../core/notification/labels.ts'
 import type { NewNotification } from '../../core/notification/notification.ts'
 import type { ClaimedJob, LeaseRef } from '../../core/ports/storage/claim.ts'
+import type { JobCount, JobsOf } from '../../core/ports/storage/job-counts.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
 import type { Settlement } from '../../core/ports/storage/settle.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
@@ -59,6 +60,41 @@ export async function accept(
   const [answer] = await storage.accept([{ organizationId, notifications }])
   assert.equal(answer?.kind, 'accepted')
   return notifications.map(({ id }) => id)
+}
+
+/** The job of a notification. Undefined: it has none. */
+export async function jobOf(storage: Storage, notificationId: string): Promise<JobCount | undefined> {
+  const { counts } = await storage.countJobs({ notificationId }, 1)
+  assert.ok(counts.length <= 1, 'one notification has several jobs')
+  return counts[0]
+}
+
+/** Jobs by state. */
+export interface JobTotals {
+  due: number
+  scheduled: number
+  retrying: number
+  running: number
+  /** Since when the oldest due one waits, in milliseconds. Null: none is due. */
+  oldestDueMs: number | null
+}
+
+/** The jobs of each lane; those of endpoints are under `events`. */
+export async function totalsByLane(
+  storage: Storage,
+  most: number,
+  of: JobsOf = 'all',
+): Promise<Record<string, JobTotals>> {
+  const { counts, now } = await storage.countJobs(of, most)
+  const lanes: Record<string, JobTotals> = {}
+  for (const { lane, state, jobs, dueAt } of counts) {
+    assert.ok(jobs > 0, 'a count is 0')
+    lanes[lane ?? 'events'] ??= { due: 0, scheduled: 0, retrying: 0, running: 0, oldestDueMs: null }
+    const totals = lanes[lane ?? 'events'] as JobTotals
+    totals[state] += jobs
+    if (state === 'due') totals.oldestDueMs = Math.max(totals.oldestDueMs ?? 0, now - dueAt)
+  }
+  return lanes
 }
 
 /** Creates an organization; returns its id. */

@@ -200,7 +200,7 @@ function whatTheOtherSees(both: Both): void {
       (await second.webhookEndpoints.get(hook.id))?.url,
       (await find(second, itemKind, stored.id))?.value.name,
       (await second.records.get(itemKind, [{ key: keyOf('a') }]))[0]?.id,
-      (await second.backlog(10)).lanes.length,
+      (await second.countJobs('all', 10)).counts.length,
       await second.quotaUsed(DEFAULT_ORGANIZATION, QUOTA.period),
     ]
     assert.deepEqual(await read(), ['queued', 1, hook.url, 'a', stored.id, 1, 0])

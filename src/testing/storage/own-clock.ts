@@ -7,6 +7,7 @@ import {
   deliver,
   endpoint,
   idOf,
+  jobOf,
   note,
   page,
   sent,
@@ -36,7 +37,7 @@ export function ownClockChecks(check: Check): void {
     assert.equal(idOf(job), due)
     assert.deepEqual(await claim(storage), [])
     assert.deepEqual(await start(storage, [job]), [true])
-    assert.equal((await storage.notifications.job(due))?.state, 'running')
+    assert.equal((await jobOf(storage, due))?.state, 'running')
   })
 
   check('every stored time is one of the clock of the storage', async (harness) => {

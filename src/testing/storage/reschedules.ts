@@ -8,6 +8,7 @@ import {
   deliver,
   ended,
   idOf,
+  jobOf,
   LEASE_MS,
   note,
   retried,
@@ -40,7 +41,7 @@ export function rescheduleChecks(check: Check): void {
       const other = await scheduled(storage)
       assert.deepEqual(await storage.notifications.reschedule(id, now + 3 * HOUR), { kind: 'rescheduled' })
       assert.equal((await storage.notifications.get(id))?.sendAt, now + 3 * HOUR)
-      assert.equal((await storage.notifications.job(id))?.dueAt, now + 3 * HOUR)
+      assert.equal((await jobOf(storage, id))?.dueAt, now + 3 * HOUR)
       assert.deepEqual(await storage.notifications.reschedule(other.id, now + HOUR / 2), {
         kind: 'rescheduled',
       })
@@ -63,7 +64,7 @@ export function rescheduleChecks(check: Check): void {
       const { sendAt = null, status, createdAt = 0 } = (await storage.notifications.get(id)) ?? {}
       assert.ok(sendAt !== null && sendAt > createdAt && sendAt < now + HOUR, `${sendAt}`)
       assert.equal(status, 'scheduled')
-      assert.equal((await storage.notifications.job(id))?.state, 'due')
+      assert.equal((await jobOf(storage, id))?.state, 'due')
       assert.deepEqual(await claimedIds(storage), [id])
     })
   }
@@ -205,7 +206,7 @@ export function rescheduleChecks(check: Check): void {
       TEN.map((hours) => storage.notifications.reschedule(id, now + (2 + hours) * HOUR)),
     )
     assert.deepEqual(answers.map(kindOf), Array(10).fill('rescheduled'))
-    const dueAt = (await storage.notifications.job(id))?.dueAt ?? 0
+    const dueAt = (await jobOf(storage, id))?.dueAt ?? 0
     const timeline = await storage.notifications.timeline(id)
     assert.equal(timeline.length, 11)
     assert.equal(timeline.at(-1)?.fact?.message, `Due at ${new Date(dueAt).toISOString()}.`)

@@ -19,6 +19,7 @@ import {
   start,
   TEN,
   timeOf,
+  totalsByLane,
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 
@@ -194,8 +195,8 @@ export function retryChecks(check: Check): void {
     const ids = await deadLetters(storage, notes(5))
     const [first, ...rest] = await retryAll(storage, request({ most: 2, spacingMs: 1_000 }))
     assert.equal(total([first, ...rest].filter((answer) => answer !== undefined)), 5)
-    const { due, scheduled, retrying } = await storage.notifications.waiting(DEFAULT_ORGANIZATION, [LANE], 10)
-    assert.deepEqual({ due, scheduled, retrying }, { due: 1, scheduled: 4, retrying: 0 })
+    const { [LANE]: totals } = await totalsByLane(storage, 10)
+    assert.deepEqual([totals?.due, totals?.scheduled, totals?.retrying], [1, 4, 0])
     const queued = { organizationId: DEFAULT_ORGANIZATION, status: 'queued' } as const
     assert.equal((await storage.notifications.list(queued, page())).items.length, 5)
     const dueNow = await claim(storage, 5)

@@ -10,6 +10,7 @@ import {
   claimOne,
   ended,
   endpoint,
+  jobOf,
   LANE,
   note,
   page,
@@ -76,7 +77,7 @@ export function skipChecks(check: Check): void {
         [id],
       )
     }
-    assert.equal(await storage.notifications.job(id), null)
+    assert.equal(await jobOf(storage, id), undefined)
     const [job] = await claim(storage, 1, endpointId)
     assert.ok(job?.kind === 'event')
     const { event, data } = JSON.parse(job.delivery.payload)

@@ -9,6 +9,7 @@ import {
   deliver,
   ended,
   endpoint,
+  jobOf,
   LANE,
   LEASE_MS,
   note,
@@ -19,6 +20,7 @@ import {
   retried,
   sent,
   start,
+  totalsByLane,
 } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
@@ -126,17 +128,17 @@ export function statisticsChecks(check: Check): void {
 
   check('the job of a notification tells where its delivery stands', async (harness) => {
     const { storage } = harness
-    const { job } = storage.notifications
+    const job = (id: string) => jobOf(storage, id)
     const began = await now(storage)
     const [later = ''] = await accept(storage, [note({ sendAt: began + HOUR })])
-    assert.deepEqual(await job(later), { state: 'waiting', dueAt: began + HOUR, attempts: 0 })
+    assert.deepEqual(await job(later), { lane: LANE, state: 'scheduled', jobs: 1, dueAt: began + HOUR })
     const [id = ''] = await accept(storage, [note()])
-    assert.deepEqual(await job(id), { state: 'due', dueAt: began, attempts: 0 })
+    assert.deepEqual(await job(id), { lane: LANE, state: 'due', jobs: 1, dueAt: began })
     const claimed = await claimOne(storage)
     assert.equal((await job(id))?.state, 'running')
     await start(storage, [claimed])
     await storage.settle([retried(claimed, HOUR)])
-    assert.deepEqual(await job(id), { state: 'waiting', dueAt: began + HOUR, attempts: 1 })
+    assert.deepEqual(await job(id), { lane: LANE, state: 'retrying', jobs: 1, dueAt: began + HOUR })
     await harness.advance(HOUR)
     assert.equal((await job(id))?.state, 'due')
     await claimOne(storage)
@@ -145,13 +147,25 @@ export function statisticsChecks(check: Check): void {
     const [ending] = await claim(storage)
     assert.ok(ending?.kind === 'notification')
     await storage.settle([ended(ending, [{ type: 'failed', code: 'expired' }])])
-    assert.equal(await job(ending.notification.id), null)
-    assert.equal(await job('notif_1'), null)
+    assert.equal(await job(ending.notification.id), undefined)
+    assert.equal(await job('notif_1'), undefined)
   })
 
   check('what waits is counted for one organization', async (harness) => {
     const { storage } = harness
-    const { waiting } = storage.notifications
+    const waiting = async (organizationId: string, lanes: readonly string[], most: number) => {
+      const totals = Object.values(await totalsByLane(storage, most, { organizationId, lanes }))
+      const sum = (state: 'due' | 'scheduled' | 'retrying' | 'running') =>
+        totals.reduce((all, each) => all + each[state], 0)
+      const [due, scheduled, retrying, running] = [
+        sum('due'),
+        sum('scheduled'),
+        sum('retrying'),
+        sum('running'),
+      ]
+      const ages = totals.flatMap(({ oldestDueMs }) => oldestDueMs ?? [])
+      return { due, scheduled, retrying, running, oldestDueMs: ages.length === 0 ? null : Math.max(...ages) }
+    }
     const other = await organization(storage)
     const nothing = { due: 0, scheduled: 0, retrying: 0, running: 0, oldestDueMs: null }
     assert.deepEqual(await waiting(organizationId, [LANE], MOST), nothing)
@@ -174,8 +188,9 @@ export function statisticsChecks(check: Check): void {
     const counted = await waiting(organizationId, [LANE, 'sms'], MOST)
     assert.deepEqual(counted, { due: 2, scheduled: 3, retrying: 1, running: 1, oldestDueMs: 10_000 })
     const bounded = await waiting(organizationId, [LANE, 'sms'], 1)
-    assert.deepEqual([bounded.due, bounded.running], [1, 1])
-    assert.ok([1, 2].includes(bounded.scheduled + bounded.retrying))
+    // A storage may count each lane, state and priority apart.
+    assert.ok([1, 2].includes(bounded.due) && bounded.running === 1)
+    assert.ok([1, 2, 3].includes(bounded.scheduled + bounded.retrying))
     const theirs = await waiting(other, [LANE], MOST)
     assert.deepEqual([theirs.due, theirs.scheduled], [1, 1])
     await harness.advance(LEASE_MS)

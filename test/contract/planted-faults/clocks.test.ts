@@ -67,9 +67,12 @@ const FAULTS: Readonly<Record<string, readonly [found: string, fault: Fault]>> =
     'what is old enough is removed',
     (good, state) => ({ ...good, expire: (request) => onCallersClock(state, () => good.expire(request)) }),
   ],
-  'a backlog': [
+  'a count of jobs': [
     'how long the oldest due job of a lane has waited',
-    (good, state) => ({ ...good, backlog: (most) => onCallersClock(state, () => good.backlog(most)) }),
+    (good, state) => ({
+      ...good,
+      countJobs: (of, most) => onCallersClock(state, () => good.countJobs(of, most)),
+    }),
   ],
 }
 

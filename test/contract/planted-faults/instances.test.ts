@@ -178,9 +178,9 @@ eachIsFound({
     'what one instance changes the other reads',
     (good) => ({ ...good, quotaUsed: remembered(good.quotaUsed) }),
   ],
-  'a backlog is remembered in each process': [
+  'a count of jobs is remembered in each process': [
     'what one instance changes the other reads',
-    (good) => ({ ...good, backlog: remembered(good.backlog) }),
+    (good) => ({ ...good, countJobs: remembered(good.countJobs) }),
   ],
   'organizations are remembered in each process': [
     'a deletion that one instance began',

@@ -116,17 +116,17 @@ eachIsFound({
       },
     }),
   ],
-  'a backlog counts without a limit': [
+  'jobs are counted without a limit': [
     'counts stop at the most',
-    (good) => ({ ...good, backlog: () => good.backlog(1e9) }),
+    (good) => ({ ...good, countJobs: (of) => good.countJobs(of, 1e9) }),
   ],
-  'a backlog leaves out what is under a lease': [
-    'the backlog tells what is due, scheduled and leased',
+  'what is under a lease is not counted': [
+    'the counts tell what is due, waits and runs',
     (good) => ({
       ...good,
-      async backlog(most) {
-        const { lanes, held } = await good.backlog(most)
-        return { lanes: lanes.map((lane) => ({ ...lane, leased: 0 })), held }
+      async countJobs(of, most) {
+        const answer = await good.countJobs(of, most)
+        return { ...answer, counts: answer.counts.filter(({ state }) => state !== 'running') }
       },
     }),
   ],

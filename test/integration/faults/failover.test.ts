@@ -22,6 +22,7 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { onPostgres, startStandby, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { unfinished } from '../../support/unfinished.ts'
 
 const ORGANIZATION = 'org_default'
 const keyed = { operation: 'send', key: 'k', fingerprint: 'f', result: 'r', ttlMs: 600_000 } as const
@@ -170,7 +171,7 @@ describeWith(missing, 'a standby that is not promoted yet', () => {
       expect(items).toHaveLength(2)
     }
     expect((await storage.logs.list({ ...scope, channel: 'email' }, page())).items).toHaveLength(2)
-    expect((await storage.backlog(10)).lanes).toMatchObject([{ due: 2 }])
+    expect((await unfinished(storage)).lanes).toMatchObject([{ due: 2 }])
   })
 })
 

@@ -6,6 +6,7 @@ import { answering, type FaultWorld, faultWorld } from '../../support/faults/wor
 import { type Answer, call } from '../../support/http-client.ts'
 import { type Program, runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { unfinished } from '../../support/unfinished.ts'
 import type { ApiOptions } from '../programs/api.ts'
 
 const directory = temporaryDirectory()
@@ -72,7 +73,7 @@ it('SIGTERM under load: what was answered with 201 is stored, what was handed ov
   }
   const storage = openPlace(world.place)
   await storage.start()
-  const { lanes } = await storage.backlog(1_000)
+  const { lanes } = await unfinished(storage)
   await storage.stop()
   for (const { leased } of lanes) expect(leased).toBe(0)
   await world.recover()

@@ -8,6 +8,7 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { servedNotifier } from '../../../src/served-notifier.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
+import { unfinished } from '../../support/unfinished.ts'
 
 export interface SoakOptions {
   readonly database: string
@@ -65,7 +66,7 @@ await notifier.templates.create({ name: 'soak', channel: 'email', subject: 'Hi',
 
 async function drained(): Promise<void> {
   for (;;) {
-    const { lanes } = await storage.backlog(10)
+    const { lanes } = await unfinished(storage)
     if (lanes.every(({ due, scheduled, leased }) => due + scheduled + leased === 0)) return
     await pause(20)
   }

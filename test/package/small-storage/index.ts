@@ -2,7 +2,7 @@ import type { Storage } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { accept, findIdempotent } from './accept.ts'
 import { claim, recordReceipt, releaseLease, renewLease, settle, startAttempt } from './deliver.ts'
-import { backlog, createLogs, createNotifications } from './notifications.ts'
+import { countJobs, createLogs, createNotifications } from './notifications.ts'
 import { apply, createRecords, each } from './records.ts'
 import { createDeletions, expire } from './removal.ts'
 import { keyOf, type State } from './state.ts'
@@ -34,7 +34,7 @@ export function smallStorage(state: State): Storage {
     release: async (refs) => refs.forEach((ref) => void releaseLease(state, ref)),
     settle: async (settlements) => each(settlements, (settlement) => settle(state, settlement)),
     recordReceipts: async (receipts) => each(receipts, (receipt) => recordReceipt(state, receipt)),
-    backlog: async (most) => backlog(state, most),
+    countJobs: async (of, most) => countJobs(state, of, most),
     expire: async (request) => expire(state, request),
     notifications: createNotifications(state),
     logs: createLogs(state),

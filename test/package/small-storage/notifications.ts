@@ -1,7 +1,6 @@
-import type { Backlog } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { addFacts, createJob, makeDue } from './accept.ts'
-import { type Job, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
+import { type Job, keyOf, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
 
 export function createNotifications(state: State): kit.NotificationRepository {
   return {
@@ -18,22 +17,6 @@ export function createNotifications(state: State): kit.NotificationRepository {
       pageOf(matching(state, filter), page, (row) => kit.toNotification({ ...row, attachments: null })),
     failures: async (span, page) =>
       pageOf(matching(state, { ...span, status: 'failed' }), page, kit.toFailure),
-    waiting: async (organizationId, lanes, most) => {
-      const rows = where(state.jobs.values(), { organizationId }).flatMap((job): kit.WaitingRow[] => {
-        const kind = stateOf(state, job)
-        const isReady = kind === 'due' && job.leaseUntil === null && !job.recovered
-        if ('shown' in job.subject || (isReady && !lanes.includes(job.lane))) return []
-        return [{ kind, jobs: 1, oldest: job.leaseUntil ?? job.dueAt }]
-      })
-      return kit.toWaiting(rows, most, state.now())
-    },
-    job: async (id) => {
-      const job = state.jobs.get(id)
-      if (job === undefined) return null
-      const kind = stateOf(state, job)
-      const where = kind === 'due' || kind === 'running' ? kind : 'waiting'
-      return { state: where, dueAt: job.dueAt, attempts: job.attempts - job.earlierAttempts }
-    },
     timeline: async (id) => {
       const row = state.notifications.get(id)
       return row === undefined ? [] : kit.toTimeline(row, where(state.events, { notification: row }))
@@ -89,7 +72,7 @@ function unbegun(state: State, id: string) {
   return job.attempts > job.earlierAttempts ? 'too_late' : { row, job }
 }
 
-function stateOf(state: State, job: Job): kit.WaitingRow['kind'] {
+function stateOf(state: State, job: Job): kit.JobCount['state'] {
   if ((job.leaseUntil ?? job.dueAt) <= state.now()) return 'due'
   if (job.leaseUntil !== null) return 'running'
   return job.attempts > job.earlierAttempts ? 'retrying' : 'scheduled'
@@ -114,16 +97,25 @@ function templateOf(row: NotificationRow): { readonly id: string; readonly name:
   return JSON.parse(row.content).template
 }
 
-export function backlog(state: State, most: number): Backlog {
-  const left = { due: Infinity, leased: most, scheduled: most }
-  const rows = [...state.jobs.values()].flatMap((job): kit.BacklogRow[] => {
-    const [now, lane] = [stateOf(state, job), 'shown' in job.subject ? null : job.lane]
-    const kind = now === 'running' ? 'leased' : now === 'retrying' ? 'scheduled' : now
-    left[kind] -= 1
-    return left[kind] < 0 ? [] : [{ lane, kind, jobs: 1, oldest: job.leaseUntil ?? job.dueAt }]
-  })
-  const held = state.deliveries.filter(({ shown }) => shown.state === 'held').length
-  return kit.toBacklog(rows, Math.min(held, most), most, state.now())
+export function countJobs(state: State, of: kit.JobsOf, most: number): kit.JobCounts {
+  const groups = new Map<string, kit.JobCount>()
+  for (const job of jobsOf(state, of)) {
+    const [lane, now] = ['shown' in job.subject ? null : job.lane, stateOf(state, job)]
+    const { jobs, dueAt } = groups.get(keyOf(lane, now)) ?? { jobs: 0, dueAt: Infinity }
+    const earliest = Math.min(dueAt, job.leaseUntil ?? job.dueAt)
+    groups.set(keyOf(lane, now), { lane, state: now, jobs: Math.min(jobs + 1, most), dueAt: earliest })
+  }
+  const held = of === 'all' ? state.deliveries.filter(({ shown }) => shown.state === 'held') : []
+  return { counts: [...groups.values()], held: Math.min(held.length, most), now: state.now() }
+}
+
+function jobsOf(state: State, of: kit.JobsOf): readonly Job[] {
+  if (of === 'all') return [...state.jobs.values()]
+  if ('notificationId' in of) return where(state.jobs.values(), { jobId: of.notificationId })
+  const own = where(state.jobs.values(), { organizationId: of.organizationId })
+  const isReady = ({ leaseUntil, recovered, dueAt }: Job) =>
+    leaseUntil === null && !recovered && dueAt <= state.now()
+  return own.filter((job) => !('shown' in job.subject) && (!isReady(job) || of.lanes.includes(job.lane)))
 }
 
 export function createLogs(state: State): kit.LogRepository {

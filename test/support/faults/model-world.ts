@@ -6,6 +6,7 @@ import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-cl
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../eventually.ts'
 import { httpReceiver } from '../receivers.ts'
+import { unfinished } from '../unfinished.ts'
 import { type Act, DELAYS_MS, LEASE_MS, type Model, type ModelNotification, statusOf } from './model.ts'
 import { mortalClock, mortalStorage, newLife } from './mortal.ts'
 import { endingAt, type Point } from './points.ts'
@@ -56,7 +57,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
     await eventually(
       async () => {
         await settled()
-        const { lanes } = await eyes.backlog(1_000)
+        const { lanes } = await unfinished(eyes)
         return lanes.every(({ lane, due, leased }) => lane !== null || due + leased === 0)
       },
       { everyMs: 1, withinMs: 5_000 },
@@ -143,7 +144,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
 
   async function observe(): Promise<unknown> {
     const published = await publishedEvents()
-    const { lanes } = await eyes.backlog(1_000)
+    const { lanes } = await unfinished(eyes)
     const { items } = await notifier.suppressions.list()
     const [waiting = { due: 0, scheduled: 0, leased: 0 }] = lanes.filter(({ lane }) => lane !== null)
     const failed = await notifier.deadLetters.list({ limit: 100 })

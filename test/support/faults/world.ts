@@ -9,6 +9,7 @@ import { eventually } from '../eventually.ts'
 import { WAIT_MS } from '../patience.ts'
 import { type Program, runProgram } from '../program.ts'
 import { httpReceiver, type ReceivedRequest } from '../receivers.ts'
+import { unfinished } from '../unfinished.ts'
 import { httpProvider } from './http-provider.ts'
 import { openPlace, type Place } from './store.ts'
 
@@ -53,7 +54,7 @@ const ok = (_post: ReceivedRequest, response: ServerResponse): void => void resp
 export function drained(storage: Storage, withinMs = 3 * WAIT_MS): Promise<unknown> {
   return eventually(
     async () => {
-      const { lanes } = await storage.backlog(10)
+      const { lanes } = await unfinished(storage)
       return lanes.every(({ due, scheduled, leased }) => due + scheduled + leased === 0)
     },
     { withinMs },

@@ -21,15 +21,6 @@ export interface NotificationRepository {
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
   /** Failed notifications without their contents, newest first; `limit` is at most 1,000. */
   failures(span: FailureSpan, page: PageRequest): Promise<Page<Failure>>
-  /**
-   * Counts an organization's notifications that have not ended, by the rules of `Storage.backlog`: at most `most` due ones
-   * of each lane, and as many of all others.
-   *
-   * @param lanes the lanes of the counted due jobs
-   */
-  waiting(organizationId: string, lanes: readonly string[], most: number): Promise<Waiting>
-  /** The state of a notification's delivery. Null: unknown, or it has ended. */
-  job(id: string): Promise<JobState | null>
   /** The history of a notification in order, starting with its accept. Empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>
   /**
@@ -86,28 +77,6 @@ export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'cr
 }
 
 export type NotificationState = Pick<Notification, 'status' | 'to'>
-
-export interface JobState {
-  /** `waiting`: its time has not come. */
-  readonly state: 'due' | 'waiting' | 'running'
-  /** Epoch milliseconds. */
-  readonly dueAt: number
-  /** Attempts since its accept, or its newest retry. */
-  readonly attempts: number
-}
-
-export interface Waiting {
-  /** A claim could take them now. */
-  readonly due: number
-  /** Due later, without an attempt since their accept or newest retry. */
-  readonly scheduled: number
-  /** Due later, after an attempt since then. */
-  readonly retrying: number
-  /** An attempt is under way. */
-  readonly running: number
-  /** Age of the oldest counted due job in milliseconds. Null: none is due. */
-  readonly oldestDueMs: number | null
-}
 
 /** One step of a retry. `createRetryPlan` of the domain decides which notifications to retry, and their due times. */
 export interface RetryRequest {

@@ -9,10 +9,10 @@ import type {
   IdempotencyRecord,
   JoinedTransaction,
 } from './accept.ts'
-import type { Backlog } from './backlog.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
 import type { DeletionRepository } from './deletions.ts'
 import type { ExpireAnswer, ExpireRequest } from './expire.ts'
+import type { JobCounts, JobsOf } from './job-counts.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
@@ -190,12 +190,12 @@ export interface Storage<Tx = never> {
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 
   /**
-   * Counts stored work; read-only. Called every few seconds, so its cost is limited by `most` and the number of lanes,
-   * not by the backlog. Counts at most `most` due jobs of each lane (of all endpoints together), and at most as many
-   * scheduled (the soonest), leased and held ones. A count that reaches `most` is a lower bound; below that all counts
-   * are exact.
+   * Counts unfinished jobs; read-only. Called every few seconds, so its cost is limited by `most` and the number of
+   * lanes, not by the backlog. Each count stops at `most`: that of the ready jobs of each lane (of all endpoints
+   * together), and those that wait (the soonest first), are leased, recovered or held, of each lane or of all together.
+   * A count that has stopped is a lower bound; all others are exact.
    */
-  backlog(most: number): Promise<Backlog>
+  countJobs(of: JobsOf, most: number): Promise<JobCounts>
 
   /** Removes expired data, oldest first, one step per call. Safe to run in several processes at once. */
   expire(request: ExpireRequest): Promise<ExpireAnswer>

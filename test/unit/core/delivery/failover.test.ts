@@ -89,7 +89,7 @@ describe('two providers of one channel', () => {
         delivery: { pollMs: 1_000 },
       },
     )
-    await clock.until(async () => (await storage.backlog(10)).lanes.length === 0)
+    await clock.until(async () => (await storage.countJobs('all', 10)).counts.length === 0)
     expect(most).toBe(2)
   })
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMeter } from '../../../../src/core/observe/meter.ts'
 import type { TelemetryFact } from '../../../../src/core/observe/telemetry.ts'
+import type { JobCount } from '../../../../src/core/ports/storage/job-counts.ts'
 import {
   createNotifier,
   type NotifierOptions,
@@ -174,26 +175,29 @@ describe('metrics', () => {
       { labels: { channel: 'email', provider: 'recorder', outcome: 'accepted', code: '' }, value: 1 },
     ])
     expect(found.histograms.attemptDuration[0]?.count).toBe(1)
-    const silent = await start({ storage: { ...storage, backlog: async () => boom() } })
+    const silent = await start({ storage: { ...storage, countJobs: async () => boom() } })
     expect((await silent.metrics()).backlog).toBeNull()
   })
 
   it('count lanes of single organizations with their channel', async () => {
     const storage = inMemory()
-    const lane = (name: string | null, due: number, oldestDueMs: number) => ({
-      ...{ lane: name, due, scheduled: 1, leased: 2, oldestDueMs },
-    })
+    const laneOf = (lane: string | null, due: number, oldestDueMs: number): JobCount[] => [
+      { lane, state: 'due', jobs: due, dueAt: 100 - oldestDueMs },
+      { lane, state: 'scheduled', jobs: 1, dueAt: 200 },
+      { lane, state: 'running', jobs: 2, dueAt: 200 },
+    ]
     const notifier = await start({
       storage: {
         ...storage,
-        backlog: async () => ({
-          lanes: [
-            lane('email', 1, 5),
-            lane('email@org_1', 2, 9),
-            lane('email@org_2', 4, 7),
-            lane(null, 1, 1),
+        countJobs: async () => ({
+          counts: [
+            ...laneOf('email', 1, 5),
+            ...laneOf('email@org_1', 2, 9),
+            ...laneOf('email@org_2', 4, 7),
+            ...laneOf(null, 1, 1),
           ],
           held: 3,
+          now: 100,
         }),
       },
     })
