@@ -60,17 +60,18 @@ export function createNotifications(
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
 ): Scoped<Omit<Notifications, 'resend'>> {
+  async function find(organizationId: string, id: string): Promise<Notification> {
+    const found = await byId(id, (known) => storage.notifications.get(known))
+    return owned(found, organizationId, 'notification_not_found')
+  }
+
   async function get(
     organizationId: string,
     id: string,
     options?: GetNotificationOptions,
   ): Promise<NotificationRecord> {
     const { rendered } = parseOptions(getOptions, options)
-    const notification = owned(
-      await byId(id, (known) => storage.notifications.get(known)),
-      organizationId,
-      'notification_not_found',
-    )
+    const notification = await find(organizationId, id)
     const [timeline, waiting] = await Promise.all([
       storage.notifications.timeline(id),
       waitingFor(notification),
@@ -122,11 +123,7 @@ export function createNotifications(
       return listSummaries('notifications', storage, filter, page, registry)
     },
     async cancel(organizationId, id) {
-      const { content } = owned(
-        await byId(id, (known) => storage.notifications.get(known)),
-        organizationId,
-        'notification_not_found',
-      )
+      const { content } = await find(organizationId, id)
       const removal = content.sensitive === true ? removedContent(content) : undefined
       const answer = await storage.notifications.cancel(id, removal)
       switch (answer.kind) {
@@ -146,11 +143,7 @@ export function createNotifications(
     },
     async reschedule(organizationId, id, change) {
       const { sendAt } = parseSubject(rescheduleInput, change)
-      const { expiresAt } = owned(
-        await byId(id, (known) => storage.notifications.get(known)),
-        organizationId,
-        'notification_not_found',
-      )
+      const { expiresAt } = await find(organizationId, id)
       assertNewTime(sendAt, expiresAt, clock.now())
       const { kind } = await storage.notifications.reschedule(id, sendAt)
       switch (kind) {

@@ -40,7 +40,7 @@ const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}; use "cursor" for
 export const offsetNumber: z.ZodInt = z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET)
 
 /** The kind of list. Cursors start with it, so that those of another list are refused. */
-type ListName =
+export type ListName =
   | 'keys'
   | 'dead-letters'
   | 'deliveries'

@@ -206,6 +206,33 @@ export async function allOf<Value extends object>(
   return all
 }
 
+/**
+ * Stores a record of an organization that may have `most` of the kind. Concurrent inserts all find room: of those beyond it
+ * the newest are removed again.
+ */
+export async function insertWithin<Value extends object>(
+  store: Pick<RecordStore<Value>, 'insert' | 'list' | 'remove'>,
+  record: NewRecord<Value> & { readonly organizationId: string },
+  most: number,
+): Promise<StoredRecord<Value> | 'taken' | 'full'> {
+  const { organizationId } = record
+  const stored = await store.insert(record)
+  if (stored === 'taken' || !(await hasMore(store, organizationId, most))) return stored
+  const all = await allOf(store, organizationId)
+  if (all.length - 1 - all.findIndex(({ id }) => id === stored.id) < most) return stored
+  await store.remove(stored.id)
+  return 'full'
+}
+
+/** Whether an organization has more than `count` records of a kind. */
+export async function hasMore<Value extends object>(
+  store: Pick<RecordStore<Value>, 'list'>,
+  organizationId: string,
+  count: number,
+): Promise<boolean> {
+  return (await store.list({ organizationId }, { limit: 1, offset: count })).items.length > 0
+}
+
 function first<Value extends object>(answer: Extract<Written, { kind: 'written' }>): StoredRecord<Value> {
   return answer.records[0] as StoredRecord<Value>
 }

@@ -40,18 +40,22 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
   })
 }
 
+/** The id of an organization. Null: none. */
+export type Owner = string | null
+
 /**
- * Limits access to a resource of the caller's organization.
+ * Limits access to the resources of an owner. Those of none are invisible to organizations.
  *
- * @throws NotifierError `absent` if there is none, `organization_mismatch` if it belongs to another one
+ * @throws NotifierError `absent` if there is none, `organization_mismatch` if it belongs to another organization
  */
-export function owned<Resource extends { readonly organizationId: string }>(
+export function owned<Resource extends { readonly organizationId: Owner }>(
   resource: Resource | null,
-  organizationId: string,
+  owner: Owner,
   absent: ErrorCode | (() => NotifierError),
 ): Resource {
-  if (resource === null) throw typeof absent === 'function' ? absent() : new NotifierError(absent)
-  if (resource.organizationId !== organizationId) throw new NotifierError('organization_mismatch')
+  if (resource === null || (resource.organizationId === null) !== (owner === null))
+    throw typeof absent === 'function' ? absent() : new NotifierError(absent)
+  if (resource.organizationId !== owner) throw new NotifierError('organization_mismatch')
   return resource
 }
 

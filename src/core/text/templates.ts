@@ -5,9 +5,8 @@ import { createLint } from '../../features/lint/service.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
-import type { PageRequest } from '../ports/storage/page.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
-import { listInPortions, listReader } from '../records/list.ts'
+import { listReader } from '../records/list.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
 import type { Scoped } from '../tenancy/scoped.ts'
 import type { StoredTemplates } from './api.ts'
@@ -19,11 +18,9 @@ import { templateChange, templateInput } from './input.ts'
 import { createJudging } from './judging.ts'
 import {
   insertVersion,
-  type StoredTemplate,
   type TemplateValue,
   templateRef,
   templateShape,
-  textsOf,
   toTemplate,
   versionId,
   versionOf,
@@ -34,7 +31,6 @@ import type { TemplateRecord, TemplateVersionRecord } from './model.ts'
 import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
 import type { Template } from './template.ts'
-import { bytesOf } from './text-kind.ts'
 import { createTextStore } from './text-store.ts'
 import { changedVariants, shownVariants } from './variants.ts'
 
@@ -153,12 +149,7 @@ export function createTemplates(
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const read = (request: PageRequest) => store.stored.list({ organizationId }, request)
-      return listInPortions('templates', read, page, {
-        rows: ROWS,
-        size: sizeOf,
-        view: async (rows) => (await texts.read(templateShape, rows)).map(view),
-      })
+      return store.list('templates', { organizationId }, page, ROWS, view)
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
@@ -188,13 +179,9 @@ export function createTemplates(
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      const read = (request: PageRequest) => versions.stored.list({ organizationId, list: id }, request)
-      return listInPortions('template-versions', read, page, {
-        rows: ROWS,
-        size: sizeOf,
-        view: async (rows) =>
-          (await texts.read(versionShape, rows)).map((row) => versionView(versionOf(row))),
-      })
+      return versions.list('template-versions', { organizationId, list: id }, page, ROWS, (record) =>
+        versionView(versionOf(record)),
+      )
     },
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
@@ -229,11 +216,6 @@ type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updated
 const VERSIONED = ['subject', 'body', 'format', 'text', 'layout', 'locale', 'locales', 'metadata'] as const
 
 const UNVERSIONED = ['name', 'description', 'category'] as const
-
-/** The bytes of all texts. */
-function sizeOf({ value }: StoredRecord<StoredTemplate>): number {
-  return textsOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0)
-}
 
 function writtenInCode(name: string): NotifierError {
   return new NotifierError('template_not_found', {

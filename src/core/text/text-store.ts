@@ -1,8 +1,10 @@
+import type { PageRequest } from '../ports/storage/page.ts'
 import type { RecordRef, RecordWrite, StoredRecord } from '../ports/storage/records.ts'
+import { type List, type ListName, listInPortions } from '../records/list.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import type { NewRecord, RecordReads, RecordStore, RecordStores } from '../records/record-stores.ts'
 import { createVersionCache } from '../records/version-cache.ts'
-import { insertText, type Text, type TextRef, textFor, textId, textKind } from './text-kind.ts'
+import { bytesOf, insertText, type Text, type TextRef, textFor, textId, textKind } from './text-kind.ts'
 
 /** How the values of a kind have their texts. */
 export interface TextShape<Whole extends object, Stored extends object> {
@@ -80,6 +82,14 @@ export interface TextStore<Whole extends object, Stored extends object> {
   /** The records without those texts. */
   readonly stored: RecordStore<Stored>
   find(ref: RecordRef): Promise<StoredRecord<Whole> | null>
+  /** A page, with the texts of `rows` records read at once. */
+  list<Item>(
+    name: ListName,
+    of: { readonly organizationId: string; readonly list?: string | undefined },
+    page: PageRequest,
+    rows: number,
+    view: (record: StoredRecord<Whole>) => Item,
+  ): Promise<List<Item>>
   /** As {@link RecordStore.insert}. @param also other writes of the commit */
   insert(
     record: NewRecord<Whole>,
@@ -132,6 +142,13 @@ export function createTextStore<Whole extends object, Stored extends object>(
       const record = await store.find(ref)
       return record === null ? null : wholeOf(record)
     },
+    list: (name, of, page, rows, view) =>
+      listInPortions(name, (request) => store.list(of, request), page, {
+        rows,
+        size: ({ value }) =>
+          shape.textsOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0),
+        view: async (found) => (await read(shape, found)).map(view),
+      }),
     async insert(record, also) {
       const { value, inserts } = split(record, record.value)
       const inserted = await store.insert({ ...record, value }, [...inserts, ...also(value)])

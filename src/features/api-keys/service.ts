@@ -9,15 +9,16 @@ import { coalesce } from '../../core/loop/coalesce.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
-import { listOf, listReader } from '../../core/records/list.ts'
 import {
-  allOf,
+  hasMore,
+  insertWithin,
   type NewRecord,
   type RecordStore,
   type RecordStores,
 } from '../../core/records/record-stores.ts'
+import { createResource } from '../../core/records/resource.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import { isoOrNull, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { SessionParts } from '../sessions/service.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
@@ -28,8 +29,6 @@ import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } f
 const MOST_KEYS = 1_000
 
 const rotation = z.strictObject({ overlapMs: keyRotation.shape.overlapMs })
-const readList = listReader('keys', {})
-const readOperatorList = listReader('operator-keys', {})
 
 type StoredKey = StoredRecord<ApiKeyValue>
 
@@ -75,24 +74,13 @@ export function createApiKeys(
 
   async function issue(given: Given): Promise<CreatedOperatorKey> {
     const { key, secret } = newKey(given)
-    const stored = await store.insert(key)
+    const { organizationId } = key
+    const stored = await (organizationId === null
+      ? store.insert(key)
+      : insertWithin(store, { ...key, organizationId }, MOST_KEYS))
     if (stored === 'taken') throw new NotifierError('already_exists')
-    if (given.organizationId !== null) await assertRoom(given.organizationId, stored)
+    if (stored === 'full') throw limitReached()
     return { ...view(stored), secret }
-  }
-
-  /** After the insert, because concurrent creations would all find room: the newest above the limit are removed again. */
-  async function assertRoom(organizationId: string, { id }: StoredKey): Promise<void> {
-    if (!(await beyond(organizationId, MOST_KEYS))) return
-    const all = await allOf(store, organizationId)
-    if (all.length - 1 - all.findIndex((key) => key.id === id) < MOST_KEYS) return
-    await store.remove(id)
-    throw limitReached()
-  }
-
-  /** Whether an organization has more than `count` keys. */
-  async function beyond(organizationId: string, count: number): Promise<boolean> {
-    return (await store.list({ organizationId }, { limit: 1, offset: count })).items.length > 0
   }
 
   /**
@@ -106,13 +94,14 @@ export function createApiKeys(
     // A key that only a rotation has stopped names its successor, or gets another one.
     if (expiresAt !== null && expiresAt <= readAt)
       throw wrong('id', 'that of a key that has not expired: create a new one')
-    if (organizationId !== null && (await beyond(organizationId, MOST_KEYS - 1))) throw limitReached()
+    if (organizationId !== null && (await hasMore(store, organizationId, MOST_KEYS - 1))) throw limitReached()
     const { key, secret } = newKey({ organizationId, name, permission, grants, expiresAt, allowedIps })
     const changed = await store.change(
       old.id,
       async ({ value: now, readAt }) => {
         const { replacedBy } = now
-        if (replacedBy !== undefined && (await find(replacedBy)) !== null) throw alreadyRotated(replacedBy)
+        if (replacedBy !== undefined && (await store.find({ id: replacedBy })) !== null)
+          throw alreadyRotated(replacedBy)
         return {
           ...now,
           replacedBy: key.id,
@@ -122,30 +111,18 @@ export function createApiKeys(
       },
       () => [{ kind: apiKeyKind, do: 'insert', ...key }],
     )
-    const stored = typeof changed === 'string' ? null : await find(key.id)
+    const stored = typeof changed === 'string' ? null : await store.find({ id: key.id })
     // Deleted meanwhile.
     if (stored === null) throw unknownKey()
     return { ...view(stored), secret }
   }
 
-  async function remove(id: string): Promise<void> {
+  const common = { rows: store, absent: unknownKey }
+  const keys = createResource(organizations, { ...common, name: 'keys', view: tenantView })
+  const operatorKeys = createResource(organizations, { ...common, name: 'operator-keys', view })
+
+  async function remove({ id }: StoredKey): Promise<void> {
     if (!(await store.remove(id))) throw unknownKey()
-  }
-
-  const find = (id: string): Promise<StoredKey | null> => byId(id, (known) => store.find({ id: known }))
-
-  async function findOwn(organizationId: string, id: string): Promise<StoredKey> {
-    const key = await find(id)
-    // Operator keys are invisible to organizations.
-    const owner = key?.organizationId ?? null
-    owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
-    return key as StoredKey
-  }
-
-  async function findOperator(id: string): Promise<StoredKey> {
-    const key = await find(id)
-    if (key?.organizationId !== null) throw unknownKey()
-    return key
   }
 
   async function verify(secret: string): Promise<KeyRecord> {
@@ -161,7 +138,7 @@ export function createApiKeys(
     sessionKeys: {
       verify,
       async current(id) {
-        const key = await find(id)
+        const key = await store.find({ id })
         if (key === null || isExpired(key)) return null
         used(key.id)
         return recordOf(key)
@@ -173,22 +150,14 @@ export function createApiKeys(
         await organizations.existing(organizationId)
         return { ...(await issue({ ...key, organizationId })), organizationId }
       },
-      async list(organizationId, query) {
-        const { page } = readList(query)
-        await organizations.existing(organizationId)
-        const found = await store.list({ organizationId }, page)
-        return listOf('keys', found, page, (key) => tenantView(key, organizationId))
-      },
-      async get(organizationId, id) {
-        return tenantView(await findOwn(organizationId, id), organizationId)
-      },
+      list: keys.list,
+      get: keys.get,
       async rotate(organizationId, id, options) {
         const { overlapMs } = parseOptions(rotation, options)
-        return { ...(await rotate(await findOwn(organizationId, id), overlapMs)), organizationId }
+        return { ...(await rotate(await keys.find(organizationId, id), overlapMs)), organizationId }
       },
       async delete(organizationId, id) {
-        await findOwn(organizationId, id)
-        await remove(id)
+        await remove(await keys.find(organizationId, id))
       },
       async verify(secret) {
         const key = await verify(secret)
@@ -200,18 +169,13 @@ export function createApiKeys(
       async create(input) {
         return issue({ ...check(input), organizationId: null })
       },
-      async list(query) {
-        const { page } = readOperatorList(query)
-        const found = await store.list({ organizationId: null }, page)
-        return listOf('operator-keys', found, page, view)
-      },
+      list: (query) => operatorKeys.list(null, query),
       async rotate(id, options) {
         const { overlapMs } = parseOptions(rotation, options)
-        return rotate(await findOperator(id), overlapMs)
+        return rotate(await operatorKeys.find(null, id), overlapMs)
       },
       async delete(id) {
-        await findOperator(id)
-        await remove(id)
+        await remove(await operatorKeys.find(null, id))
       },
       async verify(secret) {
         const key = await verify(secret)
@@ -244,12 +208,11 @@ function hashOf(secret: string): string {
 
 /** Shared by all requests with the key in one tick. */
 function recordOf(key: StoredKey): KeyRecord {
-  const { organizationId } = key
-  return Object.freeze(organizationId === null ? view(key) : tenantView(key, organizationId))
+  return Object.freeze(key.organizationId === null ? view(key) : tenantView(key))
 }
 
-function tenantView(key: StoredKey, organizationId: string): ApiKeyRecord {
-  return { ...view(key), organizationId }
+function tenantView(key: StoredKey): ApiKeyRecord {
+  return { ...view(key), organizationId: key.organizationId ?? '' }
 }
 
 function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {

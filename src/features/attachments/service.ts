@@ -66,13 +66,11 @@ export function createUploads(
     async delete(organizationId, id) {
       const found = await byId(id, (known) => heads.find({ id: known }))
       const absent = (): NotifierError => unknown(id)
-      const upload = owned(found as Owned | null, organizationId, absent)
+      const upload = owned(found, organizationId, absent)
       if (upload.value.deleted || !(await remove(upload))) throw absent()
     },
   }
 }
-
-type Owned = StoredRecord<UploadValue> & { readonly organizationId: string }
 
 /** The content in memory. @throws NotifierError `invalid_parameter`, `payload_too_large` */
 async function read(content: unknown, most: number): Promise<Uint8Array> {

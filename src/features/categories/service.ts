@@ -12,7 +12,7 @@ import {
 import { CATEGORY_ID_FORM } from '../../core/notification/category-id.ts'
 import { ALL, longCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
-import { allOf, type RecordStores } from '../../core/records/record-stores.ts'
+import { allOf, insertWithin, type RecordStores } from '../../core/records/record-stores.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
@@ -73,16 +73,6 @@ export function createCategories(
     throw new NotifierError('invalid_parameter', { message, details: { field } })
   }
 
-  /** Concurrent creations all found room: of those above the limit the newest are removed again. */
-  async function assertRoom(organizationId: string, { id }: StoredRecord<CategoryValue>): Promise<void> {
-    const all = await allOf(store, organizationId)
-    const older = all.slice(all.findIndex((record) => record.id === id) + 1)
-    if (older.length < MOST_CATEGORIES) return
-    await store.remove(id)
-    finder.forget(organizationId)
-    throw tooMany()
-  }
-
   return {
     async create(organizationId, input) {
       const { id, ...settings } = parseSubject(categoryInput, input)
@@ -91,11 +81,12 @@ export function createCategories(
       assertOwnNames(category)
       assertSound(category)
       await assertFree(organizationId, [id, ...category.formerIds], null)
-      const record = { id: categoryRecordId(organizationId, id), organizationId }
-      const created = await store.insert({ ...record, value: { ...category, updatedAt: null } })
+      const value = { ...category, updatedAt: null }
+      const record = { id: categoryRecordId(organizationId, id), organizationId, value }
+      const created = await insertWithin(store, record, MOST_CATEGORIES)
       finder.forget(organizationId)
       if (created === 'taken') throw exists(id)
-      await assertRoom(organizationId, created)
+      if (created === 'full') throw tooMany()
       return view(created)
     },
     async get(organizationId, id) {

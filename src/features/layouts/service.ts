@@ -3,10 +3,9 @@ import { assertSharedBounds, type Bounds } from '../../core/input/bounds.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import type { Processor } from '../../core/loop/processor.ts'
 import { once } from '../../core/loop/steps.ts'
-import type { PageRequest } from '../../core/ports/storage/page.ts'
-import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
+import type { RecordWrite } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
-import { listInPortions, listReader } from '../../core/records/list.ts'
+import { listReader } from '../../core/records/list.ts'
 import type { RecordReads, RecordStores } from '../../core/records/record-stores.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { owned, parseSubject } from '../../core/tenancy/scope.ts'
@@ -15,7 +14,6 @@ import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
 import { assertTemplateText } from '../../core/text/judge.ts'
 import { templateKind } from '../../core/text/kind.ts'
 import type { SharedRole, SharedSource, SharedText } from '../../core/text/shared-text.ts'
-import { bytesOf } from '../../core/text/text-kind.ts'
 import { createTextStore, type TextReader } from '../../core/text/text-store.ts'
 import { usesIn } from '../../core/text/uses.ts'
 import type { SharedTexts } from './api.ts'
@@ -27,13 +25,11 @@ import {
   insertSharedVersion,
   prefixOf,
   type SharedValue,
-  type StoredShared,
   sharedRef,
   sharedShape,
   sharedVersionId,
   sharedVersionOf,
   sharedVersionShape,
-  sourcesOf,
   toShared,
 } from './records.ts'
 import { usersOf } from './users.ts'
@@ -67,16 +63,13 @@ export function createSharedTexts(
   const store = createTextStore(sharedShape, stores, texts)
   const versions = createTextStore(sharedVersionShape, stores, texts)
   const templates = stores.of(templateKind)
-  const readList = listReader(role === 'layout' ? 'layouts' : 'partials', {})
-  const readVersions = listReader(role === 'layout' ? 'layout-versions' : 'partial-versions', {})
+  const readList = listReader(`${role}s`, {})
+  const readVersions = listReader(`${role}-versions`, {})
 
   async function find(organizationId: string, idOrName: string): Promise<SharedText> {
     const record =
       typeof idOrName === 'string' ? await store.find(sharedRef(organizationId, role, idOrName)) : null
-    const text =
-      record?.value.role === role
-        ? { ...toShared(record), organizationId: record.organizationId ?? '' }
-        : null
+    const text = record?.value.role === role ? toShared(record) : null
     return owned(text, organizationId, () => unknownText(role, idOrName))
   }
 
@@ -167,12 +160,9 @@ export function createSharedTexts(
     async list(organizationId, query) {
       const { page } = readList(query)
       await organizations.existing(organizationId)
-      const read = (request: PageRequest) => store.stored.list({ organizationId, list: role }, request)
-      return listInPortions(role === 'layout' ? 'layouts' : 'partials', read, page, {
-        rows: ROWS,
-        size: sizeOf,
-        view: async (rows) => (await texts.read(sharedShape, rows)).map((row) => view(toShared(row))),
-      })
+      return store.list(`${role}s`, { organizationId, list: role }, page, ROWS, (record) =>
+        view(toShared(record)),
+      )
     },
     async update(organizationId, idOrName, input) {
       const { version, ...change } = parseSubject(SCHEMAS[role].change, input)
@@ -181,13 +171,9 @@ export function createSharedTexts(
     async versions(organizationId, idOrName, query) {
       const { page } = readVersions(query)
       const { id } = await find(organizationId, idOrName)
-      const read = (request: PageRequest) => versions.stored.list({ organizationId, list: id }, request)
-      return listInPortions(role === 'layout' ? 'layout-versions' : 'partial-versions', read, page, {
-        rows: ROWS,
-        size: sizeOf,
-        view: async (rows) =>
-          (await texts.read(sharedVersionShape, rows)).map((row) => versionView(sharedVersionOf(row))),
-      })
+      return versions.list(`${role}-versions`, { organizationId, list: id }, page, ROWS, (record) =>
+        versionView(sharedVersionOf(record)),
+      )
     },
     async version(organizationId, idOrName, version) {
       return versionView(await findVersion(await find(organizationId, idOrName), version))
@@ -207,11 +193,6 @@ export function createSharedTexts(
       if (!(await store.stored.remove(text.id))) throw unknownText(role, text.name)
     },
   }
-}
-
-/** The bytes of its sources. */
-function sizeOf({ value }: StoredRecord<StoredShared>): number {
-  return sourcesOf(value).reduce((sum, text) => sum + (text === null ? 0 : bytesOf(text)), 0)
 }
 
 /** A partial is judged as a template names it, so that a cycle is found. */

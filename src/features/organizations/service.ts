@@ -7,8 +7,8 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
-import { listOf, listReader } from '../../core/records/list.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import { createResource } from '../../core/records/resource.ts'
 import {
   type Branding,
   DEFAULT_ORGANIZATION,
@@ -23,8 +23,6 @@ import type { Organizations } from './api.ts'
 import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 import { PATIENCE_MS, purge } from './purge.ts'
-
-const readList = listReader('organizations', {})
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
@@ -49,11 +47,12 @@ export function createOrganizations(
     closeProviders(id)
   }
 
-  async function find(id: string): Promise<StoredRecord<OrganizationValue>> {
-    const organization = await byId(id, (known) => store.find({ id: known }))
-    if (organization === null) throw unknownOrganization(id)
-    return organization
-  }
+  const { get, list } = createResource(plans, {
+    name: 'organizations',
+    rows: store,
+    view,
+    absent: unknownOrganization,
+  })
 
   async function remove(id: string): Promise<OrganizationDeletion> {
     const { notifications, left } = await purge(deletions, id, clock)
@@ -92,13 +91,8 @@ export function createOrganizations(
       }
       return view(organization)
     },
-    async get(id) {
-      return view(await find(id))
-    },
-    async list(query) {
-      const { page } = readList(query)
-      return listOf('organizations', await store.list({ organizationId: null }, page), page, view)
-    },
+    get: (id) => get(null, id),
+    list: (query) => list(null, query),
     async update(id, input) {
       const parsed = parseSubject(organizationChange, input)
       plans.assertKnown(parsed.plan ?? null)

@@ -9,6 +9,7 @@ import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
+import { createResource } from '../../core/records/resource.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Scoped } from '../../core/tenancy/scoped.ts'
@@ -37,7 +38,6 @@ const MOST_DELIVERIES = 1_000
 const MOST_EVENTS = 1_000
 const MOST_LISTED = 200
 
-const readList = listReader('webhooks', {})
 const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
   status: z.enum(['pending', 'delivered', 'failed', 'held']).optional(),
 })
@@ -55,13 +55,15 @@ export interface WebhookParts extends EventPost {
 export function createWebhookEndpoints(parts: WebhookParts): Scoped<Webhooks> {
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
-  async function find(organizationId: string, id: string): Promise<WebhookEndpoint> {
-    return owned(
-      await byId(id, (known) => storage.webhookEndpoints.get(known)),
-      organizationId,
-      unknownEndpoint,
-    )
-  }
+  const { find, get, list } = createResource(organizations, {
+    name: 'webhooks',
+    rows: {
+      find: (ref) => storage.webhookEndpoints.get(ref.id),
+      list: (of, page) => storage.webhookEndpoints.list(of.organizationId ?? '', page),
+    },
+    view,
+    absent: unknownEndpoint,
+  })
 
   /** The normalized address; unchanged if only the slash after the host is missing. */
   function allowed(given: string): string {
@@ -93,14 +95,8 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Webhooks> {
       }
       return { ...view(endpoint), secret }
     },
-    async get(organizationId, id) {
-      return view(await find(organizationId, id))
-    },
-    async list(organizationId, query) {
-      const { page } = readList(query)
-      await organizations.existing(organizationId)
-      return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
-    },
+    get,
+    list,
     async update(organizationId, id, input) {
       const { url, events, ...change } = parseSubject(webhookEndpointChange, input)
       const changes = {
