@@ -6,7 +6,7 @@ import { VERSION } from './core/lifecycle/version.ts'
 import type { Admissions } from './core/limits/model.ts'
 import type { Processor } from './core/loop/processor.ts'
 import type { Reporting } from './core/observe/reporting.ts'
-import type { Scoped } from './core/tenancy/scoped.ts'
+import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
 import type { CodeTemplates } from './features/code-templates/code-templates.ts'
 import type { Receipts } from './features/receipts/service.ts'
@@ -20,7 +20,7 @@ export interface ServedNotifier
   extends Engine,
     Pick<MultiTenantNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health' | 'metrics'> {
   /** The API of all organizations. */
-  readonly tenants: Scoped<Tenant<unknown>>
+  readonly tenants: PerTenant<Tenant<unknown>>
   /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
   readonly inputs: Readonly<Record<string, z.ZodType>>
   /** The schemas of previews. */

@@ -10,9 +10,9 @@ import type { PostRequest } from '../../src/core/ports/outgoing.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createIdGenerator } from '../../src/core/records/ids.ts'
 import { createRecordStores } from '../../src/core/records/record-stores.ts'
+import { binding } from '../../src/core/tenancy/per-tenant.ts'
 import { createPlanFinder } from '../../src/core/tenancy/plan-of.ts'
 import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
-import { binding } from '../../src/core/tenancy/scoped.ts'
 import { createWebhookEndpoints } from '../../src/features/webhook-events/service.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import type { Tenant } from '../../src/tenant.ts'
@@ -94,15 +94,15 @@ export async function webhookWorld(wrap: (inner: Storage, clock: Clock) => Parti
     await engine.stop(createDeadline(0, clock))
     await storage.stop()
   })
-  const scoped = createWebhookEndpoints({ ...parts, wake: engine.wake })
-  const webhooks = binding<Tenant['webhooks']>(scoped)('org_default')
+  const tenants = createWebhookEndpoints({ ...parts, wake: engine.wake })
+  const webhooks = binding<Tenant['webhooks']>(tenants)('org_default')
   async function emit(): Promise<void> {
     await accept(storage, [note()])
     await deliver(storage)
     engine.wake()
     await clock.advance(0)
   }
-  return { clock, storage, scoped, webhooks, posts, world, emit, signer: parts.signer }
+  return { clock, storage, tenants, webhooks, posts, world, emit, signer: parts.signer }
 }
 
 /** The parts of a request that a delivery shows. */

@@ -20,9 +20,9 @@ import type {
 import type { Storage } from '../ports/storage/storage.ts'
 import type { Span } from '../ports/telemetry.ts'
 import { organizationKind, unknownOrganization } from '../tenancy/organization.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import { renderContent, shown } from '../text/render.ts'
 import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
@@ -75,7 +75,7 @@ export function createAccept(
   how: Preparation,
   accepted: (lane: string) => void,
   observer: Observer,
-): Scoped<Sends<unknown>> & Scoped<Pick<Notifications<unknown>, 'resend'>> {
+): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> {
   const units = createUnitsOfWork(storage, how.texts, accepted)
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()

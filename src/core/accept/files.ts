@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { collect, isStream, MOST_FILE_BYTES } from '../channels/file-content.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { UnreadableFile } from '../errors/unreadable-file.ts'
-import type { Reading } from '../tenancy/scoped.ts'
+import type { Reading } from '../tenancy/per-tenant.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

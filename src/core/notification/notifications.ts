@@ -12,9 +12,9 @@ import type { NotificationFilter, TimelineEntry } from '../ports/storage/notific
 import type { PageRequest } from '../ports/storage/page.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../records/list.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import type { AuthoringParts } from '../text/parts.ts'
 import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
 import type { Logs, Notifications } from './api.ts'
@@ -59,7 +59,7 @@ export function createNotifications(
   emit: Emit,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
-): Scoped<Omit<Notifications, 'resend'>> {
+): PerTenant<Omit<Notifications, 'resend'>> {
   async function find(organizationId: string, id: string): Promise<Notification> {
     const found = await byId(id, (known) => storage.notifications.get(known))
     return owned(found, organizationId, 'notification_not_found')
@@ -189,7 +189,7 @@ function assertNewTime(sendAt: number | null, expiresAt: number | null, now: num
 }
 
 /** The delivery log of a notifier. */
-export function createLogs(storage: Storage, organizations: OrganizationFinder): Scoped<Logs> {
+export function createLogs(storage: Storage, organizations: OrganizationFinder): PerTenant<Logs> {
   return {
     async list(organizationId, query) {
       const { page, filter } = readLogs(query)

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import type { Notifications, Outcomes } from './api.ts'
 import type { NotificationRecord, WaitOptions } from './model.ts'
 import type { NotificationStatus } from './notification.ts'
@@ -24,12 +24,12 @@ interface Wait {
   fail(error: NotifierError): void
 }
 
-type Get = Scoped<Notifications>['get']
+type Get = PerTenant<Notifications>['get']
 
 /** The callers of `waitFor`. */
 export interface Waits {
   /** The method `waitFor` of tenants. @param get reads a notification */
-  waitFor(get: Get): Scoped<Outcomes>['waitFor']
+  waitFor(get: Get): PerTenant<Outcomes>['waitFor']
   /** This process has recorded an event of a notification. */
   heard(id: string): void
   /** Rejects all waits with an error. */

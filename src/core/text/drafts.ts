@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions, parseSubject } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import type { StoredTemplates } from './api.ts'
 import { draftChange, publishOptions } from './draft-input.ts'
 import {
@@ -37,7 +37,7 @@ export interface DraftNeeds extends Judging {
 export function createDrafts(
   { stores, kinds, texts }: AuthoringParts,
   { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftNeeds,
-): Scoped<Pick<StoredTemplates, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'>> & {
+): PerTenant<Pick<StoredTemplates, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'>> & {
   /** The template with the text of its draft. @throws NotifierError `template_not_found` */
   drafted(template: Template): Promise<Template>
 } {

@@ -11,8 +11,8 @@ import { parseInput } from '../input/parse.ts'
 import { exampleUrls } from '../links/links.ts'
 import { once } from '../loop/steps.ts'
 import { withOrganization } from '../tenancy/branding.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import type { StoredTemplates } from './api.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
 import { createPartsJudge } from './judged-parts.ts'
@@ -44,7 +44,7 @@ export function createPreviews(
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
-): Scoped<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
+): PerTenant<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
   const judgedParts = createPartsJudge(kinds, records)
 
   async function preview(

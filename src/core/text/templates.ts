@@ -7,8 +7,8 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { listReader } from '../records/list.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
-import type { Scoped } from '../tenancy/scoped.ts'
 import type { StoredTemplates } from './api.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
@@ -42,7 +42,7 @@ const ROWS = 10
 /** The template use cases of a notifier. */
 export function createTemplates(
   parts: AuthoringParts,
-): Scoped<StoredTemplates> &
+): PerTenant<StoredTemplates> &
   ReturnType<typeof createLint> &
   Pick<ReturnType<typeof createMissing>, 'missing'> {
   const { stores, ids, organizations, kinds, processor, consent, code, texts } = parts

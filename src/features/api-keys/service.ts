@@ -17,9 +17,9 @@ import {
   type RecordStores,
 } from '../../core/records/record-stores.ts'
 import { createResource } from '../../core/records/resource.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { isoOrNull, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { SessionParts } from '../sessions/service.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
@@ -45,7 +45,7 @@ export function createApiKeys(
   organizations: OrganizationFinder,
   clock: Clock,
 ): {
-  readonly apiKeys: Scoped<ApiKeys> & KeyVerification
+  readonly apiKeys: PerTenant<ApiKeys> & KeyVerification
   readonly operatorKeys: OperatorKeys
   readonly sessionKeys: SessionParts['keys']
 } {

@@ -5,9 +5,9 @@ import { shortName } from '../../core/input/listed-names.ts'
 import type { Records, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Attachments } from './api.ts'
 import { uploadInput } from './input.ts'
 import type { UploadRecord } from './model.ts'
@@ -22,7 +22,7 @@ export function createUploads(
   ids: IdGenerator,
   organizations: OrganizationFinder,
   { maxBytes }: ResolvedAttachments,
-): Scoped<Attachments> {
+): PerTenant<Attachments> {
   const heads = stores.of(uploadKind)
   const parts = stores.of(uploadPartKind)
   /** A deletion is no question of room. */

@@ -13,9 +13,9 @@ import { CATEGORY_ID_FORM } from '../../core/notification/category-id.ts'
 import { ALL, longCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { allOf, insertWithin, type RecordStores } from '../../core/records/record-stores.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Categories } from './api.ts'
 import type { CategoryFinder } from './finder.ts'
 import { categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
@@ -27,7 +27,7 @@ export function createCategories(
   organizations: OrganizationFinder,
   finder: CategoryFinder,
   kinds: Kinds,
-): Scoped<Categories> {
+): PerTenant<Categories> {
   const store = stores.of(categoryKind)
   const { code } = finder
 

@@ -9,9 +9,9 @@ import type { NotificationFilter, RetryRequest } from '../../core/ports/storage/
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { decodeCursor, encodeCursor, notACursor } from '../../core/records/cursor.ts'
 import { listReader } from '../../core/records/list.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { CodeTemplates } from '../code-templates/code-templates.ts'
 import type { DeadLetters } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
@@ -50,7 +50,7 @@ interface Counts {
 
 /** The use cases for listing and retrying dead letters. */
 export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterParts): {
-  readonly api: Scoped<DeadLetters>
+  readonly api: PerTenant<DeadLetters>
   /** Retries one. @throws NotifierError as `notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
 } {

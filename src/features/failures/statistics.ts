@@ -4,8 +4,8 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { JobCounts } from '../../core/ports/storage/job-counts.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { StatisticsApi } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import type { Statistics } from './statistics-model.ts'
@@ -25,7 +25,7 @@ export function createStatistics(
   organizations: OrganizationFinder,
   { kinds }: Pick<ProviderRegistry, 'kinds'>,
   clock: Clock,
-): Scoped<StatisticsApi> {
+): PerTenant<StatisticsApi> {
   const remembered = new Map<string, LogCounts>()
   const running = new Map<string, Promise<Statistics>>()
 

@@ -4,7 +4,7 @@ import { once } from '../../core/loop/steps.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordStore } from '../../core/records/record-stores.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { type StoredTemplate, templateShape, toTemplate } from '../../core/text/kind.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
 import type { Template } from '../../core/text/template.ts'
@@ -42,7 +42,7 @@ export interface MissingSearch {
 export function createMissing(
   { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringParts,
   store: RecordStore<StoredTemplate>,
-): Scoped<TranslationReports> & {
+): PerTenant<TranslationReports> & {
   searchMissing(organizationId: string): Promise<MissingSearch>
 } {
   async function searchMissing(organizationId: string): Promise<MissingSearch> {

@@ -8,9 +8,9 @@ import type { Processor } from '../../core/loop/processor.ts'
 import type { Steps } from '../../core/loop/steps.ts'
 import type { RecordWrite, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseOptions } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Catalogues } from './api.ts'
 import { assertCatalogueBounds, type CatalogueInput, cataloguePut } from './input.ts'
 import { assertMessageSize, type Formatting, loadFormatting } from './message-format.ts'
@@ -42,7 +42,7 @@ export function createCatalogues({
   organizations,
   processor,
   bounds,
-}: CatalogueParts): Scoped<Catalogues> {
+}: CatalogueParts): PerTenant<Catalogues> {
   const store = stores.of(cataloguesKind)
   const versions = stores.of(catalogueVersionKind)
 

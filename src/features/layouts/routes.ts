@@ -9,7 +9,7 @@ import {
   type Tag,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { versionParam } from '../../core/text/version-param.ts'
 import type { ServedNotifier } from '../../served-notifier.ts'
 import type { SharedTexts } from './api.ts'
@@ -39,9 +39,9 @@ interface Naming {
 /** Layouts and partials have the same operations. */
 function routesFor({ one, many, input, change, tag }: Naming): readonly Route[] {
   const One = one === 'layout' ? 'Layout' : 'Partial'
-  const texts = ({ tenants }: ServedNotifier): Scoped<SharedTexts> => tenants[many]
+  const texts = ({ tenants }: ServedNotifier): PerTenant<SharedTexts> => tenants[many]
   const handler =
-    (work: (context: RequestContext, texts: Scoped<SharedTexts>) => Promise<unknown>) =>
+    (work: (context: RequestContext, texts: PerTenant<SharedTexts>) => Promise<unknown>) =>
     async (context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> => ({
       body: await work(context, texts(notifier)),
     })

@@ -7,9 +7,9 @@ import type { RecordWrite } from '../../core/ports/storage/records.ts'
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listReader } from '../../core/records/list.ts'
 import type { RecordReads, RecordStores } from '../../core/records/record-stores.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { owned, parseSubject } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
 import { assertTemplateText } from '../../core/text/judge.ts'
 import { templateKind } from '../../core/text/kind.ts'
@@ -59,7 +59,7 @@ const ROWS = 25
 export function createSharedTexts(
   role: SharedRole,
   { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextParts,
-): Scoped<SharedTexts> {
+): PerTenant<SharedTexts> {
   const store = createTextStore(sharedShape, stores, texts)
   const versions = createTextStore(sharedVersionShape, stores, texts)
   const templates = stores.of(templateKind)

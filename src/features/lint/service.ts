@@ -7,8 +7,8 @@ import { exampleUrls } from '../../core/links/links.ts'
 import type { Steps } from '../../core/loop/steps.ts'
 import type { BodyFormat } from '../../core/notification/notification.ts'
 import { withOrganization } from '../../core/tenancy/branding.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { createPartsJudge } from '../../core/text/judged-parts.ts'
 import { type LintFault, TEMPLATE_RULES } from '../../core/text/lint-rules.ts'
 import type { TemplateLint } from '../../core/text/model.ts'
@@ -52,7 +52,7 @@ interface Given {
 export function createLint(
   { kinds, processor, library, records, localeOf, brandingOf, previewInputs, code, bounds }: AuthoringParts,
   { find, drafted, assertTexts, searchMissing }: LintNeeds,
-): Scoped<TemplateLinting> {
+): PerTenant<TemplateLinting> {
   const judgedParts = createPartsJudge(kinds, records)
 
   async function lintIn(

@@ -4,9 +4,9 @@ import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { ALL, shortCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
 import type { PreferencesApi } from './api.ts'
 import type { PreferenceBook } from './book.ts'
@@ -46,7 +46,7 @@ export function createPreferences(
   organizations: OrganizationFinder,
   categories: CategoryFinder,
   kinds: Kinds,
-): Scoped<PreferencesApi> {
+): PerTenant<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
     if (of.organization === true) return ownerOrganization(organizationId)
     if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)

@@ -5,9 +5,9 @@ import { channel } from '../../core/input/fields.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { Suppressions } from './api.ts'
 import { suppressionInput, suppressionTarget } from './input.ts'
 import type { SuppressionQuery, SuppressionRecord } from './model.ts'
@@ -22,7 +22,7 @@ export function createSuppressions(
   stores: RecordStores,
   organizations: OrganizationFinder,
   kinds: Kinds,
-): Scoped<Suppressions> {
+): PerTenant<Suppressions> {
   const store = stores.always(suppressionKind)
   return {
     async add(organizationId, input) {

@@ -10,9 +10,9 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../core/ports/storage/
 import type { IdGenerator } from '../../core/records/ids.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
 import { createResource } from '../../core/records/resource.ts'
+import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { Scoped } from '../../core/tenancy/scoped.ts'
 import type { EventDeliveries, Webhooks } from './api.ts'
 import {
   MAX_URL,
@@ -52,7 +52,7 @@ export interface WebhookParts extends EventPost {
 }
 
 /** The use cases of webhook endpoints. */
-export function createWebhookEndpoints(parts: WebhookParts): Scoped<Webhooks> {
+export function createWebhookEndpoints(parts: WebhookParts): PerTenant<Webhooks> {
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
   const { find, get, list } = createResource(organizations, {
@@ -207,7 +207,7 @@ function exampleEvent(organizationId: string, now: number): object {
 export function createEventDeliveries({
   notifications,
   webhookEndpoints,
-}: Pick<Storage, 'notifications' | 'webhookEndpoints'>): Scoped<EventDeliveries> {
+}: Pick<Storage, 'notifications' | 'webhookEndpoints'>): PerTenant<EventDeliveries> {
   return {
     async webhookDeliveries(organizationId, id) {
       owned(await byId(id, (known) => notifications.get(known)), organizationId, 'notification_not_found')

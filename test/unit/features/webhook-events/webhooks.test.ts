@@ -78,11 +78,11 @@ describe('webhook endpoints', () => {
   })
 
   it('are posted to for their organization, so that no other one uses the same connection', async () => {
-    const { scoped, storage, posts } = await webhookWorld()
+    const { tenants, storage, posts } = await webhookWorld()
     await organization(storage, 'org_b')
     for (const owner of ['org_default', 'org_b']) {
-      const { id } = await scoped.create(owner, { url: URL })
-      await scoped.test(owner, id)
+      const { id } = await tenants.create(owner, { url: URL })
+      await tenants.test(owner, id)
     }
     expect(posts.map(({ organizationId }) => organizationId)).toEqual(['org_default', 'org_b'])
   })
@@ -149,15 +149,15 @@ describe('webhook endpoints', () => {
   })
 
   it('are visible to their own organization only', async () => {
-    const { scoped, webhooks, storage } = await webhookWorld()
+    const { tenants, webhooks, storage } = await webhookWorld()
     await organization(storage, 'org_b')
     const { id } = await webhooks.create({ url: URL })
     const calls = (target: string, organizationId: string) => [
-      scoped.update(organizationId, target, { status: 'disabled' }),
-      scoped.rotateSecret(organizationId, target),
-      scoped.test(organizationId, target),
-      scoped.deliveries(organizationId, target),
-      scoped.redeliver(organizationId, target, { since: new Date(0) }),
+      tenants.update(organizationId, target, { status: 'disabled' }),
+      tenants.rotateSecret(organizationId, target),
+      tenants.test(organizationId, target),
+      tenants.deliveries(organizationId, target),
+      tenants.redeliver(organizationId, target, { since: new Date(0) }),
     ]
     for (const foreign of calls(id, 'org_b'))
       await expect(foreign).rejects.toMatchObject({ code: 'organization_mismatch' })

@@ -1,8 +1,8 @@
 /** The same methods for all organizations, with the organization's id as the first argument. */
-export type Scoped<Api> = {
+export type PerTenant<Api> = {
   readonly [Name in keyof Api]: Api[Name] extends (...input: infer Input) => infer Output
     ? (organizationId: string, ...input: Input) => Output
-    : Scoped<Api[Name]>
+    : PerTenant<Api[Name]>
 }
 
 /** Arguments of calls from code that are read before the call, such as messages with files. */
@@ -17,34 +17,30 @@ type Method = (organizationId: string, ...input: unknown[]) => unknown
 
 /** Returns what binds the methods to an organization. */
 export function binding<Api extends object>(
-  scoped: Scoped<Api>,
+  tenants: PerTenant<Api>,
   reading: Reading = { at: {}, read: () => undefined },
 ): (organizationId: string) => Api {
-  const { at, read } = reading
-  const members = Object.entries<Method | Scoped<object>>(scoped).map(([name, member]) => {
+  const members = Object.entries<Method | PerTenant<object>>(tenants).map(([name, member]) => {
     if (typeof member !== 'function') return { name, bind: binding(member, reading) }
-    const position = at[name]
-    if (position === undefined)
-      return {
-        name,
-        bind:
-          (id: string) =>
-          (...input: unknown[]) =>
-            member(id, ...input),
-      }
+    const call = afterReading(member as Method, reading.at[name], reading.read)
     const bind =
-      (id: string) =>
-      (...input: unknown[]) => {
-        const whole = read(input[position])
-        return whole === undefined
-          ? member(id, ...input)
-          : whole.then((argument) => member(id, ...input.with(position, argument)))
-      }
+      (organizationId: string): unknown =>
+      (...input: unknown[]) =>
+        call(organizationId, ...input)
     return { name, bind }
   })
   return (organizationId) => {
     const bound: Record<string, unknown> = {}
     for (const { name, bind } of members) bound[name] = bind(organizationId)
     return bound as Api
+  }
+}
+
+function afterReading(method: Method, position: number | undefined, read: Reading['read']): Method {
+  if (position === undefined) return method
+  return (organizationId, ...input) => {
+    const whole = read(input[position])
+    if (whole === undefined) return method(organizationId, ...input)
+    return whole.then((argument) => method(organizationId, ...input.with(position, argument)))
   }
 }
