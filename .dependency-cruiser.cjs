@@ -22,8 +22,13 @@ const layers = {
   'adapters/markup': ['src/core', 'adapters/peer'],
 }
 
-/** The composition: sees everything in src/, and nothing but itself sees it. */
+/**
+ * The composition: sees everything in src/. Besides itself, only the doors see it: what applications mount, and tools over
+ * their notifier.
+ */
 const root = '^src/[a-z-]+\\.ts$'
+/** They mount a notifier, or work over one: they also see the composition, and features through their index. */
+const doors = ['src/dashboard', 'src/testing', 'src/template-files', 'adapters/http', 'adapters/dev-mailbox']
 const ours = '^(src|adapters)/'
 const inLayers = Object.keys(layers).map((layer) => `^${layer}/`)
 const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown']
@@ -37,7 +42,13 @@ module.exports = {
       name: `layer:${layer}`,
       severity: 'error',
       from: { path: `^${layer}/` },
-      to: { path: ours, pathNot: [layer, ...allowed].map((to) => `^${to}/`) },
+      to: {
+        path: ours,
+        pathNot: [
+          ...[layer, ...allowed].map((to) => `^${to}/`),
+          ...(doors.includes(layer) ? [root, '^src/features/[^/]+/index\\.ts$'] : []),
+        ],
+      },
     })),
     {
       name: 'feature-through-its-index',

@@ -377,7 +377,7 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     code: core.code,
     channels: [...kinds.known.keys()],
     kinds: knownKinds(kinds, registry.channels),
-    maxAttachmentBytes: core.attachments.maxBytes,
+    maxUploadBytes: core.attachments.maxBytes,
     limits,
     pages: {
       texts: core.pageTexts,

@@ -19,9 +19,10 @@ import { suppressionRoutes } from './features/suppressions/routes.ts'
 import { pageRoutes } from './features/tracking/routes.ts'
 import { eventDeliveryRoutes, webhookRoutes } from './features/webhook-events/routes.ts'
 import { serviceRoutes } from './http/service-routes.ts'
+import type { ServedNotifier } from './served-notifier.ts'
 
 /** Every operation of the REST API. */
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...notificationRoutes,
   ...eventDeliveryRoutes,
   ...deadLetterRoutes,

@@ -1,11 +1,8 @@
-import type * as z from 'zod'
 import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
 import type { Engine, Served } from './core/lifecycle/engine.ts'
 import { VERSION } from './core/lifecycle/version.ts'
-import type { Admissions } from './core/limits/model.ts'
-import type { Processor } from './core/loop/processor.ts'
-import type { Reporting } from './core/observe/reporting.ts'
+import type { HttpNotifier } from './core/rest/http-notifier.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
 import type { CodeTemplates } from './features/code-templates/code-templates.ts'
@@ -17,28 +14,19 @@ import type { Tenant } from './tenant.ts'
 
 /** A notifier as HTTP serves it: the content of its {@link Engine}. */
 export interface ServedNotifier
-  extends Engine,
+  extends Omit<HttpNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health'>,
     Pick<MultiTenantNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health' | 'metrics'> {
   /** The API of all organizations. */
   readonly tenants: PerTenant<Tenant<unknown>>
-  /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
-  readonly inputs: Readonly<Record<string, z.ZodType>>
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
   /** The templates in code. */
   readonly code: Pick<CodeTemplates, 'names' | 'find'>
-  /** Names of the known channels. */
-  readonly channels: readonly string[]
   /** The known channels. */
   readonly kinds: readonly KnownKind[]
-  readonly limits: Admissions
   readonly pages: Pages
   readonly receipts: Receipts
-  readonly reporting: Reporting
-  /** Largest uploaded file in bytes. */
-  readonly maxAttachmentBytes: number
   readonly sessions: Sessions
-  readonly processor: Processor
 }
 
 /** A channel as editors of templates see it. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Served } from '../../src/core/lifecycle/engine.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
-import { serve } from '../../src/http/serve.ts'
+import { serve } from '../../src/rest-api.ts'
 import { handleNodeRequest } from './node-request.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'

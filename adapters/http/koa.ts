@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Served } from '../../src/core/lifecycle/engine.ts'
-import { serve } from '../../src/http/serve.ts'
+import { serve } from '../../src/rest-api.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
 import { type MountOptions, mountOf } from './target.ts'

@@ -10,10 +10,10 @@ import {
 import type { Served } from '../core/lifecycle/engine.ts'
 import { VERSION } from '../core/lifecycle/version.ts'
 import type { HttpRequest, HttpResponse } from '../core/rest/message.ts'
-import { createHttpApi, type HttpApi } from '../http/api.ts'
+import { createApi, type HttpApi } from '../http/api.ts'
 import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
 import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
-import type { ServingEngine } from '../http/serve.ts'
+import type { ServingEngine } from '../rest-api.ts'
 import { servedNotifier } from '../served-notifier.ts'
 import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
@@ -74,7 +74,8 @@ export function dashboard<Request = never>(
   options: DashboardOptions<Request> = {},
 ): Dashboard {
   assertOptionNames('dashboard()', options, OPTIONS)
-  const { sessions } = servedNotifier(notifier)
+  const served = servedNotifier(notifier)
+  const { sessions } = served
   const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
   if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
   const authenticate = authenticateSession(sessions, authorize as Authorize<never> | undefined)
@@ -86,12 +87,7 @@ export function dashboard<Request = never>(
     // The pages read nested errors.
     const httpOptions = { ...given, errorFormat: 'nested' } as const
     const resolved = resolveHttpOptions(httpOptions)
-    const api = createHttpApi(
-      notifier,
-      httpOptions,
-      dashboardRoutes(authenticate, resolved, keys),
-      authenticate,
-    )
+    const api = createApi(served, dashboardRoutes(authenticate, resolved, keys), httpOptions, authenticate)
     const refuse = createRefusals()
 
     function page(request: HttpRequest): HttpResponse {

@@ -22,7 +22,7 @@ const credentials = z.union([
 ])
 
 /** The routes of the REST API, with the permissions of the REST API. */
-const served: readonly Route[] = ROUTES.map((route) => ({
+const served: readonly Route<ServedNotifier>[] = ROUTES.map((route) => ({
   ...route,
   paths: route.paths.filter((path) => path.startsWith('/v1/')).map((path) => `${API}${path}`),
 })).filter(({ paths }) => paths.length > 0)
@@ -32,7 +32,7 @@ export function dashboardRoutes(
   authenticate: Authenticate,
   { trusted }: Pick<ResolvedHttpOptions, 'trusted'>,
   keys: boolean,
-): readonly Route[] {
+): readonly Route<ServedNotifier>[] {
   const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
 
   /** Never the counted identity, which is for the server alone. */
@@ -79,7 +79,7 @@ export function dashboardRoutes(
     response: anything,
   } as const
   const session = { ...own, paths: ['/session'] }
-  const signIn: Route = {
+  const signIn: Route<ServedNotifier> = {
     ...session,
     operation: 'beginSession',
     summary: 'Sign in',

@@ -1,19 +1,17 @@
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import { knownFields } from '../core/input/known-fields.ts'
-import type { Served } from '../core/lifecycle/engine.ts'
 import type { Admission, BodyOwner, Counted, LimitedResource } from '../core/limits/model.ts'
 import { atEndOfTurn } from '../core/loop/end-of-turn.ts'
 import type { RunInSlices } from '../core/loop/processor.ts'
 import type { Logger } from '../core/ports/logger.ts'
 import type { Caller } from '../core/rest/caller.ts'
 import { assertGranted, requiredGrants } from '../core/rest/grants.ts'
+import type { HttpNotifier } from '../core/rest/http-notifier.ts'
 import type { BodyLimits, HttpRequest, HttpResponse } from '../core/rest/message.ts'
 import type { Query } from '../core/rest/query.ts'
 import type { HandlerResult, Route } from '../core/rest/route.ts'
 import { refuseTestMode } from '../core/rest/send-headers.ts'
 import { assertSameOrganization } from '../core/tenancy/scope.ts'
-import { ROUTES } from '../routes.ts'
-import { type ServedNotifier, servedNotifier } from '../served-notifier.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { type Authenticate, authenticateKey } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
@@ -80,17 +78,17 @@ const NO_BODY = Object.freeze({})
 const NO_BYTES = new Uint8Array()
 
 /**
- * Creates the REST API over a notifier. All work that does not depend on a request happens here, once.
+ * Creates an HTTP application of routes over a notifier. All work that does not depend on a request happens here, once.
  *
+ * @param authenticate default: by API key
  * @throws NotifierError `invalid_configuration`
  */
-export function createHttpApi(
-  served: Served,
+export function createApi<Served extends HttpNotifier>(
+  notifier: Served,
+  routes: readonly Route<Served>[],
   options: HttpApiOptions = {},
-  routes: readonly Route[] = ROUTES,
   authenticate?: Authenticate,
 ): HttpApi {
-  const notifier = servedNotifier(served)
   const callerOf = authenticate ?? authenticateKey(notifier)
   const resolved = resolveHttpOptions(options)
   const { reporting } = notifier
@@ -296,7 +294,7 @@ export function createHttpApi(
     const body = knownFields(route.body, given, strict)
     const parsed = { params, query: withObjects(query, route), body, bytes }
     const context = { request, organizationId, caller, grants, ...parsed, strict, document }
-    return route.handler(context, notifier)
+    return (route as Route<Served>).handler(context, notifier)
   }
 
   function queryOf(request: HttpRequest, exchange: Exchange, route: Route): Query {
@@ -319,7 +317,7 @@ export function createHttpApi(
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head never counts as open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
-    if (!request.bodyComplete) await route.beforeBody?.(params, notifier)
+    if (!request.bodyComplete) await (route as Route<Served>).beforeBody?.(params, notifier)
     const read = route.raw === true ? readRaw : readForm
     return openBodies.read(request, owner, limits, (bounds) => read(request, bounds))
   }
@@ -379,11 +377,11 @@ function limitOf(match: Match): LimitedResource {
 function bodyLimits(
   options: ResolvedHttpOptions,
   { bodySize }: Route,
-  { maxAttachmentBytes }: ServedNotifier,
+  { maxUploadBytes }: HttpNotifier,
 ): BodyLimits {
   const { maxBatchBytes, maxBodyBytes, bodyTimeoutMs: timeoutMs } = options
   if (bodySize === 'batch') return { bytes: maxBatchBytes, timeoutMs }
-  if (bodySize === 'upload') return { bytes: maxAttachmentBytes, timeoutMs }
+  if (bodySize === 'upload') return { bytes: maxUploadBytes, timeoutMs }
   return { bytes: Math.min(maxBodyBytes, bodySize ?? maxBodyBytes), timeoutMs }
 }
 

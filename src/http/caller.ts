@@ -2,9 +2,8 @@ import { isAllowedAddress } from '../core/access/ip-list.ts'
 import { isOperatorKey } from '../core/access/key-format.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Caller } from '../core/rest/caller.ts'
+import type { HttpNotifier, VerifiedKey } from '../core/rest/http-notifier.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
-import type { ApiKeyRecord, OperatorKeyRecord } from '../features/api-keys/model.ts'
-import type { ServedNotifier } from '../served-notifier.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
 
@@ -19,23 +18,23 @@ export type Authenticate = (request: HttpRequest, client: Client) => Promise<Cal
 export function authenticateKey({
   apiKeys,
   operatorKeys,
-}: Pick<ServedNotifier, 'apiKeys' | 'operatorKeys'>): Authenticate {
+}: Pick<HttpNotifier, 'apiKeys' | 'operatorKeys'>): Authenticate {
   return async (request, client) => {
     const secret = bearerToken(request.header('authorization'))
     const key = isOperatorKey(secret) ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)
     assertAllowedAddress(key, client)
     const { id, name, permission, grants } = key
-    if (!('organizationId' in key)) {
+    const { organizationId } = key
+    if (organizationId === undefined) {
       return { id, name, permission, grants, organizations: 'all', counted: { operatorKeyId: id } }
     }
-    const { organizationId } = key as ApiKeyRecord
     return { id, name, permission, grants, organizations: [organizationId], counted: { organizationId } }
   }
 }
 
 /** @throws NotifierError `ip_not_allowed` */
 export function assertAllowedAddress(
-  { allowedIps }: Pick<OperatorKeyRecord, 'allowedIps'>,
+  { allowedIps }: Pick<VerifiedKey, 'allowedIps'>,
   { address }: Client,
 ): void {
   if (!isAllowedAddress(allowedIps, address)) throw new NotifierError('ip_not_allowed')

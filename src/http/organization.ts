@@ -1,9 +1,9 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Caller } from '../core/rest/caller.ts'
+import type { HttpNotifier } from '../core/rest/http-notifier.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { Query } from '../core/rest/query.ts'
 import { ORGANIZATION_ID, unknownOrganization } from '../core/tenancy/organization.ts'
-import type { ServedNotifier } from '../served-notifier.ts'
 import type { RouteMatch } from './router.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function organizationOf(
   query: Query,
   { route, organizationRequired }: RouteMatch,
   caller: Caller | null,
-  { organizations }: Pick<ServedNotifier, 'organizations'>,
+  { organizations }: Pick<HttpNotifier, 'organizations'>,
 ): Promise<string> {
   if (caller === null || route.belongsTo !== 'organization') return ''
   const named = namedOrganization(request, query, caller.organizations, organizationRequired)

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { collect } from '../../adapters/http/node-body.ts'
 import type { Message } from '../../src/core/ports/provider.ts'
 import type { BodyLimits, HttpRequest, HttpResponse } from '../../src/core/rest/message.ts'
-import { createHttpApi } from '../../src/http/api.ts'
 import { tooLarge } from '../../src/http/body.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type Provider,
   type Storage,
 } from '../../src/index.ts'
+import { createHttpApi } from '../../src/rest-api.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type Answer, answerOf, type Call } from './http-client.ts'
 import { inMemory } from './in-memory.ts'

@@ -1,6 +1,17 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import { type HandlerResult, type RequestContext, type Route, routesOf, type Tag } from '../rest/route.ts'
+import {
+  type HandlerResult,
+  type RequestContext,
+  type Route,
+  routesOf,
+  type Tag,
+  type TenantsOf,
+} from '../rest/route.ts'
+import type { Limits } from './api.ts'
 import { accountLimits, identity } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly limits: Limits }>
 
 const TAG: Tag = { name: 'Account', description: 'Limits and their usage.' }
 
@@ -10,7 +21,7 @@ async function identify({ caller }: RequestContext): Promise<HandlerResult> {
   return { body: { id, name, permission, grants, organizations } }
 }
 
-export const accountRoutes: readonly Route[] = routesOf({ tag: TAG }, [
+export const accountRoutes: readonly Route<Served>[] = routesOf({ tag: TAG }, [
   {
     operation: 'getIdentity',
     summary: 'Get the name and permissions of the key that asks',

@@ -1,11 +1,15 @@
 import { parseInput } from '../input/parse.ts'
-import { type Route, routesOf, type Tag } from '../rest/route.ts'
+import { type Route, routesOf, type Tag, type TenantsOf } from '../rest/route.ts'
+import type { Logs } from './api.ts'
 import { logList } from './log-schemas.ts'
 import { logQuery } from './query-schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly logs: Logs }>
+
 const TAG: Tag = { name: 'Logs', description: 'The delivery log.' }
 
-export const logRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const logRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listLogs',
     summary: 'List the delivery log, newest first',

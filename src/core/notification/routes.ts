@@ -1,4 +1,4 @@
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { Sends } from '../accept/api.ts'
 import { batchInput, type SendInput, sendInput } from '../accept/input.ts'
 import type { SentNotification } from '../accept/model.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
@@ -10,8 +10,10 @@ import {
   type RouteError,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../rest/route.ts'
 import { idempotencyKey, isTestMode } from '../rest/send-headers.ts'
+import type { Notifications } from './api.ts'
 import { notificationQuery, notificationViewQuery } from './query-schemas.ts'
 import { type RescheduleInput, rescheduleInput } from './reschedule-input.ts'
 import {
@@ -21,6 +23,9 @@ import {
   sentNotification,
   validatedSend,
 } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<Sends & { readonly notifications: Notifications }>
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 
@@ -33,7 +38,7 @@ export const NOTIFICATIONS_TAG: Tag = {
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
-async function send(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
+async function send(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
   // Untyped: the notifier parses it with `sendInput`, as for untyped callers.
@@ -49,7 +54,7 @@ function sent({ replayed, ...body }: SentNotification): HandlerResult {
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-async function sendBatch(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
+async function sendBatch(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
   const { replayed, ...body } = await tenants.sendBatch(organizationId, batchItems(context.body), {
@@ -76,14 +81,14 @@ function batchItems({ notifications }: RequestContext['body']): readonly SendInp
   })
 }
 
-async function list(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
+async function list(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const query = parseInput(notificationQuery, context.query, 'query')
   return {
     body: await tenants.notifications.list(context.organizationId, query),
   }
 }
 
-async function get(context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> {
+async function get(context: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
   return { body: await tenants.notifications.get(organizationId, params.id ?? '', { rendered }) }
@@ -91,7 +96,7 @@ async function get(context: RequestContext, { tenants }: ServedNotifier): Promis
 
 async function reschedule(
   { params, body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `rescheduleInput`.
   const change = body as unknown as RescheduleInput
@@ -100,7 +105,7 @@ async function reschedule(
 
 async function resend(
   { params, request, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const options = { idempotencyKey: idempotencyKey(request) }
   return sent(await tenants.notifications.resend(organizationId, params.id ?? '', options))
@@ -132,7 +137,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   ...IDEMPOTENCY_ERRORS,
 ]
 
-export const notificationRoutes: readonly Route[] = routesOf(
+export const notificationRoutes: readonly Route<Served>[] = routesOf(
   { tag: NOTIFICATIONS_TAG, belongsTo: 'organization' },
   [
     {

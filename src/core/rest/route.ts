@@ -1,8 +1,8 @@
 import type * as z from 'zod'
-import type { ServedNotifier } from '../../served-notifier.ts'
 import type { Grant, Permission } from '../access/api-key.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { LimitedResource } from '../limits/model.ts'
+import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { Caller } from './caller.ts'
 import type { HttpRequest } from './message.ts'
 import type { JsonObject, OpenApiDocument } from './openapi.ts'
@@ -23,8 +23,10 @@ export type RequestHeader = 'Idempotency-Key' | 'X-Test-Mode'
 /**
  * One operation of the REST API as data. The same table serves requests, generates the OpenAPI document and drives the
  * tests.
+ *
+ * Served: what its handler uses of the notifier. A list of routes of several features says `never`.
  */
-export interface Route {
+export interface Route<Served = never> {
   /** Unique name in camel case. Also the default OpenAPI operation id. */
   readonly operation: string
   readonly summary: string
@@ -64,7 +66,7 @@ export interface Route {
   /** True: the handler gets the raw bytes of the body, whatever their type. */
   readonly raw?: true
   /** Judges the path before the body is read, on a route without a key. */
-  readonly beforeBody?: (params: RequestContext['params'], notifier: ServedNotifier) => Promise<void>
+  readonly beforeBody?: (params: RequestContext['params'], notifier: Served) => Promise<void>
   /** True: like `raw`, and also accepts the result of a host's form parser. */
   readonly form?: true
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
@@ -78,22 +80,28 @@ export interface Route {
   readonly example?: { readonly request?: JsonObject; readonly response?: JsonObject }
   /** Descriptions of path parameters other than `id`. */
   readonly pathParameters?: Readonly<Record<string, string>>
-  readonly handler: Handler
+  readonly handler: Handler<Served>
 }
 
 /** A route of a group. */
-type Grouped = Omit<Route, 'tag' | 'limit' | 'status'> & Partial<Pick<Route, 'limit' | 'status'>>
+type Grouped<Served> = Omit<Route<Served>, 'tag' | 'limit' | 'status'> &
+  Partial<Pick<Route, 'limit' | 'status'>>
 
 /** Routes with what they have in common. Unless a route says otherwise, its success is 200, and `requests` limits it. */
-export function routesOf(
+export function routesOf<Served>(
   common: Pick<Route, 'tag' | 'belongsTo'>,
-  routes: readonly Grouped[],
-): readonly Route[] {
+  routes: readonly Grouped<Served>[],
+): readonly Route<Served>[] {
   return routes.map((route) => ({ limit: 'requests', status: 200, ...common, ...route }))
 }
 
 /** Calls the notifier, which holds all rules of the operation. */
-export type Handler = (context: RequestContext, notifier: ServedNotifier) => Promise<HandlerResult>
+export type Handler<Served> = (context: RequestContext, notifier: Served) => Promise<HandlerResult>
+
+/** The methods of all organizations that a handler uses. */
+export interface TenantsOf<Api> {
+  readonly tenants: PerTenant<Api>
+}
 
 /** Validated input of a handler. */
 export interface RequestContext {

@@ -1,16 +1,20 @@
 import { parseInput } from '../input/parse.ts'
-import { type RequestContext, type Route, routesOf } from '../rest/route.ts'
+import { type RequestContext, type Route, routesOf, type TenantsOf } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
+import type { StoredTemplates } from './api.ts'
 import { type DraftChange, draftChange, publishOptions } from './draft-input.ts'
 import { TEMPLATES_TAG } from './routes.ts'
 import { templateComparison, templateDraftRecord, templateRecord } from './schemas.ts'
 import { versionParam } from './version-param.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly templates: StoredTemplates }>
+
 const draft = ['/v1/templates/{idOrName}/draft']
 
 const nameOf = ({ idOrName = '' }: RequestContext['params']): string => idOrName
 
-export const templateDraftRoutes: readonly Route[] = routesOf(
+export const templateDraftRoutes: readonly Route<Served>[] = routesOf(
   { tag: TEMPLATES_TAG, belongsTo: 'organization' },
   [
     {

@@ -1,4 +1,3 @@
-import type { ServedNotifier } from '../../served-notifier.ts'
 import { knownFields } from '../input/known-fields.ts'
 import { parseInput } from '../input/parse.ts'
 import { listQuery } from '../rest/query-schemas.ts'
@@ -9,9 +8,12 @@ import {
   type RouteError,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../rest/route.ts'
 import { deleted } from '../rest/schemas.ts'
+import type { StoredTemplates } from './api.ts'
 import { type TemplateChange, type TemplateInput, templateChange, templateInput } from './input.ts'
+import type { PreviewInputs } from './preview-input.ts'
 import { exampleValues, previewInput, type TemplateDraft, templateDraft } from './preview-input.ts'
 import {
   templateList,
@@ -21,6 +23,9 @@ import {
   templateVersionRecord,
 } from './schemas.ts'
 import { versionParam } from './version-param.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly templates: StoredTemplates }> & { readonly previewInputs: PreviewInputs }
 
 const EXAMPLE_TEMPLATE = {
   name: 'welcome-email',
@@ -52,17 +57,14 @@ const PREVIEW_ERRORS: readonly RouteError[] = [
   'invalid_configuration',
 ]
 
-async function create(
-  { body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function create({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateInput`.
   return { body: await tenants.templates.create(organizationId, body as unknown as TemplateInput) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `templateChange`.
   const change = body as TemplateChange
@@ -71,7 +73,7 @@ async function update(
 
 async function preview(
   { params, body, organizationId, strict }: RequestContext,
-  { tenants, previewInputs }: ServedNotifier,
+  { tenants, previewInputs }: Served,
 ): Promise<HandlerResult> {
   const { variables: _, data: __, ...options } = knownFields(previewInputs.body, body, strict)
   const { variables, data } = parseInput(exampleValues, body)
@@ -82,7 +84,7 @@ async function preview(
 
 async function previewDraft(
   { body, organizationId, strict }: RequestContext,
-  { tenants, previewInputs }: ServedNotifier,
+  { tenants, previewInputs }: Served,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it.
   const draft = knownFields(previewInputs.draft, body, strict) as unknown as TemplateDraft
@@ -91,7 +93,7 @@ async function previewDraft(
 
 async function versions(
   { params, query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const page = parseInput(listQuery, query, 'query')
   return { body: await tenants.templates.versions(organizationId, params.idOrName ?? '', page) }
@@ -99,7 +101,7 @@ async function versions(
 
 async function version(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const { idOrName = '' } = params
   return { body: await tenants.templates.version(organizationId, idOrName, versionParam(params)) }
@@ -107,7 +109,7 @@ async function version(
 
 async function restore(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const { idOrName = '' } = params
   return { body: await tenants.templates.restore(organizationId, idOrName, versionParam(params)) }
@@ -115,7 +117,7 @@ async function restore(
 
 async function remove(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   await tenants.templates.delete(organizationId, params.idOrName ?? '')
   return { body: { deleted: true } }
@@ -126,151 +128,154 @@ const collection = below('')
 const one = below('/{idOrName}')
 const oneVersion = '/{idOrName}/versions/{version}'
 
-export const templateRoutes: readonly Route[] = routesOf({ tag: TEMPLATES_TAG, belongsTo: 'organization' }, [
-  {
-    operation: 'createTemplate',
-    summary: 'Create a template',
-    method: 'POST',
-    paths: collection,
-    permission: 'Write',
-    limit: 'templates.create',
-    status: 201,
-    errors: [
-      ['invalid_parameter', 422],
-      'missing_required_field',
-      'invalid_channel',
-      'template_already_exists',
-      'invalid_template',
-      'unknown_category',
-    ],
-    body: templateInput,
-    response: templateRecord,
-    example: {
-      request: EXAMPLE_TEMPLATE,
-      response: {
-        id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
-        ...EXAMPLE_TEMPLATE,
-        body: null,
-        layout: null,
-        locale: null,
-        locales: {},
-        description: null,
-        metadata: null,
-        category: null,
-        version: 1,
-        createdAt: EXAMPLE_TIME,
-        updatedAt: EXAMPLE_TIME,
+export const templateRoutes: readonly Route<Served>[] = routesOf(
+  { tag: TEMPLATES_TAG, belongsTo: 'organization' },
+  [
+    {
+      operation: 'createTemplate',
+      summary: 'Create a template',
+      method: 'POST',
+      paths: collection,
+      permission: 'Write',
+      limit: 'templates.create',
+      status: 201,
+      errors: [
+        ['invalid_parameter', 422],
+        'missing_required_field',
+        'invalid_channel',
+        'template_already_exists',
+        'invalid_template',
+        'unknown_category',
+      ],
+      body: templateInput,
+      response: templateRecord,
+      example: {
+        request: EXAMPLE_TEMPLATE,
+        response: {
+          id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
+          ...EXAMPLE_TEMPLATE,
+          body: null,
+          layout: null,
+          locale: null,
+          locales: {},
+          description: null,
+          metadata: null,
+          category: null,
+          version: 1,
+          createdAt: EXAMPLE_TIME,
+          updatedAt: EXAMPLE_TIME,
+        },
       },
+      handler: create,
     },
-    handler: create,
-  },
-  {
-    operation: 'listTemplates',
-    summary: 'List templates, newest first',
-    method: 'GET',
-    paths: collection,
-    permission: 'Read Only',
-    limit: 'templates.list',
-    query: listQuery,
-    response: templateList,
-    handler: async ({ query, organizationId }, { tenants }) => ({
-      body: await tenants.templates.list(organizationId, parseInput(listQuery, query, 'query')),
-    }),
-  },
-  {
-    operation: 'getTemplate',
-    summary: 'Get a template by its id or name',
-    method: 'GET',
-    paths: one,
-    permission: 'Read Only',
-    unknown: 'template_not_found',
-    response: templateRecord,
-    handler: async ({ params, organizationId }, { tenants }) => ({
-      body: await tenants.templates.get(organizationId, params.idOrName ?? ''),
-    }),
-  },
-  {
-    operation: 'updateTemplate',
-    summary: 'Change a template; queued notifications keep their version',
-    method: 'PATCH',
-    paths: one,
-    permission: 'Write',
-    unknown: 'template_not_found',
-    errors: [
-      ['invalid_parameter', 422],
-      'invalid_channel',
-      'template_already_exists',
-      'version_conflict',
-      'invalid_template',
-      'unknown_category',
-    ],
-    body: templateChange,
-    response: templateRecord,
-    handler: update,
-  },
-  {
-    operation: 'previewTemplate',
-    summary: 'Render a template with example values; nothing is stored or sent',
-    method: 'POST',
-    paths: below('/{idOrName}/preview'),
-    permission: 'Read Only',
-    unknown: 'template_not_found',
-    errors: PREVIEW_ERRORS,
-    body: previewInput,
-    response: templatePreview,
-    handler: preview,
-  },
-  {
-    operation: 'previewTemplateDraft',
-    summary: 'Render an unsaved template with example values; nothing is stored or sent',
-    method: 'POST',
-    paths: ['/v1/template-previews', '/admin/template-previews'],
-    permission: 'Read Only',
-    errors: ['invalid_channel', ...PREVIEW_ERRORS],
-    body: templateDraft,
-    response: templatePreview,
-    handler: previewDraft,
-  },
-  {
-    operation: 'listTemplateVersions',
-    summary: 'List the versions of a template, newest first',
-    method: 'GET',
-    paths: below('/{idOrName}/versions'),
-    permission: 'Read Only',
-    unknown: 'template_not_found',
-    query: listQuery,
-    response: templateVersionList,
-    handler: versions,
-  },
-  {
-    operation: 'getTemplateVersion',
-    summary: 'Get one version of a template',
-    method: 'GET',
-    paths: below(oneVersion),
-    permission: 'Read Only',
-    unknown: 'template_not_found',
-    response: templateVersionRecord,
-    handler: version,
-  },
-  {
-    operation: 'restoreTemplateVersion',
-    summary: 'Restore an earlier version of a template as a new version',
-    method: 'POST',
-    paths: below(`${oneVersion}/restore`),
-    permission: 'Write',
-    unknown: 'template_not_found',
-    errors: ['invalid_template'],
-    response: templateRecord,
-    handler: restore,
-  },
-  {
-    operation: 'deleteTemplate',
-    summary: 'Delete a template; queued notifications keep their version',
-    method: 'DELETE',
-    paths: one,
-    permission: 'Full Access',
-    unknown: 'template_not_found',
-    response: deleted,
-    handler: remove,
-  },
-])
+    {
+      operation: 'listTemplates',
+      summary: 'List templates, newest first',
+      method: 'GET',
+      paths: collection,
+      permission: 'Read Only',
+      limit: 'templates.list',
+      query: listQuery,
+      response: templateList,
+      handler: async ({ query, organizationId }, { tenants }) => ({
+        body: await tenants.templates.list(organizationId, parseInput(listQuery, query, 'query')),
+      }),
+    },
+    {
+      operation: 'getTemplate',
+      summary: 'Get a template by its id or name',
+      method: 'GET',
+      paths: one,
+      permission: 'Read Only',
+      unknown: 'template_not_found',
+      response: templateRecord,
+      handler: async ({ params, organizationId }, { tenants }) => ({
+        body: await tenants.templates.get(organizationId, params.idOrName ?? ''),
+      }),
+    },
+    {
+      operation: 'updateTemplate',
+      summary: 'Change a template; queued notifications keep their version',
+      method: 'PATCH',
+      paths: one,
+      permission: 'Write',
+      unknown: 'template_not_found',
+      errors: [
+        ['invalid_parameter', 422],
+        'invalid_channel',
+        'template_already_exists',
+        'version_conflict',
+        'invalid_template',
+        'unknown_category',
+      ],
+      body: templateChange,
+      response: templateRecord,
+      handler: update,
+    },
+    {
+      operation: 'previewTemplate',
+      summary: 'Render a template with example values; nothing is stored or sent',
+      method: 'POST',
+      paths: below('/{idOrName}/preview'),
+      permission: 'Read Only',
+      unknown: 'template_not_found',
+      errors: PREVIEW_ERRORS,
+      body: previewInput,
+      response: templatePreview,
+      handler: preview,
+    },
+    {
+      operation: 'previewTemplateDraft',
+      summary: 'Render an unsaved template with example values; nothing is stored or sent',
+      method: 'POST',
+      paths: ['/v1/template-previews', '/admin/template-previews'],
+      permission: 'Read Only',
+      errors: ['invalid_channel', ...PREVIEW_ERRORS],
+      body: templateDraft,
+      response: templatePreview,
+      handler: previewDraft,
+    },
+    {
+      operation: 'listTemplateVersions',
+      summary: 'List the versions of a template, newest first',
+      method: 'GET',
+      paths: below('/{idOrName}/versions'),
+      permission: 'Read Only',
+      unknown: 'template_not_found',
+      query: listQuery,
+      response: templateVersionList,
+      handler: versions,
+    },
+    {
+      operation: 'getTemplateVersion',
+      summary: 'Get one version of a template',
+      method: 'GET',
+      paths: below(oneVersion),
+      permission: 'Read Only',
+      unknown: 'template_not_found',
+      response: templateVersionRecord,
+      handler: version,
+    },
+    {
+      operation: 'restoreTemplateVersion',
+      summary: 'Restore an earlier version of a template as a new version',
+      method: 'POST',
+      paths: below(`${oneVersion}/restore`),
+      permission: 'Write',
+      unknown: 'template_not_found',
+      errors: ['invalid_template'],
+      response: templateRecord,
+      handler: restore,
+    },
+    {
+      operation: 'deleteTemplate',
+      summary: 'Delete a template; queued notifications keep their version',
+      method: 'DELETE',
+      paths: one,
+      permission: 'Full Access',
+      unknown: 'template_not_found',
+      response: deleted,
+      handler: remove,
+    },
+  ],
+)

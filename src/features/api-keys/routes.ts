@@ -8,11 +8,15 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { ApiKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly apiKeys: ApiKeys }>
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 const EXAMPLE_KEY = {
@@ -33,7 +37,7 @@ const TAG: Tag = { name: 'API keys', description: 'API keys and their permission
 
 async function create(
   { body, organizationId, grants }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const asked: readonly unknown[] = Array.isArray(body.grants) ? body.grants : []
   assertGranted(
@@ -46,7 +50,7 @@ async function create(
 
 async function rotate(
   { params: { id = '' }, body, organizationId, grants }: RequestContext,
-  { tenants: { apiKeys } }: ServedNotifier,
+  { tenants: { apiKeys } }: Served,
 ): Promise<HandlerResult> {
   const old = await apiKeys.get(organizationId, id)
   assertGranted(old.grants, grants)
@@ -55,7 +59,7 @@ async function rotate(
 
 async function remove(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   await tenants.apiKeys.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
@@ -64,7 +68,7 @@ async function remove(
 const collection = ['/v1/api-keys', '/admin/api-keys']
 const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
 
-export const apiKeyRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const apiKeyRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createApiKey',
     summary: 'Create an API key; only this response contains its secret',

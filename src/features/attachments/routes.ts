@@ -8,10 +8,14 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { Attachments } from './api.ts'
 import { uploadRecord } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly attachments: Attachments }>
 
 const TAG: Tag = {
   name: 'Attachments',
@@ -22,7 +26,7 @@ const uploadQuery = z.object({ filename: filename.describe('Name of the file, wi
 
 async function upload(
   { request, query, bytes, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const named = parseInput(uploadQuery, query, 'query')
   const contentType = request.header('content-type')
@@ -35,7 +39,7 @@ async function upload(
   return { body: await tenants.attachments.upload(organizationId, bytes, { ...named, contentType }) }
 }
 
-export const attachmentRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const attachmentRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'uploadAttachment',
     summary: 'Upload a file; for 24 hours mails can name it by its id',

@@ -4,25 +4,26 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { Categories } from './api.ts'
 import { type CategoryChange, type CategoryInput, categoryChange, categoryInput } from './input.ts'
 import { categoryList, categoryRecord } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly categories: Categories }>
+
 const TAG: Tag = { name: 'Categories', description: 'Categories of messages, which people turn on and off.' }
 
-async function create(
-  { body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function create({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `categoryInput`.
   return { body: await tenants.categories.create(organizationId, body as unknown as CategoryInput) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `categoryChange`.
   const change = body as CategoryChange
@@ -31,7 +32,7 @@ async function update(
 
 async function remove(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   await tenants.categories.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
@@ -41,7 +42,7 @@ const collection = ['/v1/categories']
 const one = ['/v1/categories/{id}']
 
 // Full Access for changes: `required` overrides what people want.
-export const categoryRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const categoryRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createCategory',
     summary: 'Create a category of messages',

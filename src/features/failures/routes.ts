@@ -6,39 +6,37 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { DeadLetters } from './api.ts'
 import { type RetryInput, retryInput } from './input.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
 import { failureGroups, retryResult } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly deadLetters: DeadLetters }>
+
 const TAG: Tag = { name: 'Dead letters', description: 'Failed notifications and their retry.' }
 
-async function list(
-  { query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function list({ query, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
   return { body: await tenants.deadLetters.list(organizationId, parsed) }
 }
 
 async function groups(
   { query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterGroupQuery, query, 'query')
   return { body: await tenants.deadLetters.groups(organizationId, parsed) }
 }
 
-async function retry(
-  { body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function retry({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `retryInput`.
   return { body: await tenants.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 
-export const deadLetterRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const deadLetterRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listDeadLetters',
     summary: 'List notifications that failed, newest first',

@@ -1,16 +1,25 @@
+import type { HealthReport } from '../../core/observe/health.ts'
+import type { MetricsSnapshot } from '../../core/observe/model.ts'
 import {
   type HandlerResult,
   type RequestContext,
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { StatisticsApi } from './api.ts'
 import { type Operations, operations, statistics } from './statistics-schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly statistics: StatisticsApi }> & {
+  health(): Promise<HealthReport>
+  metrics(): Promise<MetricsSnapshot>
+}
 
 const TAG: Tag = { name: 'Statistics', description: 'Counts for overviews.' }
 
-async function getOperations(_context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function getOperations(_context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const [health, { at, backlog }] = await Promise.all([notifier.health(), notifier.metrics()])
   const ages = backlog?.lanes.flatMap(({ oldestDueMs }) => oldestDueMs ?? []) ?? []
   const body: Operations = {
@@ -22,7 +31,7 @@ async function getOperations(_context: RequestContext, notifier: ServedNotifier)
   return { body }
 }
 
-export const statisticsRoutes: readonly Route[] = routesOf({ tag: TAG }, [
+export const statisticsRoutes: readonly Route<Served>[] = routesOf({ tag: TAG }, [
   {
     operation: 'getStatistics',
     summary: 'Get counts of the last 24 hours, failures by cause, and what waits',

@@ -1,9 +1,13 @@
 import { parseInput } from '../../core/input/parse.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
-import { type Route, routesOf, type Tag } from '../../core/rest/route.ts'
+import { type Route, routesOf, type Tag, type TenantsOf } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
+import type { Catalogues, TranslationReports } from './api.ts'
 import { type CataloguePut, cataloguePut } from './input.ts'
 import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly messages: Catalogues; readonly templates: TranslationReports }>
 
 const TAG: Tag = {
   name: 'Messages',
@@ -12,7 +16,7 @@ const TAG: Tag = {
 
 const one = ['/v1/messages/{locale}']
 
-export const catalogueRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const catalogueRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'listCatalogues',
     summary: 'List the catalogues of messages by locale',

@@ -7,11 +7,11 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { versionParam } from '../../core/text/version-param.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
 import type { SharedTexts } from './api.ts'
 import {
   layoutChange,
@@ -28,6 +28,9 @@ import {
   sharedTextVersionRecord,
 } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly layouts: SharedTexts; readonly partials: SharedTexts }>
+
 interface Naming {
   readonly one: 'layout' | 'partial'
   readonly many: 'layouts' | 'partials'
@@ -37,12 +40,12 @@ interface Naming {
 }
 
 /** Layouts and partials have the same operations. */
-function routesFor({ one, many, input, change, tag }: Naming): readonly Route[] {
+function routesFor({ one, many, input, change, tag }: Naming): readonly Route<Served>[] {
   const One = one === 'layout' ? 'Layout' : 'Partial'
-  const texts = ({ tenants }: ServedNotifier): PerTenant<SharedTexts> => tenants[many]
+  const texts = ({ tenants }: Served): PerTenant<SharedTexts> => tenants[many]
   const handler =
     (work: (context: RequestContext, texts: PerTenant<SharedTexts>) => Promise<unknown>) =>
-    async (context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> => ({
+    async (context: RequestContext, notifier: Served): Promise<HandlerResult> => ({
       body: await work(context, texts(notifier)),
     })
   const collection = [`/v1/${many}`]
@@ -157,7 +160,7 @@ function routesFor({ one, many, input, change, tag }: Naming): readonly Route[] 
   ])
 }
 
-export const sharedTextRoutes: readonly Route[] = [
+export const sharedTextRoutes: readonly Route<Served>[] = [
   ...routesFor({
     one: 'layout',
     many: 'layouts',

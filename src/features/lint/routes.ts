@@ -1,10 +1,15 @@
 import { knownFields } from '../../core/input/known-fields.ts'
-import { type Route, routesOf } from '../../core/rest/route.ts'
+import { type Route, routesOf, type TenantsOf } from '../../core/rest/route.ts'
+import type { PreviewInputs } from '../../core/text/preview-input.ts'
 import { lintInput, type TemplateDraft, templateDraft } from '../../core/text/preview-input.ts'
 import { TEMPLATES_TAG } from '../../core/text/routes.ts'
 import { templateLint } from '../../core/text/schemas.ts'
+import type { TemplateLinting } from './api.ts'
 
-export const templateLintRoutes: readonly Route[] = routesOf(
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly templates: TemplateLinting }> & { readonly previewInputs: PreviewInputs }
+
+export const templateLintRoutes: readonly Route<Served>[] = routesOf(
   { tag: TEMPLATES_TAG, belongsTo: 'organization' },
   [
     {

@@ -7,7 +7,7 @@ import {
   routesOf,
   type Tag,
 } from '../../core/rest/route.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { Organizations } from './api.ts'
 import { type OrganizationInput, organizationChange, organizationInput } from './input.ts'
 import {
   organizationDeletion,
@@ -16,17 +16,20 @@ import {
   organizationRecord,
 } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = { readonly organizations: Organizations }
+
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 
 const TAG: Tag = { name: 'Organizations', description: 'Tenants, managed with operator keys.' }
 
-async function create({ body }: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function create({ body }: RequestContext, notifier: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `organizationInput`.
   const created = await notifier.organizations.create(body as unknown as OrganizationInput)
   return { body: created, organizationId: created.id }
 }
 
-async function remove({ params, query }: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function remove({ params, query }: RequestContext, notifier: Served): Promise<HandlerResult> {
   const options = parseInput(organizationDeletionQuery, query, 'query')
   return { body: await notifier.organizations.delete(params.id ?? '', options) }
 }
@@ -34,7 +37,7 @@ async function remove({ params, query }: RequestContext, notifier: ServedNotifie
 const collection = ['/v1/organizations']
 const one = ['/v1/organizations/{id}']
 
-export const organizationRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'operator' }, [
+export const organizationRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'operator' }, [
   {
     operation: 'createOrganization',
     summary: 'Create an organization',

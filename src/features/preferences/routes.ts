@@ -6,11 +6,15 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { PreferencesApi } from './api.ts'
 import { type PreferencesOf, preferencesInput, preferencesOf } from './input.ts'
 import { preferencesQuery } from './query-schemas.ts'
 import { preferencesRecord } from './schemas.ts'
+
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly preferences: PreferencesApi }>
 
 const TAG: Tag = { name: 'Preferences', description: 'What people want to get.' }
 
@@ -31,19 +35,19 @@ function personIn({ query }: RequestContext): PreferencesOf {
 type Who = (context: RequestContext) => PreferencesOf
 
 function get(who: Who) {
-  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+  return async (context: RequestContext, { tenants }: Served): Promise<HandlerResult> => ({
     body: await tenants.preferences.get(context.organizationId, who(context)),
   })
 }
 
 function change(who: Who) {
-  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+  return async (context: RequestContext, { tenants }: Served): Promise<HandlerResult> => ({
     body: await tenants.preferences.change(context.organizationId, who(context), context.body),
   })
 }
 
 function replace(who: Who) {
-  return async (context: RequestContext, { tenants }: ServedNotifier): Promise<HandlerResult> => ({
+  return async (context: RequestContext, { tenants }: Served): Promise<HandlerResult> => ({
     body: await tenants.preferences.replace(context.organizationId, who(context), context.body),
   })
 }
@@ -59,7 +63,7 @@ const invalidPerson = [
 ] as const
 const ofOrganization: Who = () => ORGANIZATION
 
-export const preferenceRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const preferenceRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     ...person,
     operation: 'getPreferences',

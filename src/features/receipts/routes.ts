@@ -1,7 +1,10 @@
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { receiptReply } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
+import type { Receipts } from './service.ts'
+
+/** What the handlers use of a notifier. */
+type Served = { readonly receipts: Receipts }
 
 const TAG: Tag = { name: 'Receipts', description: 'Reports of providers.' }
 
@@ -43,9 +46,9 @@ const taking = {
   ...common,
   method: 'POST',
   raw: true,
-  beforeBody: (params: RequestContext['params'], notifier: ServedNotifier) =>
+  beforeBody: (params: RequestContext['params'], notifier: Served) =>
     notifier.receipts.assertTaken(sourceOf(params)),
-  handler: async (context: RequestContext, { receipts }: ServedNotifier) =>
+  handler: async (context: RequestContext, { receipts }: Served) =>
     resultOf(await receipts.take(sourceOf(context.params), arrivalOf(context))),
 } as const
 
@@ -53,14 +56,14 @@ const confirming = {
   ...common,
   method: 'GET',
   errors: [...common.errors, 'method_not_allowed'],
-  handler: async (context: RequestContext, { receipts }: ServedNotifier) =>
+  handler: async (context: RequestContext, { receipts }: Served) =>
     resultOf(await receipts.confirm(sourceOf(context.params), arrivalOf(context))),
 } as const
 
 const SHARED = ['/receipts/{channel}/{provider}']
 const OWN = ['/receipts/{organization}/{channel}/{provider}']
 
-export const receiptRoutes: readonly Route[] = [
+export const receiptRoutes: readonly Route<Served>[] = [
   {
     ...taking,
     operation: 'postReceipt',

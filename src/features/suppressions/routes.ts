@@ -5,33 +5,31 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { Suppressions } from './api.ts'
 import { type SuppressionInput, suppressionInput } from './input.ts'
 import { suppressionList, suppressionQuery, suppressionRecord, suppressionTargetQuery } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly suppressions: Suppressions }>
+
 const TAG: Tag = { name: 'Suppressions', description: 'Recipients that get no messages.' }
 
-async function add(
-  { body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function add({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `suppressionInput`.
   return { body: await tenants.suppressions.add(organizationId, body as unknown as SuppressionInput) }
 }
 
-async function list(
-  { query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function list({ query, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   const parsed = parseInput(suppressionQuery, query, 'query')
   return { body: await tenants.suppressions.list(organizationId, parsed) }
 }
 
 async function remove(
   { query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const target = parseInput(suppressionTargetQuery, query, 'query')
   await tenants.suppressions.remove(organizationId, target)
@@ -40,7 +38,7 @@ async function remove(
 
 const collection = ['/v1/suppressions']
 
-export const suppressionRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const suppressionRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'addSuppression',
     summary: 'Suppress a recipient; an existing entry stays unchanged',

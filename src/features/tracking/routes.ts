@@ -3,7 +3,6 @@ import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
 import { preferencePageQuery } from '../preferences/index.ts'
 import { isOneClick } from '../preferences/one-click.ts'
 import { preferencePage } from '../preferences/page-view.ts'
@@ -15,6 +14,10 @@ import {
   unknownPage,
 } from '../preferences/unsubscribe-view.ts'
 import type { Visit } from './machine-visit.ts'
+import type { Pages } from './pages.ts'
+
+/** What the handlers use of a notifier. */
+type Served = { readonly pages: Pages }
 
 const TAG: Tag = { name: 'Pages', description: 'Targets of signed links in messages.' }
 
@@ -46,20 +49,20 @@ function queryFor(token: string, context: RequestContext): string {
 }
 
 /** The texts for the visitor. `lang` in the link chooses the language, then its message, then the browser. */
-async function textsOf(context: RequestContext, { pages }: ServedNotifier): Promise<PageLook> {
+async function textsOf(context: RequestContext, { pages }: Served): Promise<PageLook> {
   const { locale, branding } = await pages.frameOf(tokenIn(context))
   const wanted = [langIn(context), locale].filter((name) => name !== null)
   return { ...textsFor(pages.texts, wanted, context.request.header('accept-language')), branding }
 }
 
 /** Address of the preference page, seen from the page of an unsubscription. Null: none. */
-async function managingUrl(context: RequestContext, { pages }: ServedNotifier): Promise<string | null> {
+async function managingUrl(context: RequestContext, { pages }: Served): Promise<string | null> {
   const token = await pages.preferencesToken(tokenIn(context))
   return token === null ? null : `preferences${queryFor(token, context)}`
 }
 
 /** GET never unsubscribes: scanners follow every link in a mail. */
-async function ask(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function ask(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const { pages } = notifier
   const token = tokenIn(context)
   const texts = await textsOf(context, notifier)
@@ -69,7 +72,7 @@ async function ask(context: RequestContext, notifier: ServedNotifier): Promise<H
   return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
 }
 
-async function unsubscribe(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function unsubscribe(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const { pages } = notifier
   const token = tokenIn(context)
   const texts = await textsOf(context, notifier)
@@ -82,14 +85,14 @@ async function unsubscribe(context: RequestContext, notifier: ServedNotifier): P
   return complete ? donePage(texts, managing) : incompletePage(texts)
 }
 
-async function preferences(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function preferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const texts = await textsOf(context, notifier)
   const page = await notifier.pages.preferences(tokenIn(context))
   return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
 }
 
 /** Answers with a redirect, so that reloading the page posts nothing again. */
-async function savePreferences(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function savePreferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const token = tokenIn(context)
   const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
   if (!(await notifier.pages.savePreferences(token, postOf(form))))
@@ -118,14 +121,14 @@ function visitOf({ request }: RequestContext): Visit {
   }
 }
 
-async function open(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function open(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   if (!(await notifier.pages.opened(tokenIn(context), visitOf(context))))
     return unknownPage(await textsOf(context, notifier))
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
-async function click(context: RequestContext, notifier: ServedNotifier): Promise<HandlerResult> {
+async function click(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const target = await notifier.pages.clicked(tokenIn(context), visitOf(context))
   if (target === null) return unknownPage(await textsOf(context, notifier))
   return {
@@ -143,7 +146,7 @@ const common = {
   response: page,
 } as const
 
-export const pageRoutes: readonly Route[] = [
+export const pageRoutes: readonly Route<Served>[] = [
   {
     ...common,
     operation: 'askUnsubscribe',

@@ -7,9 +7,10 @@ import {
   type Route,
   routesOf,
   type Tag,
+  type TenantsOf,
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
-import type { ServedNotifier } from '../../served-notifier.ts'
+import type { EventDeliveries, Webhooks } from './api.ts'
 import {
   redeliverInput,
   secretRotation,
@@ -29,12 +30,12 @@ import {
   webhookPostRecord,
 } from './schemas.ts'
 
+/** What the handlers use of a notifier. */
+type Served = TenantsOf<{ readonly webhooks: Webhooks; readonly notifications: EventDeliveries }>
+
 const TAG: Tag = { name: 'Webhooks', description: 'Endpoints that receive events.' }
 
-async function create(
-  { body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
-): Promise<HandlerResult> {
+async function create({ body, organizationId }: RequestContext, { tenants }: Served): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
   return { body: await tenants.webhooks.create(organizationId, endpoint) }
@@ -42,7 +43,7 @@ async function create(
 
 async function rotateSecret(
   { params, body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const { overlapMs } = parseInput(secretRotation, body)
   return { body: await tenants.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
@@ -50,7 +51,7 @@ async function rotateSecret(
 
 async function deliveries(
   { params, query, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const parsed = parseInput(webhookDeliveryQuery, query, 'query')
   return { body: await tenants.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
@@ -58,7 +59,7 @@ async function deliveries(
 
 async function redeliver(
   { params, body, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   // Untyped: the notifier parses it with `redeliverInput`.
   const which = body as unknown as { since: string }
@@ -67,7 +68,7 @@ async function redeliver(
 
 async function redeliverOne(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   const { id = '', eventId = '' } = params
   return { body: await tenants.webhooks.redeliverOne(organizationId, id, eventId) }
@@ -75,7 +76,7 @@ async function redeliverOne(
 
 async function remove(
   { params, organizationId }: RequestContext,
-  { tenants }: ServedNotifier,
+  { tenants }: Served,
 ): Promise<HandlerResult> {
   await tenants.webhooks.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
@@ -84,7 +85,7 @@ async function remove(
 const collection = ['/v1/webhooks']
 const one = ['/v1/webhooks/{id}']
 
-export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
+export const webhookRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsTo: 'organization' }, [
   {
     operation: 'createWebhook',
     summary: 'Register a webhook endpoint; only this response contains its secret',
@@ -216,7 +217,7 @@ export const webhookRoutes: readonly Route[] = routesOf({ tag: TAG, belongsTo: '
 ])
 
 /** Operations on notifications. */
-export const eventDeliveryRoutes: readonly Route[] = routesOf(
+export const eventDeliveryRoutes: readonly Route<Served>[] = routesOf(
   { tag: NOTIFICATIONS_TAG, belongsTo: 'organization' },
   [
     {

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/http/api.ts'
+import { createHttpApi } from '../../../src/rest-api.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 

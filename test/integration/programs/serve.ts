@@ -8,7 +8,7 @@ import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/http/api.ts'
+import { createHttpApi } from '../../../src/rest-api.ts'
 
 export interface ServeOptions {
   readonly database: string

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Served } from '../../../src/core/lifecycle/engine.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/http/api.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
+import { createHttpApi } from '../../../src/rest-api.ts'
 import { emptyList, fakeNotifier, json, KEY, LIMIT, request } from './support.ts'
 
 afterEach(() => {

@@ -1,10 +1,21 @@
-import type { Engine, Served } from '../core/lifecycle/engine.ts'
-import { createHttpApi, type HttpApi } from './api.ts'
-import type { HttpApiOptions } from './options.ts'
+import type { Engine, Served } from './core/lifecycle/engine.ts'
+import { createApi, type HttpApi } from './http/api.ts'
+import type { HttpApiOptions } from './http/options.ts'
+import { ROUTES } from './routes.ts'
+import { servedNotifier } from './served-notifier.ts'
 
 /** An engine with an HTTP application other than the REST API. */
 export interface ServingEngine extends Engine {
   serve(options: HttpApiOptions): HttpApi
+}
+
+/**
+ * The REST API of a notifier, without a framework.
+ *
+ * @throws NotifierError `invalid_configuration`
+ */
+export function createHttpApi(notifier: Served, options: HttpApiOptions = {}): HttpApi {
+  return createApi(servedNotifier(notifier), ROUTES, options)
 }
 
 /**

@@ -1,0 +1,42 @@
+import type * as z from 'zod'
+import type { Grant, Permission } from '../access/api-key.ts'
+import type { Engine } from '../lifecycle/engine.ts'
+import type { Admissions } from '../limits/model.ts'
+import type { Processor } from '../loop/processor.ts'
+import type { Reporting } from '../observe/reporting.ts'
+
+/** What a key says about its holder. */
+export interface VerifiedKey {
+  readonly id: string
+  readonly name: string
+  readonly permission: Permission
+  readonly grants: readonly Grant[]
+  readonly allowedIps: readonly string[]
+  /** Absent: an operator key. */
+  readonly organizationId?: string
+}
+
+interface Keys {
+  /** @throws NotifierError `invalid_api_key`, `expired_api_key` */
+  verify(secret: string): Promise<VerifiedKey>
+}
+
+/** What the REST core itself uses of a notifier; the handlers of routes use the rest. */
+export interface HttpNotifier extends Engine {
+  readonly apiKeys: Keys
+  readonly operatorKeys: Keys
+  readonly organizations: {
+    /** @throws NotifierError `not_found` */
+    get(id: string): Promise<{ readonly deleting: boolean }>
+  }
+  health(): Promise<{ readonly status: 'ok' | 'degraded' | 'unavailable' }>
+  readonly limits: Admissions
+  readonly reporting: Reporting
+  readonly processor: Processor
+  /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
+  readonly inputs: Readonly<Record<string, z.ZodType>>
+  /** Names of the known channels. */
+  readonly channels: readonly string[]
+  /** Largest uploaded file in bytes. */
+  readonly maxUploadBytes: number
+}
