@@ -10,20 +10,13 @@ export interface ServingEngine extends Engine {
 }
 
 /**
- * The REST API of a notifier, without a framework.
- *
- * @throws NotifierError `invalid_configuration`
- */
-export function createHttpApi(notifier: Served, options: HttpApiOptions = {}): HttpApi {
-  return createApi(servedNotifier(notifier), ROUTES, options)
-}
-
-/**
  * What an HTTP adapter mounts: the REST API of a notifier, or its dashboard.
  *
  * @throws NotifierError `invalid_configuration`
  */
 export function serve(served: Served, options: HttpApiOptions = {}): HttpApi {
   const engine = served?.engine as Partial<ServingEngine> | undefined
-  return engine?.serve === undefined ? createHttpApi(served, options) : engine.serve(options)
+  return engine?.serve === undefined
+    ? createApi(servedNotifier(served), ROUTES, options)
+    : engine.serve(options)
 }

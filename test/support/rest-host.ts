@@ -12,7 +12,7 @@ import {
   type Provider,
   type Storage,
 } from '../../src/index.ts'
-import { createHttpApi } from '../../src/rest-api.ts'
+import { serve } from '../../src/rest-api.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type Answer, answerOf, type Call } from './http-client.ts'
 import { inMemory } from './in-memory.ts'
@@ -66,7 +66,7 @@ export interface Host {
  */
 export async function startHost(options: HostOptions = {}): Promise<Host> {
   const world = await startNotifier(options)
-  const api = createHttpApi(world.notifier, { https: 'allow-loopback', ...options.http })
+  const api = serve(world.notifier, { https: 'allow-loopback', ...options.http })
   return {
     ...world,
     async call(request) {

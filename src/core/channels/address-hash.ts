@@ -3,7 +3,7 @@ import type { ChannelKind } from './channel-kind.ts'
 import { suppressedAddress } from './recipient.ts'
 
 /** 192 bits identify an address, and links in mails stay short. */
-export const HASH_BYTES = 24
+const HASH_BYTES = 24
 
 /** Identifies an address in any spelling. Preferences and links contain it in place of the address. */
 export function addressHash(kind: ChannelKind, to: string): string {

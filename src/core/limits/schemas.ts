@@ -5,7 +5,7 @@ import { timestamp } from '../rest/schemas.ts'
 import type { AccountLimits, LimitUsage } from './model.ts'
 
 /** One limit and how much of it is used. */
-export const limitUsage: z.ZodType<LimitUsage> = named(
+const limitUsage: z.ZodType<LimitUsage> = named(
   'LimitUsage',
   z.object({
     limit: z.int(),

@@ -11,7 +11,7 @@ import {
 } from '../rest/schemas.ts'
 
 /** One event of a notification in the delivery log. */
-export const logEntry: z.ZodType = named(
+const logEntry: z.ZodType = named(
   'LogEntry',
   z.object({
     id: z.string(),

@@ -144,6 +144,6 @@ export const notificationRecord: z.ZodType = named(
 )
 
 /** A notification in a list. */
-export const notificationSummary: z.ZodType = named('NotificationSummary', z.object(summaryFields))
+const notificationSummary: z.ZodType = named('NotificationSummary', z.object(summaryFields))
 
 export const notificationList: z.ZodType = named('NotificationList', listOf(notificationSummary))

@@ -12,7 +12,7 @@ const summary = {
 }
 
 /** A catalogue in a list. */
-export const catalogueSummary: z.ZodType<CatalogueSummary> = named('CatalogueSummary', z.object(summary))
+const catalogueSummary: z.ZodType<CatalogueSummary> = named('CatalogueSummary', z.object(summary))
 
 /** A catalogue with its messages. */
 export const catalogueRecord: z.ZodType<CatalogueRecord> = named(
@@ -31,7 +31,7 @@ export const catalogueList: z.ZodType<{ readonly items: readonly CatalogueSummar
 )
 
 /** Templates that lack something in some locales. */
-export const missingTranslations: z.ZodType<MissingTranslations> = named(
+const missingTranslations: z.ZodType<MissingTranslations> = named(
   'MissingTranslations',
   z.object({
     id: z.string(),

@@ -63,7 +63,7 @@ export const sharedVersionShape: TextShape<SharedVersionValue, StoredSharedVersi
   stored: withSources,
 }
 
-export function sourcesOf<Form>({ html, text }: SourcesOf<Form>): (Form | null)[] {
+function sourcesOf<Form>({ html, text }: SourcesOf<Form>): (Form | null)[] {
   return [html, text]
 }
 

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/rest-api.ts'
+import { serve } from '../../../src/rest-api.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Answer, call } from '../../support/http-client.ts'
@@ -61,7 +61,7 @@ async function world() {
   const notifier = createNotifier({ channels: { email }, storage, delivery: { pollMs: 20 } })
   await notifier.start()
   const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
-  const api = createHttpApi(notifier, { https: 'allow-loopback' })
+  const api = serve(notifier, { https: 'allow-loopback' })
   const server = createServer((req, res) => void handleNodeRequest(api, req, res))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

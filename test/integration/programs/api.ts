@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/rest-api.ts'
+import { serve } from '../../../src/rest-api.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { openPlace, type Place } from '../../support/faults/store.ts'
 
@@ -27,7 +27,7 @@ const notifier = createNotifier({
 notifier.on('error', (error) => say(`error ${error.message}`))
 await notifier.start()
 const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
-const api = createHttpApi(notifier, { https: 'allow-loopback' })
+const api = serve(notifier, { https: 'allow-loopback' })
 const server = createServer((req, res) => void handleNodeRequest(api, req, res))
 server.listen(0, '127.0.0.1', () => {
   say(`key ${secret}`)

@@ -8,7 +8,7 @@ import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { createHttpApi } from '../../../src/rest-api.ts'
+import { serve as restApi } from '../../../src/rest-api.ts'
 
 export interface ServeOptions {
   readonly database: string
@@ -31,7 +31,7 @@ const notifier = createNotifier({
 })
 await notifier.start({ deliver: false })
 const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
-const api = createHttpApi(notifier, { https: 'allow-loopback' })
+const api = restApi(notifier, { https: 'allow-loopback' })
 const server = createServer((req, res) => {
   if (!handleNodeRequest(api, req, res)) res.writeHead(404).end()
 })

@@ -4,7 +4,7 @@ import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Served } from '../../../src/core/lifecycle/engine.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
-import { createHttpApi } from '../../../src/rest-api.ts'
+import { serve } from '../../../src/rest-api.ts'
 import { emptyList, fakeNotifier, json, KEY, LIMIT, request } from './support.ts'
 
 afterEach(() => {
@@ -15,7 +15,7 @@ const working = fakeNotifier({ templates: { list: async () => emptyList } })
 
 describe('an answer', () => {
   it('carries the headers that every answer has', async () => {
-    const response = await createHttpApi(working).handle(request())
+    const response = await serve(working).handle(request())
     expect(response).toMatchObject({ status: 200, body: JSON.stringify(emptyList) })
     expect(response?.headers).toEqual({
       'Content-Type': 'application/json; charset=utf-8',
@@ -33,23 +33,23 @@ describe('an answer', () => {
 
   it('counts bytes, not characters', async () => {
     const list = async () => ({ ...emptyList, nextCursor: 'ä€😀' })
-    const response = await createHttpApi(fakeNotifier({ templates: { list } })).handle(request())
+    const response = await serve(fakeNotifier({ templates: { list } })).handle(request())
     expect(response?.headers['Content-Length']).toBe(String(Buffer.byteLength(response?.body ?? '')))
   })
 
   it('makes no promise about HTTPS over plain HTTP', async () => {
-    const response = await createHttpApi(working, { https: 'off' }).handle(request({ encrypted: false }))
+    const response = await serve(working, { https: 'off' }).handle(request({ encrypted: false }))
     expect(response?.headers).not.toHaveProperty('Strict-Transport-Security')
   })
 
   it('to HEAD is that to GET without its body', async () => {
-    const response = await createHttpApi(working).handle(request({ method: 'HEAD' }))
+    const response = await serve(working).handle(request({ method: 'HEAD' }))
     expect(response).toMatchObject({ status: 200, body: null })
     expect(response?.headers['Content-Length']).toBe(String(JSON.stringify(emptyList).length))
   })
 
   it('names the request in the header and in an error alike', async () => {
-    const response = await createHttpApi(working).handle(request({ path: '/v1/nowhere' }))
+    const response = await serve(working).handle(request({ path: '/v1/nowhere' }))
     expect(response?.status).toBe(404)
     expect((json(response).error as { request_id: string }).request_id).toBe(
       response?.headers['X-Request-Id'],
@@ -59,14 +59,14 @@ describe('an answer', () => {
   it.each(['%00', '%', '..', 'a%2Fb'])(
     'to the impossible identifier %s is 404, and nobody is asked',
     async (id) => {
-      const response = await createHttpApi(working).handle(request({ path: `/v1/templates/${id}` }))
+      const response = await serve(working).handle(request({ path: `/v1/templates/${id}` }))
       expect(response?.status).toBe(404)
       expect(json(response)).toMatchObject({ error: { code: 'template_not_found' } })
     },
   )
 
   it('is none for paths of the host', () => {
-    expect(createHttpApi(working).handle(request({ path: '/orders' }))).toBeNull()
+    expect(serve(working).handle(request({ path: '/orders' }))).toBeNull()
   })
 })
 
@@ -84,7 +84,7 @@ describe('the order of checks', () => {
     { fault: 'idempotency key', expected: [400, 'invalid_parameter'], body: '{"to":"x"}' },
     { fault: 'the operation', expected: [422, 'invalid_email'], idempotencyKey: 'k' },
   ]
-  const api = createHttpApi(
+  const api = serve(
     fakeNotifier({
       verify: async (secret) => ({
         ...KEY,
@@ -137,7 +137,7 @@ describe('the order of checks', () => {
 
   it('does not ask for a key before HTTPS, nor read a body before permission', async () => {
     const verify = vi.fn(async () => ({ ...KEY, permission: 'Read Only' as const }))
-    const secured = createHttpApi(fakeNotifier({ verify }))
+    const secured = serve(fakeNotifier({ verify }))
     await secured.handle(request({ encrypted: false }))
     expect(verify).not.toHaveBeenCalled()
     const incoming = request({ method: 'POST', path: '/v1/notify' })
@@ -148,7 +148,7 @@ describe('the order of checks', () => {
 
   it('asks for a key before it says what exists', async () => {
     for (const path of ['/v1/nowhere', '/v1/notify']) {
-      const response = await createHttpApi(working).handle(request({ path, headers: { authorization: '' } }))
+      const response = await serve(working).handle(request({ path, headers: { authorization: '' } }))
       expect(response?.status).toBe(401)
       expect(response?.headers['WWW-Authenticate']).toBe('Bearer')
     }
@@ -157,7 +157,7 @@ describe('the order of checks', () => {
   it('stores nothing for a client that has left', async () => {
     const send = vi.fn()
     const incoming = request({ method: 'POST', path: '/v1/notify', parsedBody: { to: 'x' }, aborted: true })
-    await createHttpApi(fakeNotifier({ send })).handle(incoming)
+    await serve(fakeNotifier({ send })).handle(incoming)
     expect(send).not.toHaveBeenCalled()
   })
 })
@@ -179,7 +179,7 @@ describe('a counted request', () => {
       const release = vi.fn(async () => {})
       const admit = vi.fn(async () => ({ state, release }))
       const logger = { warn: vi.fn(), error: vi.fn() }
-      const response = await createHttpApi(fakeNotifier({ ...parts, admit, logger })).handle(request())
+      const response = await serve(fakeNotifier({ ...parts, admit, logger })).handle(request())
       expect(release).toHaveBeenCalledOnce()
       expect(admit).toHaveBeenCalledExactlyOnceWith(...counted)
       expect(response?.headers).toMatchObject({
@@ -194,14 +194,14 @@ describe('a counted request', () => {
   it('is answered also when the slot cannot be given back', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() }
     const admit = async () => ({ state, release: () => Promise.reject(new Error('limiter gone')) })
-    const api = createHttpApi(fakeNotifier({ admit, logger, templates: { list: async () => emptyList } }))
+    const api = serve(fakeNotifier({ admit, logger, templates: { list: async () => emptyList } }))
     expect((await api.handle(request()))?.status).toBe(200)
     await expect.poll(() => logger.warn.mock.calls.length).toBe(1)
   })
 
   it('without a valid key counts for its address', async () => {
     const admit = vi.fn(async () => ({ state, release: async () => {} }))
-    const api = createHttpApi(fakeNotifier({ admit }))
+    const api = serve(fakeNotifier({ admit }))
     const missing = await api.handle(request({ headers: { authorization: '' } }))
     expect(missing?.status).toBe(401)
     expect(missing?.headers['X-RateLimit-Remaining']).toBe('42')
@@ -216,7 +216,7 @@ describe('failures of our side', () => {
     const list = async () => {
       throw error
     }
-    const api = createHttpApi(fakeNotifier({ templates: { list }, logger }), options)
+    const api = serve(fakeNotifier({ templates: { list }, logger }), options)
     return { response: await api.handle(request()), logger }
   }
 
@@ -261,7 +261,7 @@ describe('failures of our side', () => {
     const answered = vi.fn()
     const logger = { warn: vi.fn(), error: vi.fn() }
     const notifier = fakeNotifier({ answered, logger, templates: { list: async () => emptyList } })
-    await createHttpApi(notifier).handle(request({ path }))
+    await serve(notifier).handle(request({ path }))
     expect(answered.mock.calls).toEqual([expected])
   })
 
@@ -270,14 +270,14 @@ describe('failures of our side', () => {
     const list = async () => {
       throw new Error(secret)
     }
-    await createHttpApi(fakeNotifier({ templates: { list } })).handle(request())
+    await serve(fakeNotifier({ templates: { list } })).handle(request())
     expect(emitWarning).toHaveBeenCalledOnce()
   })
 
   it('in an answer that cannot be written are answered too', async () => {
     const list = async () => ({ ...emptyList, items: [1n] }) as never
     const logger = { warn: vi.fn(), error: vi.fn() }
-    const response = await createHttpApi(fakeNotifier({ templates: { list }, logger })).handle(request())
+    const response = await serve(fakeNotifier({ templates: { list }, logger })).handle(request())
     expect(response?.status).toBe(500)
   })
 })
@@ -297,7 +297,7 @@ describe('options', () => {
     ['options', null as never],
   ]
   it.each(wrong)('%s is named when it is wrong', (option, options) => {
-    expect(() => createHttpApi(working, options)).toThrow(
+    expect(() => serve(working, options)).toThrow(
       expect.objectContaining({
         code: 'invalid_configuration',
         details: expect.objectContaining({ option }),
@@ -311,7 +311,7 @@ describe('options', () => {
     ['something else', { send() {} }, 'createNotifier()'],
     ['a notifier of another version', { engine: { version: '0.0.1' } }, '0.0.1'],
   ])('need a notifier, not %s', (_what, notifier, message) => {
-    expect(() => createHttpApi(notifier as Served)).toThrow(
+    expect(() => serve(notifier as Served)).toThrow(
       expect.objectContaining({
         code: 'invalid_configuration',
         details: { option: 'notifier' },
@@ -335,7 +335,7 @@ describe('X-Test-Mode', () => {
   it.each(deliveries)('is refused by POST %s, which would deliver something', async (path) => {
     for (const value of ['true', 'TRUE', '1', '']) {
       const headers = { 'x-test-mode': value, 'content-type': 'application/json' }
-      const response = await createHttpApi(fakeNotifier({})).handle(
+      const response = await serve(fakeNotifier({})).handle(
         request({ method: 'POST', path, headers, body: '{}' }),
       )
       expect(response?.status, value).toBe(400)
@@ -348,13 +348,13 @@ describe('X-Test-Mode', () => {
 
   it('is ignored where nothing is delivered', async () => {
     const headers = { 'x-test-mode': 'true' }
-    expect(await createHttpApi(working).handle(request({ headers }))).toMatchObject({ status: 200 })
+    expect(await serve(working).handle(request({ headers }))).toMatchObject({ status: 200 })
   })
 })
 
 it('warns of a notifier that never started, though it has no logger', async () => {
   const warned = once(process, 'warning')
-  const response = await createHttpApi(createNotifier({ channels: {} })).handle(request())
+  const response = await serve(createNotifier({ channels: {} })).handle(request())
   expect(response?.status).toBe(503)
   const [warning] = (await warned) as [Error & { detail?: string }]
   expect(warning.name).toBe('CarillonHttpWarning')
