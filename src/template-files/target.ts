@@ -1,7 +1,7 @@
 import type { StoredTemplates } from '../core/text/api.ts'
 import type { TemplateRecord } from '../core/text/model.ts'
-import type { Catalogues } from '../features/languages/api.ts'
-import type { SharedTexts } from '../features/layouts/api.ts'
+import type { Catalogues } from '../features/languages/index.ts'
+import type { SharedTexts } from '../features/layouts/index.ts'
 import { type FileShared, type FileTemplate, type FileVariant, present, type TemplateFiles } from './texts.ts'
 
 /** A notifier, or `notifier.organization(id)`. */

@@ -47,3 +47,12 @@ export interface SharedText extends SharedSource {
   /** When this version was made; epoch milliseconds. */
   readonly updatedAt: number
 }
+
+/** A text and what it names. */
+export interface PinnedText extends SharedSource {
+  /** The id of its version's record. */
+  readonly pin: string
+  readonly name: string
+  readonly uses: readonly string[]
+  readonly localized: boolean
+}

@@ -41,3 +41,11 @@ export interface KeyRotation {
 
 /** A key of either kind. */
 export type KeyRecord = ApiKeyRecord | OperatorKeyRecord
+
+/** Finds keys of both kinds. */
+export interface KeyLookups {
+  /** @throws NotifierError `invalid_api_key`, `expired_api_key` */
+  verify(secret: string): Promise<KeyRecord>
+  /** Null: unknown or expired. */
+  current(id: string): Promise<KeyRecord | null>
+}

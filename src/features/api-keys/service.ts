@@ -20,10 +20,9 @@ import { createResource } from '../../core/records/resource.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { isoOrNull, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
-import type { SessionParts } from '../sessions/service.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
-import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './model.ts'
+import type { ApiKeyRecord, CreatedOperatorKey, KeyLookups, KeyRecord, OperatorKeyRecord } from './model.ts'
 
 /** Most API keys of an organization. */
 const MOST_KEYS = 1_000
@@ -47,7 +46,7 @@ export function createApiKeys(
 ): {
   readonly apiKeys: PerTenant<ApiKeys> & KeyVerification
   readonly operatorKeys: OperatorKeys
-  readonly sessionKeys: SessionParts['keys']
+  readonly sessionKeys: KeyLookups
 } {
   // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.
   const store = stores.always(apiKeyKind)

@@ -7,11 +7,11 @@ import type { RecordStore } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { type StoredTemplate, templateShape, toTemplate } from '../../core/text/kind.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
+import type { PinnedText } from '../../core/text/shared-text.ts'
 import type { Template } from '../../core/text/template.ts'
 import { usesIn } from '../../core/text/uses.ts'
-import type { PinnedText } from '../layouts/records.ts'
 import type { TranslationReports } from './api.ts'
-import type { MissingInLocale, MissingTranslations } from './model.ts'
+import type { MissingInLocale, MissingSearch, MissingTranslations } from './model.ts'
 import { type CatalogueValue, cataloguesKind } from './records.ts'
 
 const readList = listReader('missing-translations', {})
@@ -22,21 +22,6 @@ const MOST = 100
 const MOST_WORK = 50_000
 /** Reading this many characters of a text costs as much as looking a key up. */
 const CHARACTERS_OF_A_LOOK_UP = 16
-
-/** Searches the templates of an organization. Reads each catalogue once, and scans each layout and partial once. */
-export interface MissingSearch {
-  /** The locales of all catalogues. */
-  readonly locales: readonly string[]
-  /**
-   * What a template lacks. Null: nothing.
-   *
-   * @param keys of messages that its functions take
-   * @throws NotifierError `invalid_template`
-   */
-  in(template: Template, keys?: ReadonlySet<string>): Promise<MissingTranslations | null>
-  /** The look-ups so far. */
-  readonly work: number
-}
 
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(

@@ -1,3 +1,5 @@
+import type { Template } from '../../core/text/template.ts'
+
 /** A catalogue in a list. */
 export interface CatalogueSummary {
   readonly locale: string
@@ -30,4 +32,19 @@ export interface MissingTranslations {
   readonly missing: readonly MissingInLocale[]
   /** False: it lacks more keys in a locale, or has more locales, than the answer takes. */
   readonly complete: boolean
+}
+
+/** Searches the templates of an organization. Reads each catalogue once, and scans each layout and partial once. */
+export interface MissingSearch {
+  /** The locales of all catalogues. */
+  readonly locales: readonly string[]
+  /**
+   * What a template lacks. Null: nothing.
+   *
+   * @param keys of messages that its functions take
+   * @throws NotifierError `invalid_template`
+   */
+  in(template: Template, keys?: ReadonlySet<string>): Promise<MissingTranslations | null>
+  /** The look-ups so far. */
+  readonly work: number
 }

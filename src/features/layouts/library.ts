@@ -4,13 +4,17 @@ import type { PinnedTexts } from '../../core/notification/notification.ts'
 import type { RecordRef, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import { invalidTemplate, missingPartial } from '../../core/text/assemble.ts'
-import { MAX_PARTIALS, type SharedRole, type SharedSources } from '../../core/text/shared-text.ts'
+import {
+  MAX_PARTIALS,
+  type PinnedText,
+  type SharedRole,
+  type SharedSources,
+} from '../../core/text/shared-text.ts'
 import { inVariant, type Made, type Template } from '../../core/text/template.ts'
 import type { TextReader } from '../../core/text/text-store.ts'
-import type { Languages } from '../languages/languages.ts'
+import type { Languages } from '../languages/index.ts'
 import type { ApplicationTexts } from './options.ts'
 import {
-  type PinnedText,
   type SharedValue,
   sharedByName,
   sharedKind,

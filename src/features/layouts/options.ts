@@ -7,10 +7,10 @@ import type { KeepingInsert } from '../../core/ports/storage/records.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
 import { assertTemplateText } from '../../core/text/judge.ts'
-import { SHARED_NAME, type SharedRole } from '../../core/text/shared-text.ts'
+import { type PinnedText, SHARED_NAME, type SharedRole } from '../../core/text/shared-text.ts'
 import { usesIn } from '../../core/text/uses.ts'
 import { layoutInput, partialInput, type SharedSourceInput } from './input.ts'
-import { type PinnedText, type StoredSharedVersion, sharedVersionKind } from './records.ts'
+import { type StoredSharedVersion, sharedVersionKind } from './records.ts'
 
 /** Layouts or partials of the application, by name. */
 export type SharedTextsOption = Readonly<Record<string, SharedSourceInput>>

@@ -123,15 +123,6 @@ export function sharedVersionOf({ value, ...record }: StoredRecord<SharedVersion
   return toShared({ ...record, id, value: rest })
 }
 
-/** A text and what it names. */
-export interface PinnedText extends SharedSource {
-  /** The id of its version's record. */
-  readonly pin: string
-  readonly name: string
-  readonly uses: readonly string[]
-  readonly localized: boolean
-}
-
 function keyOf(organizationId: string | null, role: SharedRole, name: string): string {
   return `${organizationId}\n${role}\n${name}`
 }

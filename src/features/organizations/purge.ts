@@ -3,7 +3,7 @@ import type { Clock } from '../../core/ports/clock.ts'
 import type { DeletionRepository, PurgeAnswer } from '../../core/ports/storage/deletions.ts'
 
 /** Rows per commit: SQLite blocks the process for some milliseconds. */
-export const STEP = 100
+const STEP = 100
 
 /** Longest wait for transactions that were open when the deletion began. */
 export const PATIENCE_MS = 30_000

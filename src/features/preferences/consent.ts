@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import { type CategoryFinder, createCategoryFinder } from '../categories/finder.ts'
-import type { CodeCategories } from '../categories/options.ts'
+import type { CodeCategories } from '../categories/index.ts'
+import { type CategoryFinder, createCategoryFinder } from '../categories/index.ts'
 import { createPreferenceBook, type PreferenceBook } from './book.ts'
 import { createPreferencesInUse, type PreferencesInUse } from './in-use.ts'
 

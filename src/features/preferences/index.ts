@@ -1,1 +1,7 @@
+export type { Consent } from './consent.ts'
+export { isOneClick } from './one-click.ts'
+export { optOut } from './opting-out.ts'
+export { createPreferencePages, type PreferencePage, type PreferencePost } from './page.ts'
+export { preferencePage } from './page-view.ts'
 export { preferencePageQuery } from './query-schemas.ts'
+export { confirmPage, donePage, incompletePage, requiredPage, unknownPage } from './unsubscribe-view.ts'

@@ -4,7 +4,7 @@ import { channel, fewFields, text } from '../../core/input/fields.ts'
 import { categoryId } from '../../core/notification/category-id.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { namedInput } from '../../core/rest/named.ts'
-import { channelOrAll } from '../categories/input.ts'
+import { channelOrAll } from '../categories/index.ts'
 
 /**
  * Whose preferences: of a person, by the application's id or by an address on a channel; or `{ organization: true }`, the

@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import { type CategoryFinder, unknownCategory } from '../categories/finder.ts'
+import { type CategoryFinder, unknownCategory } from '../categories/index.ts'
 import type { PreferencesApi } from './api.ts'
 import type { PreferenceBook } from './book.ts'
 import {

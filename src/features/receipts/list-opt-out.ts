@@ -3,8 +3,8 @@ import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import { targetOf } from '../../core/links/link-target.ts'
 import type { Receipt } from '../../core/notification/receipt.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { Consent } from '../preferences/consent.ts'
-import { optOut } from '../preferences/opting-out.ts'
+import type { Consent } from '../preferences/index.ts'
+import { optOut } from '../preferences/index.ts'
 import type { ReceiptSource } from './model.ts'
 
 /** Whether a report says that the recipient left one list of messages only. */

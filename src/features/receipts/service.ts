@@ -16,8 +16,8 @@ import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../core/por
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION, organizationKind } from '../../core/tenancy/organization.ts'
 
-import type { Consent } from '../preferences/consent.ts'
-import { optingIn, suppressing } from '../suppressions/records.ts'
+import type { Consent } from '../preferences/index.ts'
+import { optingIn, suppressing } from '../suppressions/index.ts'
 import type { Backpressure } from './backpressure.ts'
 import { isOfOneList, leaveList } from './list-opt-out.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'

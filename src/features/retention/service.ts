@@ -6,7 +6,6 @@ import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
-import { STEP } from '../organizations/purge.ts'
 
 /** Removes expired data periodically while the notifier delivers. */
 export interface Retention {
@@ -41,6 +40,9 @@ const EVERY_MS = 60 * 60_000
 
 /** For unmatched receipts: a hand-over is settled within seconds. */
 const UNMATCHED_MS = DAY_MS
+
+/** Rows per commit: a synchronous storage blocks the process meanwhile. */
+const STEP = 100
 
 /** Pause between steps, for other work. */
 const PAUSE_MS = 25

@@ -4,7 +4,7 @@ import type { LinkSigner } from '../../core/links/link-signer.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import type { KeyRecord } from '../api-keys/model.ts'
+import type { KeyLookups, KeyRecord } from '../api-keys/index.ts'
 
 /** Sessions of users who signed in to the dashboard with an API key or operator key. */
 export interface Sessions {
@@ -45,11 +45,7 @@ export interface Session {
 export interface SessionParts {
   readonly stores: RecordStores
   readonly clock: Clock
-  readonly keys: {
-    verify(secret: string): Promise<KeyRecord>
-    /** Null: unknown or expired. */
-    current(id: string): Promise<KeyRecord | null>
-  }
+  readonly keys: KeyLookups
   signer(): LinkSigner
 }
 

@@ -12,10 +12,14 @@ import type { ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/rece
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { Branding } from '../../core/tenancy/organization.ts'
 import type { BrandingFinder, OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import type { Consent } from '../preferences/consent.ts'
-import { optOut } from '../preferences/opting-out.ts'
-import { createPreferencePages, type PreferencePage, type PreferencePost } from '../preferences/page.ts'
-import type { PeopleFinder } from '../recipients/service.ts'
+import type { Consent } from '../preferences/index.ts'
+import {
+  createPreferencePages,
+  optOut,
+  type PreferencePage,
+  type PreferencePost,
+} from '../preferences/index.ts'
+import type { PeopleFinder } from '../recipients/index.ts'
 import { isMachineVisit, type Visit } from './machine-visit.ts'
 
 /** The facts that a page takes from its message. */

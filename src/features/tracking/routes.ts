@@ -3,16 +3,16 @@ import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
-import { preferencePageQuery } from '../preferences/index.ts'
-import { isOneClick } from '../preferences/one-click.ts'
-import { preferencePage } from '../preferences/page-view.ts'
 import {
   confirmPage,
   donePage,
   incompletePage,
+  isOneClick,
+  preferencePage,
+  preferencePageQuery,
   requiredPage,
   unknownPage,
-} from '../preferences/unsubscribe-view.ts'
+} from '../preferences/index.ts'
 import type { Visit } from './machine-visit.ts'
 import type { Pages } from './pages.ts'
 

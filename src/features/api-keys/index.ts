@@ -1,0 +1,1 @@
+export type { KeyLookups, KeyRecord } from './model.ts'

@@ -1,0 +1,3 @@
+export { type CategoryFinder, createCategoryFinder, unknownCategory } from './finder.ts'
+export { channelOrAll } from './input.ts'
+export type { CodeCategories } from './options.ts'

@@ -1,0 +1,3 @@
+export type { Catalogues } from './api.ts'
+export type { Languages } from './languages.ts'
+export type { MissingSearch, MissingTranslations } from './model.ts'

@@ -1,0 +1,2 @@
+export type { SharedTexts } from './api.ts'
+export type { Library } from './library.ts'

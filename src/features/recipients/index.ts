@@ -1,0 +1,1 @@
+export type { PeopleFinder } from './service.ts'
