@@ -5,6 +5,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorFormat } from '../../src/http/errors.ts'
 import { type ExpressHost, startExpressHost } from '../support/express-host.ts'
+import { startHost } from '../support/rest-host.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const require = createRequire(import.meta.url)
@@ -21,7 +22,7 @@ function node(args: string[], env: NodeJS.ProcessEnv = {}) {
 
 describe.each<ErrorFormat>(['nested', 'flat'])('the document with %s errors', (errorFormat) => {
   it('passes Redocly without an error or a warning', async () => {
-    const host = await startExpressHost({ http: { errorFormat } })
+    const host = await startHost({ http: { errorFormat } })
     try {
       const { text } = await host.call({ path: '/openapi.json' })
       writeFileSync(`${directory}/${errorFormat}.json`, text)

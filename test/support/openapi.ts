@@ -9,6 +9,8 @@ import { SERVICE } from './kinds.ts'
 /** A document that also refuses fields which it does not name, and what has been compiled of it. */
 interface Checked {
   readonly document: OpenApiDocument
+  /** The segments of its paths. A path with fewer parameters comes first. */
+  readonly paths: readonly (readonly string[])[]
   validate(pointer: string, value: unknown): string | null
 }
 
@@ -26,7 +28,7 @@ export function assertDocumented(method: string, url: string, answer: Answer): v
 
 function faultOf(method: string | null, path: string, answer: Answer): string | null {
   const api = checkedDocument(typeof answer.json?.statusCode === 'number' ? 'flat' : 'nested')
-  const found = method === null ? null : findOperation(api.document, method, path)
+  const found = method === null ? null : findOperation(api, method, path)
   if (found === null) {
     if (answer.status < 400) return 'no operation is described'
     return method === 'HEAD' ? null : api.validate('#/components/schemas/Error', answer.json)
@@ -55,22 +57,21 @@ function pathOf(url: string): string | null {
 }
 
 function findOperation(
-  document: OpenApiDocument,
+  { document, paths }: Checked,
   method: string,
   path: string,
 ): { operation: Operation; pointer: string } | null {
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   const segments = path.split('/')
-  const fits = (template: string): boolean => {
-    const parts = template.split('/')
-    return (
-      parts.length === segments.length &&
-      parts.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]))
+  const template = paths
+    .find(
+      (parts) =>
+        parts.length === segments.length &&
+        parts.every((part, index) =>
+          part.startsWith('{') ? segments[index] !== '' : part === segments[index],
+        ),
     )
-  }
-  const [template] = Object.keys(document.paths)
-    .filter(fits)
-    .sort((a, b) => a.split('{').length - b.split('{').length)
+    ?.join('/')
   const operation = template === undefined ? undefined : document.paths[template]?.[verb]
   if (template === undefined || operation === undefined) return null
   return { operation, pointer: `#/paths/${template.replaceAll('/', '~1')}/${verb}` }
@@ -105,12 +106,17 @@ function checkedDocument(errorFormat: ErrorFormat): Checked {
   const document = openApiDocument(ROUTES, SERVICE, { errorFormat, strictBody: false })
   const { Error: error, ...schemas } = document.components.schemas ?? {}
   const closed = { ...closeObjects(schemas), Error: error }
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  // Compiling the hundreds of schemas costs more than all answers that are held against them.
+  const cheap = { inlineRefs: false, validateSchema: false, code: { optimize: false } } as const
+  const ajv = new Ajv2020({ strict: false, ...cheap })
   ajv.addFormat('date-time', (text) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text))
   ajv.addSchema({ ...document, components: { ...document.components, schemas: closed } }, 'api')
   const compiled = new Map<string, ValidateFunction>()
   const made: Checked = {
     document,
+    paths: Object.keys(document.paths)
+      .map((path) => path.split('/'))
+      .sort((a, b) => parametersOf(a) - parametersOf(b)),
     validate(pointer, value) {
       const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `api${escaped(pointer)}` })
       compiled.set(pointer, validate)
@@ -119,6 +125,10 @@ function checkedDocument(errorFormat: ErrorFormat): Checked {
   }
   checked.set(errorFormat, made)
   return made
+}
+
+function parametersOf(path: readonly string[]): number {
+  return path.filter((part) => part.startsWith('{')).length
 }
 
 /** What stands in a URI fragment is percent-encoded. */
