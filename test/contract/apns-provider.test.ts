@@ -9,7 +9,8 @@ import {
   providerContract,
   type TakenMessage,
 } from '../../src/testing/provider-contract.ts'
-import { certificate, http2Server } from '../support/http2-server.ts'
+import { http2Server } from '../support/http2-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 
 interface Row extends OutcomeRow {
   readonly status: number

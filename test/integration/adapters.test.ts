@@ -1,7 +1,6 @@
-import { createServer } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import Koa from 'koa'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { notifierRouter } from '../../adapters/http/express.ts'
 import { notifierPlugin } from '../../adapters/http/fastify.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
@@ -13,12 +12,11 @@ import { createNotifier, type Notifier } from '../../src/index.ts'
 import { EXPRESS } from '../support/express-host.ts'
 import { faultLogger } from '../support/fault-logger.ts'
 import { type Answer, call, codeOf } from '../support/http-client.ts'
-import { listen } from '../support/parity/harness.ts'
+import { serve, serveFastify } from '../support/serve.ts'
 
 /** What the adapters do in their own ways; that they answer alike is in parity.test.ts. */
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
 const faults: unknown[] = []
-const closers: (() => Promise<unknown>)[] = []
 let notifier: Notifier
 let headers: { authorization: string }
 const http: HttpApiOptions = {
@@ -35,22 +33,8 @@ beforeEach(async () => {
   const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
   headers = { authorization: `Bearer ${secret}` }
   faults.length = 0
-  closers.push(() => notifier.stop())
+  onTestFinished(() => notifier.stop())
 })
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-async function serve(server: ReturnType<typeof createServer>): Promise<number> {
-  const { url, close } = await listen(server)
-  closers.push(close)
-  return Number(new URL(url).port)
-}
-
-async function serveFastify(app: FastifyInstance): Promise<number> {
-  closers.push(() => app.close())
-  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
-}
 
 function notify(port: number, more: Record<string, string> = {}, path = '/v1/notify'): Promise<Answer> {
   return call(port, { method: 'POST', path, headers: { ...headers, ...more }, body: mail })
@@ -118,7 +102,7 @@ describe('carillon/fastify', () => {
 
 describe('carillon/node', () => {
   it('answers 404 itself where nothing comes after it', async () => {
-    const port = await serve(createServer(notifierHandler(notifier, { ...http, prefix: '/n/' })))
+    const port = await serve(notifierHandler(notifier, { ...http, prefix: '/n/' }))
     expect((await notify(port, {}, '/n/v1/notify')).status).toBe(201)
     for (const path of ['/v1/notify', '/n', '/nv1/notify', '/n/v2', '/']) {
       const answer = await notify(port, {}, path)
@@ -288,7 +272,7 @@ describe('a body that the application has read and thrown away', () => {
 
   it('in node:http', async () => {
     const handler = notifierHandler(notifier, http)
-    const port = await serve(createServer((req, res) => req.resume().on('end', () => handler(req, res))))
+    const port = await serve((req, res) => req.resume().on('end', () => handler(req, res)))
     await expectClearError(await notify(port))
   })
 
@@ -299,7 +283,7 @@ describe('a body that the application has read and thrown away', () => {
       await next()
     })
     app.use(notifierMiddleware(notifier, http))
-    await expectClearError(await notify(await serve(createServer(app.callback()))))
+    await expectClearError(await notify(await serve(app.callback())))
   })
 
   it('in Fastify', async () => {
@@ -336,7 +320,7 @@ describe("the application's own policy for HTTPS", () => {
       next()
     })
     app.use(notifierRouter(notifier, http))
-    const answer = await notify(await serve(createServer(app)), proxied)
+    const answer = await notify(await serve(app), proxied)
     expect(answer.headers['strict-transport-security']).toBe(own)
   })
 
@@ -347,7 +331,7 @@ describe("the application's own policy for HTTPS", () => {
       await next()
     })
     app.use(notifierMiddleware(notifier, http))
-    const answer = await notify(await serve(createServer(app.callback())), proxied)
+    const answer = await notify(await serve(app.callback()), proxied)
     expect(answer.headers['strict-transport-security']).toBe(own)
   })
 

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import { apns } from '../../adapters/channels/apns/send.ts'
 import type { Outcome } from '../../src/core/notification/outcome.ts'
 import { sendContext } from '../support/channel-context.ts'
-import { certificate, http2Server } from '../support/http2-server.ts'
+import { http2Server } from '../support/http2-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 
 /* Whatever a server does to its connections: what is called certain is certain. */
 

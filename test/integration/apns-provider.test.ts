@@ -17,7 +17,8 @@ import {
   refusePush,
   sendPush,
 } from '../support/apns.ts'
-import { certificate, type Http2Server } from '../support/http2-server.ts'
+import type { Http2Server } from '../support/http2-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 
 describe('a request to APNs', () => {
   it('carries the message with its topic, expiry and collapse id', async () => {

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { certificate } from '../support/localhost-certificate.ts'
 import { closedAfterTest, outgoing, request, resolver, SOON } from '../support/outgoing.ts'
-import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
+import { closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
 
 describe('a receiver', () => {
   it('with an endless body has its first bytes kept and its connection closed', async () => {

@@ -3,14 +3,9 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { PostRequest } from '../../src/core/ports/outgoing.ts'
 import { eventually } from '../support/eventually.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import { closedAfterTest, outgoing, request, resolver } from '../support/outgoing.ts'
-import {
-  certificate,
-  forgetfulReceiver,
-  httpReceiver,
-  httpsReceiver,
-  tcpReceiver,
-} from '../support/receivers.ts'
+import { forgetfulReceiver, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
 
 describe('an exchange', () => {
   it('sends the body as UTF-8 with its length, and returns status, headers and body', async () => {

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect, constants, createSecureServer, type Http2SecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
@@ -11,10 +10,8 @@ import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { certificate as cert, key } from '../support/localhost-certificate.ts'
 
-const [key, cert] = ['key', 'cert'].map((name) =>
-  readFileSync(new URL(`../fixtures/localhost.${name}.pem`, import.meta.url), 'utf8'),
-)
 const TOKEN = 'correct-horse-battery-staple'
 const PATH = '/receipts/sms/twilio?carillon_id=notif_17637264000000000000000000001'
 const fields = { MessageSid: `SM${'a'.repeat(32)}`, MessageStatus: 'delivered', To: '+4915112345678' }

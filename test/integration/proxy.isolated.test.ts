@@ -18,10 +18,11 @@ import { apnsProvider, apnsServer, sendPush } from '../support/apns.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
 import { eventually } from '../support/eventually.ts'
 import { FCM_TOKEN, testAccount } from '../support/fcm-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { closedAfterTest, outgoing, request } from '../support/outgoing.ts'
 import { proxyServer } from '../support/proxy-server.ts'
-import { certificate, closedPort, httpReceiver, httpsReceiver, type Receiver } from '../support/receivers.ts'
+import { closedPort, httpReceiver, httpsReceiver, type Receiver } from '../support/receivers.ts'
 import { ACCOUNT, sidOf } from '../support/twilio.ts'
 
 // Providers have no option for authorities: their servers are public.

@@ -11,7 +11,7 @@ import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { APNS_KEY, apnsProvider, apnsServer, CREATED_AT, DEVICE_TOKEN, PUSH } from '../support/apns.ts'
 import { sendContext } from '../support/channel-context.ts'
 import { FCM_PATH, FCM_TOKEN, fcmMessage, testAccount, tokenReply } from '../support/fcm-server.ts'
-import { certificate } from '../support/http2-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import { pushClient } from '../support/push-client.ts'
 import { httpReceiver } from '../support/receivers.ts'
 

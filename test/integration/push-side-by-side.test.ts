@@ -8,7 +8,8 @@ import { createNotifier, type NotificationEvent, type Notifier } from '../../src
 import { providerServer } from '../../src/testing/channel/provider-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { FCM_PATH, FCM_TOKEN, testAccount, tokenReply } from '../support/fcm-server.ts'
-import { certificate, http2Server } from '../support/http2-server.ts'
+import { http2Server } from '../support/http2-server.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import { pushClient } from '../support/push-client.ts'
 import { httpReceiver } from '../support/receivers.ts'
 

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
 import Fastify from 'fastify'
 import Koa from 'koa'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { notifierRouter } from '../../adapters/http/express.ts'
 import { notifierPlugin } from '../../adapters/http/fastify.ts'
 import { notifierMiddleware } from '../../adapters/http/koa.ts'
@@ -11,16 +11,12 @@ import { createNotifier, type Notifier } from '../../src/index.ts'
 import { EXPRESS } from '../support/express-host.ts'
 import { faultLogger } from '../support/fault-logger.ts'
 import { call, codeOf } from '../support/http-client.ts'
-import { listen } from '../support/parity/harness.ts'
+import { serve, serveFastify } from '../support/serve.ts'
 
 const require = createRequire(import.meta.url)
 const bodyParser = require('koa-bodyparser') as () => Koa.Middleware
 const Koa2 = require('koa2') as typeof Koa
 const http = { https: 'allow-loopback' } as const
-const closers: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 let notifier: Notifier
 let authorization: string
@@ -30,25 +26,18 @@ beforeEach(async () => {
     channels: { email: { name: 'mail', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })
-  closers.push(() => notifier.stop())
+  onTestFinished(() => notifier.stop())
   authorization = `Bearer ${(await notifier.apiKeys.create({ name: 'test', permission: 'Write' })).secret}`
 })
 
 type Start = () => Promise<number>
 
-async function serve(listener: RequestListener): Promise<number> {
-  const { url, close } = await listen(createServer(listener))
-  closers.push(close)
-  return Number(new URL(url).port)
-}
-
-async function serveFastify(read: (raw: IncomingMessage) => Promise<{ rawBody?: unknown }>): Promise<number> {
+async function fastify(read: (raw: IncomingMessage) => Promise<{ rawBody?: unknown }>): Promise<number> {
   const app = Fastify()
   app.addHook('onRequest', async (request) => Object.assign(request, await read(request.raw)))
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, _body, done) => done(null))
   app.register(notifierPlugin(notifier, http))
-  closers.push(() => app.close())
-  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+  return serveFastify(app)
 }
 
 async function bytesOf(request: IncomingMessage): Promise<Buffer> {
@@ -75,8 +64,8 @@ const keeping: readonly (readonly [name: string, start: Start])[] = [
   ]),
   ['Koa 2, koa-bodyparser', koa(Koa2)],
   ['Koa 3, koa-bodyparser', koa(Koa)],
-  ['Fastify, parsers of the application', () => serveFastify(async () => ({}))],
-  ['Fastify, a hook that sets rawBody', () => serveFastify(async (raw) => ({ rawBody: await bytesOf(raw) }))],
+  ['Fastify, parsers of the application', () => fastify(async () => ({}))],
+  ['Fastify, a hook that sets rawBody', () => fastify(async (raw) => ({ rawBody: await bytesOf(raw) }))],
   [
     'node:http, a host that sets body and rawBody',
     () => serve(reading((bytes) => ({ body: JSON.parse(String(bytes)), rawBody: bytes }))),
@@ -95,7 +84,7 @@ const losing: readonly (readonly [name: string, start: Start])[] = [
   [
     'Fastify, a hook that reads',
     () =>
-      serveFastify(async (raw) => {
+      fastify(async (raw) => {
         await bytesOf(raw)
         return {}
       }),

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type SmtpOptions, smtp } from '../../adapters/channels/smtp/send.ts'
 import { mailMessage, sendContext } from '../support/channel-context.ts'
+import { certificate, key } from '../support/localhost-certificate.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { certificate } from '../support/receivers.ts'
 import { scriptedSmtp } from '../support/scripted-smtp.ts'
-
-const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
 
 describe('an SMTP connection', () => {
   const to = (port: number, more: Partial<SmtpOptions> = {}) => {

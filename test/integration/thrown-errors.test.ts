@@ -1,32 +1,21 @@
 import 'reflect-metadata'
-import { createServer, type RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
 import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
 import Fastify from 'fastify'
 import Koa from 'koa'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { EXPRESS } from '../support/express-host.ts'
 import { type Answer, call } from '../support/http-client.ts'
-import { listen } from '../support/parity/harness.ts'
+import { serve, serveFastify } from '../support/serve.ts'
 
 const Koa2 = createRequire(import.meta.url)('koa2') as typeof Koa
-const closers: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
 
 type Send = () => Promise<unknown>
 /** Starts an application without an error handler, whose `GET /` sends. */
 type Start = (send: Send) => Promise<number>
-
-async function serve(listener: RequestListener): Promise<number> {
-  const { url, close } = await listen(createServer(listener))
-  closers.push(close)
-  return Number(new URL(url).port)
-}
 
 function koa(Framework: typeof Koa): Start {
   return (send) => {
@@ -52,7 +41,7 @@ function nest(adapter?: () => FastifyAdapter): Start {
     const app = adapter
       ? await NestFactory.create(App, adapter(), { logger: false })
       : await NestFactory.create(App, { logger: false })
-    closers.push(() => app.close())
+    onTestFinished(() => app.close())
     await app.listen(0, '127.0.0.1')
     return Number(new URL(await app.getUrl()).port)
   }
@@ -74,8 +63,7 @@ const frameworks: readonly (readonly [name: string, start: Start, shows: 'nothin
       async (send) => {
         const app = Fastify()
         app.get('/', send)
-        closers.push(() => app.close())
-        return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+        return serveFastify(app)
       },
       'all',
     ],
@@ -91,7 +79,7 @@ describe.each(frameworks)('%s, without an error handler', (_name, start, shows) 
       channels: { email: { name: 'mail', send: async () => ({ kind: 'accepted' }) } },
     })
     await notifier.start({ deliver: false })
-    closers.push(() => notifier.stop())
+    onTestFinished(() => notifier.stop())
     return call(await start(() => send(notifier)), { path: '/' })
   }
 

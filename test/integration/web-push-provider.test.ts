@@ -7,8 +7,9 @@ import { type WebPushOptions, webPush } from '../../adapters/channels/web-push/s
 import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/web-push/services.ts'
 import type { Message, Provider, SendContext } from '../../src/core/ports/provider.ts'
 import { sendContext } from '../support/channel-context.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import { pushClient } from '../support/push-client.ts'
-import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
+import { closedPort, httpReceiver, httpsReceiver, tcpReceiver } from '../support/receivers.ts'
 
 const VAPID = { subject: 'mailto:ops@example.com', ...webPushProvider.generateVAPIDKeys() }
 const OPEN = { allow: ['127.0.0.1'], allowHttp: true } as const

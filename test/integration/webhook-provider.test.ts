@@ -8,8 +8,8 @@ import type { Message, Provider } from '../../src/core/ports/provider.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import { verifyWebhook } from '../../src/webhook-receiver/index.ts'
 import { sendContext } from '../support/channel-context.ts'
+import { certificate } from '../support/localhost-certificate.ts'
 import {
-  certificate,
   closedPort,
   httpReceiver,
   httpsReceiver,

@@ -1,13 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type express from 'express'
 import Fastify from 'fastify'
 import type Koa from 'koa'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { webhook } from '../../adapters/channels/webhook/send.ts'
-import { createNotifier, type Notifier } from '../../src/index.ts'
+import { createNotifier } from '../../src/index.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import {
@@ -21,6 +20,7 @@ import {
 } from '../../src/webhook-receiver/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { EXPRESS } from '../support/express-host.ts'
+import { serve } from '../support/serve.ts'
 
 const require = createRequire(import.meta.url)
 /** Comes without types of its own. */
@@ -112,23 +112,8 @@ const harnesses: readonly Harness[] = [
   fetchHarness,
 ]
 
-const open: (Server | Notifier)[] = []
-afterEach(async () => {
-  for (const each of open.splice(0)) {
-    if ('stop' in each) await each.stop()
-    else {
-      each.closeAllConnections()
-      await new Promise((resolve) => each.close(resolve))
-    }
-  }
-})
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  open.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
-}
+const eventsAt = async (listener: RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await serve(listener)}/events`
 
 const secret = signer.newSecret()
 const example = JSON.stringify({ event: 'notification.sent', data: { to: 'å🎉' } })
@@ -154,11 +139,11 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
       channels: { email: { name: 'own', send: async () => ({ kind: 'accepted' }) } },
       webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
     })
-    open.push(notifier)
+    onTestFinished(() => notifier.stop())
     const taken: [WebhookEvent, WebhookDelivery][] = []
     const failures: unknown[] = []
     let listener: RequestListener = (_req, res) => res.end()
-    const url = await serve((req, res) => listener(req, res))
+    const url = await eventsAt((req, res) => listener(req, res))
     await notifier.start()
     const endpoint = await notifier.webhooks.create({ url })
     listener = await plain({
@@ -196,7 +181,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
   it('takes a notification of the webhook channel', async () => {
     const channel = webhook({ secret, allow: ['127.0.0.1'], allowHttp: true })
     const notifier = createNotifier({ channels: { webhook: channel } })
-    open.push(notifier)
+    onTestFinished(() => notifier.stop())
     await notifier.start()
     const taken: [unknown, string][] = []
     const listener = await plain({
@@ -205,7 +190,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
         if (event.event === 'webhook.message') taken.push([event.data.body, delivery.id])
       },
     })
-    const to = await serve(listener)
+    const to = await eventsAt(listener)
     const { id } = await notifier.send({ channel: 'webhook', to, body: '{"order":4711}' })
     expect(await notifier.waitFor(id)).toMatchObject({ status: 'delivered' })
     expect(taken).toEqual([[{ order: 4711 }, id]])
@@ -218,7 +203,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     })
     let began = false
     let answered = false
-    const url = await serve(
+    const url = await eventsAt(
       await plain({
         secret,
         handle: () => {
@@ -241,7 +226,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
 
   it('answers 401 to what is not signed with its secret, 400 to what is no event, and handles neither', async () => {
     const events: WebhookEvent[] = []
-    const url = await serve(await plain({ secret, handle: (event) => void events.push(event) }))
+    const url = await eventsAt(await plain({ secret, handle: (event) => void events.push(event) }))
     const forged = await post(url, example, { 'webhook-signature': 'v1,AAAA' })
     expect([forged.status, await codeOf(forged)]).toEqual([401, 'invalid_webhook_signature'])
     const old = signer.headers('evt_1', Math.floor(Date.now() / 1000) - 400, example, [secret])
@@ -257,7 +242,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
   })
 
   it('answers 413 above its limit, declared or not, and goes on', async () => {
-    const url = await serve(await plain({ secret, handle: () => {}, maxBodyBytes: 200 }))
+    const url = await eventsAt(await plain({ secret, handle: () => {}, maxBodyBytes: 200 }))
     const padded = (size: number): string => {
       const empty = JSON.stringify({ event: 'x', data: { pad: '' } })
       return empty.replace('""', `"${'x'.repeat(size - empty.length)}"`)
@@ -282,7 +267,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     process.on('warning', warned)
     onTestFinished(() => void process.off('warning', warned))
     const events: WebhookEvent[] = []
-    const url = await serve(await parsed({ secret, handle: (event) => void events.push(event) }))
+    const url = await eventsAt(await parsed({ secret, handle: (event) => void events.push(event) }))
     const response = await post(url, example)
     expect(response.status).toBe(500)
     const { error } = (await response.json()) as { error: { code: string; message: string } }
@@ -296,7 +281,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
   it('answers an empty body the same behind a body parser: nothing was consumed', async () => {
     for (const listen of [plain, parsed]) {
       if (listen === parsed && name === 'fetch') continue
-      const url = await serve(await listen({ secret, handle: () => {} }))
+      const url = await eventsAt(await listen({ secret, handle: () => {} }))
       const signed = signer.headers('evt_1', Math.floor(Date.now() / 1000), '', [secret])
       const headers = { 'content-type': 'application/json', ...signed }
       const response = await fetch(url, { method: 'POST', headers })
@@ -313,7 +298,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
       handle: (event) => void events.push(event),
       maxBodyBytes: 200,
     })
-    const url = await serve(listener)
+    const url = await eventsAt(listener)
     expect((await post(url, example)).status).toBe(200)
     expect((await post(url, example, { 'webhook-id': 'evt_7' })).status).toBe(401)
     expect((await post(url, JSON.stringify({ event: 'x', data: { pad: 'x'.repeat(200) } }))).status).toBe(413)
@@ -323,7 +308,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
 
 it('a failure that nobody listens for becomes a warning of the process', async () => {
   const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
-  const url = await serve(
+  const url = await eventsAt(
     getRequestListener(
       fetchReceiver({
         secret,

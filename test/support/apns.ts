@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest'
 import { type ApnsOptions, apns } from '../../adapters/channels/apns/send.ts'
 import type { Message, Provider, SendContext } from '../../src/core/ports/provider.ts'
 import { sendContext } from './channel-context.ts'
-import { certificate, type Http2Server, http2Server } from './http2-server.ts'
+import { type Http2Server, http2Server } from './http2-server.ts'
+import { certificate } from './localhost-certificate.ts'
 
 export const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 export const APNS_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   createSecureServer,
   type IncomingHttpHeaders,
@@ -6,12 +5,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-
-export const certificate: string = readFileSync(
-  new URL('../fixtures/localhost.cert.pem', import.meta.url),
-  'utf8',
-)
-const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
+import { certificate, key } from './localhost-certificate.ts'
 
 /** One request that arrived whole. */
 export interface Http2Received {

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { onTestFinished } from 'vitest'
-
-const read = (name: string): string => readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')
+import { certificate, key } from './localhost-certificate.ts'
 
 /** A proxy that connects to this machine, whatever the name. */
 export interface ProxyServer {
@@ -28,9 +26,7 @@ export async function proxyServer(options: ProxyServerOptions = {}): Promise<Pro
   const { credentials, status, secure = false } = options
   const asked: string[] = []
   const open = new Set<Duplex>()
-  const server = secure
-    ? createSecureServer({ cert: read('localhost.cert.pem'), key: read('localhost.key.pem') })
-    : createServer()
+  const server = secure ? createSecureServer({ cert: certificate, key }) : createServer()
   const expected =
     credentials === undefined ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`
   server.on('connection', (socket: Socket) => {

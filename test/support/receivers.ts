@@ -1,5 +1,4 @@
 import { constants } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer as createHttp, type ServerResponse } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import { createServer as createTcp, type Socket } from 'node:net'
@@ -9,13 +8,11 @@ import {
   receive,
   startReceiver,
 } from '../../src/testing/channel/receiver.ts'
+import { certificate, key } from './localhost-certificate.ts'
 
 export type { ReceivedRequest, Receiver }
 
 type Respond = (response: ServerResponse, request: ReceivedRequest) => void
-
-export const certificate = readFileSync(new URL('../fixtures/localhost.cert.pem', import.meta.url), 'utf8')
-const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
 
 export function httpReceiver(respond: Respond): Promise<Receiver> {
   const requests: ReceivedRequest[] = []

@@ -5,8 +5,9 @@ import MessageValidator from 'sns-validator'
 import { describe, expect, it } from 'vitest'
 import { type SesReceiptOptions, ses } from '../../../../adapters/channels/ses/send.ts'
 import type { ReceiptRequest } from '../../../../src/core/ports/receipts.ts'
+import { certificate as localhost } from '../../../support/localhost-certificate.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
-import { httpsReceiver, certificate as localhost } from '../../../support/receivers.ts'
+import { httpsReceiver } from '../../../support/receivers.ts'
 
 const file = (name: string) => readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url), 'utf8')
 const certificate = file('sns.cert.pem')
