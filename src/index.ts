@@ -49,6 +49,7 @@ export type { WebhookKind } from './core/channels/webhook.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './core/delivery/endpoint-health.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './core/delivery/model.ts'
 export type { RetryPolicy } from './core/delivery/retry.ts'
+export type { WebhookRequestRecord } from './core/delivery/webhook-request.ts'
 export { ERRORS, type ErrorCode, type ErrorEntry } from './core/errors/catalogue.ts'
 export { isNotifierError, NotifierError, type NotifierErrorOptions } from './core/errors/notifier-error.ts'
 export type { BoundsOptions } from './core/input/bounds.ts'
@@ -220,7 +221,6 @@ export type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
-  WebhookRequestRecord,
 } from './features/webhook-events/model.ts'
 export type { MultiTenantNotifier, Notifier } from './notifier.ts'
 export type {

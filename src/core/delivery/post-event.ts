@@ -1,4 +1,3 @@
-import type { WebhookRequestRecord } from '../../features/webhook-events/model.ts'
 import type { SecretBox } from '../access/secrets.ts'
 import type { HttpResult } from '../channels/http-answer.ts'
 import type { Observer } from '../observe/observer.ts'
@@ -7,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { OutgoingHttp, PostSignal } from '../ports/outgoing.ts'
 import type { WebhookSigner } from '../ports/signer.ts'
 import type { DeliveryAttempt, SentRequest, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
+import type { WebhookRequestRecord } from './webhook-request.ts'
 
 /** Dependencies for signing and posting events. */
 export interface EventPost {

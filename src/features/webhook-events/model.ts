@@ -1,4 +1,5 @@
 import type { WebhookEventType } from '../../core/delivery/endpoint-health.ts'
+import type { WebhookRequestRecord } from '../../core/delivery/webhook-request.ts'
 import type { ListQuery } from '../../core/records/list.ts'
 
 export interface WebhookEndpointRecord {
@@ -35,17 +36,6 @@ export interface WebhookPostRecord {
    * was made; or it is unknown, because the process ended.
    */
   readonly request: WebhookRequestRecord | null
-}
-
-/** A request to an endpoint without its body. */
-export interface WebhookRequestRecord {
-  /** The endpoint's address at that time. */
-  readonly url: string
-  /**
-   * By lower-case name. Without `webhook-signature`, a credential with which the request could be repeated while its
-   * timestamp is fresh, without trace context, and without headers of every HTTP request (`host`, `content-length`).
-   */
-  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface WebhookAttemptRecord extends WebhookPostRecord {
