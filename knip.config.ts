@@ -16,7 +16,7 @@ const config: KnipConfig = {
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
     'test/matrix/sends-and-ends.mjs',
-    'test/package/small-storage-contract/contract.ts',
+    'test/map-storage-contract/contract.ts',
     'test/package/bundled/main.mjs',
   ],
   project: [

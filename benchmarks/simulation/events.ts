@@ -1,4 +1,4 @@
-import { createHeap } from '../../test/reference-storage/heap.ts'
+import { createHeap } from './heap.ts'
 
 /** Events in order of time. */
 export interface Agenda {

@@ -8,7 +8,8 @@ import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
-import { referenceStorage } from '../reference-storage/index.ts'
+import { mapStorage } from '../map-storage/index.ts'
+import { createState } from '../map-storage/state.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { WAIT_MS } from '../support/patience.ts'
@@ -184,7 +185,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     onTestFinished(() => void process.off('uncaughtException', hear))
     for (let round = 0; round < 8; round += 1) {
       const notifier = await startNotifier({
-        storage: referenceStorage(systemTime),
+        storage: mapStorage(createState(systemTime)),
         queue: graphileWorkerQueue({ connectionString: there.href, inTransaction: false, pollMs: 10 }),
       })
       await notifier.sendBatch(Array.from({ length: 100 }, () => hello))
@@ -233,7 +234,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     }
 
     const notifier = await startNotifier({
-      storage: referenceStorage(systemTime),
+      storage: mapStorage(createState(systemTime)),
       queue: graphileWorkerQueue({ pool, inTransaction: false }),
     })
     await onPostgres(url, async (client) => {

@@ -4,7 +4,8 @@ import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Queue, QueueWorker } from '../../src/core/ports/queue.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
-import { referenceStorage } from '../reference-storage/index.ts'
+import { mapStorage } from '../map-storage/index.ts'
+import { createState } from '../map-storage/state.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -35,7 +36,7 @@ it('a stopped process leaves the refs that an engine still hands over, so that t
     },
     async close() {},
   }
-  const storage = referenceStorage({ now: () => Date.now() })
+  const storage = mapStorage(createState(Date))
   const notifier = createNotifier({ storage, channels: { email: recordingProvider() }, queue })
   notifier.on('error', () => {})
   await notifier.start()
@@ -55,7 +56,7 @@ it('an engine that is away is reported once, however often it fails', async () =
     },
     async close() {},
   }
-  const storage = referenceStorage({ now: () => Date.now() })
+  const storage = mapStorage(createState(Date))
   const notifier = createNotifier({ storage, channels: { email: recordingProvider() }, queue })
   const errors: Error[] = []
   notifier.on('error', (error) => errors.push(error))

@@ -8,7 +8,8 @@ import type { Queue, QueueWorker } from '../../src/core/ports/queue.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
-import { referenceStorage } from '../reference-storage/index.ts'
+import { mapStorage } from '../map-storage/index.ts'
+import { createState } from '../map-storage/state.ts'
 import { eventually } from '../support/eventually.ts'
 import { httpReceiver, type Receiver, tcpReceiver } from '../support/receivers.ts'
 
@@ -162,7 +163,7 @@ describe('while the receiver of one organization drips its answers', () => {
   it('a queue engine hands over what may start, and leaves the rest to claims', async () => {
     const slow = await drippingReceiver()
     const prompt = await promptReceiver()
-    const storage = referenceStorage({ now: () => Date.now() })
+    const storage = mapStorage(createState(Date))
     const notifier = await started({
       channels: { webhook: receiverOf('hooks') },
       storage,

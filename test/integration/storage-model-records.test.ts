@@ -17,8 +17,8 @@ import {
   recipientId,
   removal,
 } from '../../src/testing/storage/record-fixtures.ts'
-import { createState } from '../reference-storage/state.ts'
-import { storageOf } from '../reference-storage/storage-of.ts'
+import { mapStorage } from '../map-storage/index.ts'
+import { createState } from '../map-storage/state.ts'
 import { describeBesideReference } from '../support/beside-reference.ts'
 
 /** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and records. */
@@ -273,7 +273,7 @@ describeBesideReference({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
         let now = 1_800_000_000_000
         const clock = { now: () => now }
         const other = await create(clock)
-        const memory = storageOf(createState(clock.now))
+        const memory = mapStorage(createState(clock))
         try {
           for (const storage of [other.storage, memory]) await storage.start(CONTRACT_START)
           for (const one of steps) {

@@ -7,8 +7,9 @@ import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { note, organization, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
-import { createState } from '../reference-storage/state.ts'
-import { storageOf } from '../reference-storage/storage-of.ts'
+import { mapStorage } from '../map-storage/index.ts'
+import { createState } from '../map-storage/state.ts'
+import { secondDoor } from '../map-storage-contract/second-door.ts'
 import { describeBesideReference } from '../support/beside-reference.ts'
 
 const LANES = ['email/a', 'email/b']
@@ -221,6 +222,8 @@ async function take(
 }
 
 async function observe({ harness: { storage, secondDoor }, ids }: World): Promise<unknown> {
+  // A storage may mark what has become due no sooner than the next claim.
+  await storage.claim({ lanes: [], leaseMs: LEASE_MS })
   const jobs = (await secondDoor.jobs()).map(({ lane, organizationId, state, attempts }) =>
     [lane, organizationId, state, attempts].join(' '),
   )
@@ -248,31 +251,9 @@ async function observe({ harness: { storage, secondDoor }, ids }: World): Promis
   }
 }
 
-function memoryHarness(now: () => number): StorageHarness {
-  const state = createState(now)
-  return {
-    storage: storageOf(state),
-    advance() {},
-    secondDoor: {
-      notifications: async () => [],
-      events: async () => [],
-      idempotency: async () => [],
-      owned: async () => ({}),
-      dependents: async () => ({ handovers: 0, deliveryAttempts: 0, receipts: 0, unmatchedReceipts: 0 }),
-      jobs: async () =>
-        [...state.jobs.values()].map((job) => ({
-          ...job,
-          id: String(job.number),
-          state: job.state as 'ready',
-        })),
-      deliveries: async () =>
-        [...state.deliveries.values()].map((row) => ({ ...row, attempts: row.attempts.length })),
-    },
-  }
-}
-
 async function begin(harness: StorageHarness): Promise<World> {
   const { storage } = harness
+  await storage.start()
   await organization(storage, 'org_b')
   const events = ['notification.sent', 'notification.failed', 'notification.skipped'] as const
   for (const [id, organizationId] of [
@@ -296,7 +277,9 @@ describeBesideReference({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
         let now = 1_800_000_000_000
         const clock = { now: () => now }
         const other = await begin(await create(clock))
-        const memory = await begin(memoryHarness(clock.now))
+        const state = createState(clock)
+        const inMaps = { storage: mapStorage(state), advance() {}, secondDoor: secondDoor(state) }
+        const memory = await begin(inMaps)
         try {
           for (const [index, one] of steps.entries()) {
             if (one.do === 'advance') now += one.ms

@@ -4,10 +4,10 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 
 /** Without comments and blank lines. */
-const MOST_LINES = 870
+const MOST_LINES = 900
 
-const STORAGE = 'small-storage'
-const CONTRACT = 'small-storage-contract'
+const STORAGE = 'map-storage'
+const CONTRACT = 'map-storage-contract'
 
 let consumer: Consumer
 let sources: readonly { readonly file: string; readonly text: string }[]
@@ -16,14 +16,12 @@ beforeAll(async () => {
   consumer = await createConsumer(['@types/node'])
   const files = await Promise.all(
     [STORAGE, CONTRACT].map(async (folder) => {
-      const names = await readdir(fromRoot(`test/package/${folder}`))
+      const names = await readdir(fromRoot(`test/${folder}`))
       return names.map((name) => `${folder}/${name}`)
     }),
   )
   sources = await Promise.all(
-    files
-      .flat()
-      .map(async (file) => ({ file, text: await readFile(fromRoot(`test/package/${file}`), 'utf8') })),
+    files.flat().map(async (file) => ({ file, text: await readFile(fromRoot(`test/${file}`), 'utf8') })),
   )
   for (const { file, text } of sources) await consumer.write(file, text)
 })

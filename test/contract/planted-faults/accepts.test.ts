@@ -1,14 +1,13 @@
+import { uploadKind } from '../../../src/core/accept/upload.ts'
 import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
+import type { State } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Accept = Storage['accept']
 
 const accepting =
-  (
-    wrong: (accept: Accept, requests: readonly AcceptRequest[], state: MemoryState) => ReturnType<Accept>,
-  ): Fault =>
+  (wrong: (accept: Accept, requests: readonly AcceptRequest[], state: State) => ReturnType<Accept>): Fault =>
   (good, state) => ({ ...good, accept: (requests) => wrong(good.accept, requests, state) })
 
 const changing = (change: (request: AcceptRequest) => AcceptRequest): Fault =>
@@ -35,9 +34,9 @@ eachIsFound({
   'a race names a removed upload': [
     'of an accept and a removal in a race',
     accepting(async (accept, requests, state) => {
-      const before = new Map(state.records.get('uploads'))
+      const before = state.records.filter(({ kind }) => kind === uploadKind.name)
       await pause()
-      for (const [id, row] of before) state.records.get('uploads')?.set(id, row)
+      state.records = [...state.records.filter(({ kind }) => kind !== uploadKind.name), ...before]
       return accept(requests)
     }),
   ],

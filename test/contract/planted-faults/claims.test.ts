@@ -1,3 +1,4 @@
+import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -5,18 +6,18 @@ import type {
   SharedSlots,
 } from '../../../src/core/ports/storage/claim.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
-import { makeDue } from '../../reference-storage/jobs.ts'
-import type { Job, MemoryState } from '../../reference-storage/state.ts'
+import { makeDue } from '../../map-storage/accept.ts'
+import { type Job, type State, where } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Claim = Storage['claim']
 
 const claiming =
-  (wrong: (claim: Claim, request: ClaimRequest, state: MemoryState) => Promise<ClaimAnswer>): Fault =>
+  (wrong: (claim: Claim, request: ClaimRequest, state: State) => Promise<ClaimAnswer>): Fault =>
   (good, state) => ({ ...good, claim: (request) => wrong(good.claim, request, state) })
 
 /** Changes what is stored before each claim. */
-const before = (change: (state: MemoryState) => void): Fault =>
+const before = (change: (state: State) => void): Fault =>
   claiming((claim, request, state) => {
     change(state)
     return claim(request)
@@ -39,14 +40,17 @@ const saying = (wrong: (answer: ClaimAnswer) => Partial<ClaimAnswer>): Fault =>
   })
 
 /** The same job under its present lease. */
-const current = (state: MemoryState, ref: LeaseRef): LeaseRef => ({
+const current = (state: State, ref: LeaseRef): LeaseRef => ({
   jobId: ref.jobId,
-  token: state.jobs.get(Number(ref.jobId))?.token ?? ref.token,
+  token: state.jobs.get(ref.jobId)?.token ?? ref.token,
 })
 
-function expired(state: MemoryState): Job[] {
-  return [...state.jobs.values()].filter((job) => job.state === 'leased' && job.leaseUntil <= state.now())
+function expired(state: State): Job[] {
+  return [...state.jobs.values()].filter(({ leaseUntil }) => (leaseUntil ?? Infinity) <= state.now())
 }
+
+/** The jobs of a lane without a lease, oldest first. */
+const waiting = (state: State, lane: string): Job[] => where(state.jobs.values(), { lane, leaseUntil: null })
 
 eachIsFound({
   'a leased job is leased again': [
@@ -54,7 +58,7 @@ eachIsFound({
     claiming(async (claim, request, state) => {
       const answer = await claim(request)
       for (const { jobId } of answer.jobs) {
-        const job = state.jobs.get(Number(jobId))
+        const job = state.jobs.get(jobId)
         if (job !== undefined) makeDue(state, job, state.now())
       }
       return answer
@@ -83,7 +87,7 @@ eachIsFound({
   'an expired lease is not recovered': [
     'comes back uncounted',
     before((state) => {
-      for (const job of expired(state)) job.leaseUntil = Infinity
+      for (const job of expired(state)) job.leaseUntil = state.now() + 1
     }),
   ],
   'a lease lasts half of what was asked for': [
@@ -92,27 +96,31 @@ eachIsFound({
   ],
   'a lease of a clock that ran ahead stays': [
     'comes back when the clock is corrected',
-    before((state) => void Object.assign(state, { claimedAt: -Infinity })),
+    before((state) => {
+      const longest = state.now() + LONGEST_LEASE_MS
+      for (const job of state.jobs.values())
+        if (job.leaseUntil !== null) job.leaseUntil = Math.min(job.leaseUntil, longest)
+    }),
   ],
   'a job whose attempt was lost is not marked': [
     'is counted, recorded and runs alone',
     before((state) => {
-      for (const job of expired(state)) job.started = undefined
+      for (const job of expired(state)) job.provider = null
     }),
   ],
   'a lost attempt is not recorded': [
     'is counted, recorded and runs alone',
     before((state) => {
       for (const job of expired(state)) {
-        job.recovered ||= job.started !== undefined
-        job.started = undefined
+        job.recovered ||= job.provider !== null
+        job.provider = null
       }
     }),
   ],
   'a lost attempt is not counted': [
     'is counted, recorded and runs alone',
     before((state) => {
-      for (const job of expired(state)) if (job.started !== undefined) job.attempts -= 1
+      for (const job of expired(state)) if (job.provider !== null) job.attempts -= 1
     }),
   ],
   'recovered jobs are claimed like others': [
@@ -139,7 +147,7 @@ eachIsFound({
     (good, state) => ({
       ...good,
       async release(refs) {
-        for (const { jobId } of refs) Object.assign(state.jobs.get(Number(jobId)) ?? {}, { recovered: false })
+        for (const { jobId } of refs) Object.assign(state.jobs.get(jobId) ?? {}, { recovered: false })
         await good.release(refs)
       },
     }),
@@ -175,7 +183,7 @@ eachIsFound({
     claiming(async (claim, request, state) => {
       if (!('lanes' in request)) return claim(request)
       const lanes = request.lanes.filter(({ lane, shared }) => {
-        const next = [...state.jobs.values()].find((job) => job.lane === lane && job.state === 'ready')
+        const [next] = waiting(state, lane)
         return shared === undefined || (shared.used.get(next?.organizationId ?? '') ?? 0) < shared.empty
       })
       return claim({ ...request, lanes })
@@ -185,12 +193,8 @@ eachIsFound({
     'organizations take turns',
     claiming((claim, request, state) => {
       if (!('lanes' in request)) return claim(request)
-      const ids = request.lanes.flatMap(({ lane, free }) =>
-        [...state.jobs.values()]
-          .filter((job) => job.lane === lane && job.state === 'ready')
-          .slice(0, free)
-          .map(({ number }) => String(number)),
-      )
+      const oldest = request.lanes.flatMap(({ lane, free }) => waiting(state, lane).slice(0, free))
+      const ids = oldest.map(({ jobId }) => jobId)
       return claim({ ids, leaseMs: request.leaseMs })
     }),
   ],
@@ -211,7 +215,7 @@ eachIsFound({
       async startAttempts(refs) {
         const started = await good.startAttempts(refs)
         for (const { jobId } of refs) {
-          const job = state.jobs.get(Number(jobId))
+          const job = state.jobs.get(jobId)
           if (job !== undefined) job.attempts -= 1
         }
         return started
@@ -273,8 +277,7 @@ eachIsFound({
     (good, state) => ({
       ...good,
       async release(refs) {
-        for (const { jobId } of refs)
-          Object.assign(state.jobs.get(Number(jobId)) ?? {}, { started: undefined })
+        for (const { jobId } of refs) Object.assign(state.jobs.get(jobId) ?? {}, { provider: null })
         await good.release(refs)
       },
     }),

@@ -1,8 +1,8 @@
-import type { MemoryState } from '../../reference-storage/state.ts'
+import type { State } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 /** Runs a call on the clock of this process instead of the storage's. */
-async function onCallersClock<Answer>(state: MemoryState, call: () => Promise<Answer>): Promise<Answer> {
+async function onCallersClock<Answer>(state: State, call: () => Promise<Answer>): Promise<Answer> {
   const { now } = state
   Object.assign(state, { now: Date.now })
   // A verb in memory has done its work when it returns.

@@ -7,7 +7,7 @@ import { httpProviderHarness } from '../../../src/testing/channel/http-harness.t
 import { providerContract } from '../../../src/testing/provider-contract.ts'
 import { storageContract } from '../../../src/testing/storage-contract.ts'
 import type { TestApi } from '../../../src/testing/test-api.ts'
-import { memoryHarness } from '../../support/memory-harness.ts'
+import { mapHarness } from '../../map-storage-contract/harness.ts'
 import type { Fault } from './storage-faults.ts'
 
 /* What a failed check tells: the rows that it compares, the cause of an error, and no secret. */
@@ -24,7 +24,7 @@ async function failureOf(declare: (test: TestApi) => void, name: string): Promis
 }
 
 const ofStorage = (fault: Fault, name: string): Promise<Error> =>
-  failureOf((test) => storageContract(test, () => memoryHarness(fault)), name)
+  failureOf((test) => storageContract(test, async () => mapHarness(fault)), name)
 
 it('tells the rows of which a check compares the number', async () => {
   const { message, stack } = await ofStorage(

@@ -1,6 +1,7 @@
+import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../../src/core/tenancy/organization.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
+import type { State } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault, ownLock, pause } from './storage-faults.ts'
 
 /*
@@ -10,7 +11,7 @@ import { eachIsFound, type Fault, ownLock, pause } from './storage-faults.ts'
 
 /** Locks within its own process: what it reads is undone in between by others' writes. */
 const locked =
-  (fault: (good: Storage, state: MemoryState, lock: ReturnType<typeof ownLock>) => Partial<Storage>): Fault =>
+  (fault: (good: Storage, state: State, lock: ReturnType<typeof ownLock>) => Partial<Storage>): Fault =>
   (good, state) => ({ ...good, ...fault(good, state, ownLock()) })
 
 /** Remembers the first answers of a read in its own process. */
@@ -32,12 +33,14 @@ eachIsFound({
     locked((good, state, lock) => ({
       claim: (request) =>
         lock(async () => {
-          const ready = [...state.jobs.values()].filter((job) => job.state === 'ready')
+          const ready = [...state.jobs.values()].filter(({ leaseUntil }) => leaseUntil === null)
           await pause()
           if (!('lanes' in request)) return good.claim(request)
           const { jobs, ...due } = await good.claim(request)
-          const leased = ready.filter((job) => job.state === 'leased').slice(0, request.lanes[0]?.free ?? 0)
-          const twice = leased.flatMap(({ number }) => jobs.map((job) => ({ ...job, jobId: String(number) })))
+          const leased = ready
+            .filter(({ leaseUntil }) => leaseUntil !== null)
+            .slice(0, request.lanes[0]?.free ?? 0)
+          const twice = leased.flatMap(({ jobId }) => jobs.map((job) => ({ ...job, jobId })))
           return { ...due, jobs: jobs.length > 0 ? [...jobs, ...twice.slice(0, 1)] : jobs }
         }),
     })),
@@ -61,7 +64,7 @@ eachIsFound({
     locked((good, state, lock) => ({
       settle: (all) =>
         lock(async () => {
-          const held = all.map(({ jobId }) => state.jobs.has(Number(jobId)))
+          const held = all.map(({ jobId }) => state.jobs.has(jobId))
           await pause()
           const answers = await good.settle(all)
           return answers.map((answer, index) =>
@@ -75,7 +78,7 @@ eachIsFound({
     (good, state) => ({
       ...good,
       async startAttempts(refs) {
-        const held = refs.map(({ jobId }) => state.jobs.has(Number(jobId)))
+        const held = refs.map(({ jobId }) => state.jobs.has(jobId))
         await pause()
         await good.startAttempts(refs)
         return held
@@ -88,7 +91,7 @@ eachIsFound({
       ...good,
       async stop() {
         await good.stop()
-        for (const job of state.jobs.values()) job.leaseUntil = Infinity
+        for (const job of state.jobs.values()) job.leaseUntil = state.now() + LONGEST_LEASE_MS
       },
     }),
   ],
@@ -135,10 +138,9 @@ eachIsFound({
         ...good.records,
         write: (sets) =>
           lock(async () => {
-            const rows = () => [...state.records.values()].flatMap((table) => [...table.values()])
-            const known = new Set(rows())
+            const known = state.records
             await pause()
-            for (const row of rows()) if (!known.has(row)) row.key = null
+            for (const row of state.records) if (!known.includes(row)) Object.assign(row, { key: null })
             return good.records.write(sets)
           }),
       },
@@ -151,10 +153,10 @@ eachIsFound({
         ...good.records,
         write: (sets) =>
           lock(async () => {
-            const rows = () => [...state.records.values()].flatMap((table) => [...table.values()])
-            const known = new Map(rows().map((row) => [row, row.revision]))
+            const known = new Map(state.records.map(({ seq, revision }) => [seq, revision]))
             await pause()
-            for (const row of rows()) row.revision = known.get(row) ?? row.revision
+            for (const row of state.records)
+              Object.assign(row, { revision: known.get(row.seq) ?? row.revision })
             return good.records.write(sets)
           }),
       },

@@ -108,7 +108,7 @@ eachIsFound({
         ...good.notifications,
         async retry(request) {
           for (const one of state.notifications.values()) {
-            if (one.facts.status === 'skipped') one.facts = { ...one.facts, status: 'failed' }
+            if (one.status === 'skipped') one.status = 'failed'
           }
           return good.notifications.retry(request)
         },
@@ -139,8 +139,8 @@ eachIsFound({
       ...good,
       startAttempts(refs) {
         for (const { jobId, to } of refs) {
-          const subject = state.jobs.get(Number(jobId))?.subject
-          if (subject?.kind === 'notification' && to !== undefined) subject.notification.to = to
+          const subject = state.jobs.get(jobId)?.subject
+          if (to !== undefined) Object.assign(subject ?? {}, { recipient: to })
         }
         return good.startAttempts(refs)
       },

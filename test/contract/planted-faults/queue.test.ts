@@ -3,7 +3,8 @@ import type { JobRef, Queue, QueueWorker } from '../../../src/core/ports/queue.t
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { queueContract } from '../../../src/testing/queue/queue-contract.ts'
 import { refChecks } from '../../../src/testing/queue/refs.ts'
-import { referenceStorage } from '../../reference-storage/index.ts'
+import { mapStorage } from '../../map-storage/index.ts'
+import { createState } from '../../map-storage/state.ts'
 
 /* What the contract checks of refs: ways to break it that were once not found. */
 
@@ -103,7 +104,7 @@ async function failuresOf(change: (queue: Queue) => Queue): Promise<ReadonlyMap<
   queueContract(
     (name, check) => checks.push([name, check]),
     async () => {
-      const storage = referenceStorage(Date)
+      const storage = mapStorage(createState(Date))
       return {
         queue: engine(change).queue,
         notifier: (options) => createNotifier({ storage, ...options }),

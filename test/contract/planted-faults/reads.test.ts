@@ -3,8 +3,8 @@ import type { ExpireAnswer, ExpireRequest } from '../../../src/core/ports/storag
 import type { NotificationRepository } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
-import { eachIsFound, type Fault } from './storage-faults.ts'
+import { type State, where } from '../../map-storage/state.ts'
+import { eachIsFound, type Fault, forgetUnmatched } from './storage-faults.ts'
 
 type Read = <Row>(list: (page: PageRequest) => Promise<Page<Row>>, page: PageRequest) => Promise<Page<Row>>
 
@@ -48,7 +48,7 @@ const READS: Readonly<Record<string, Read>> = {
 }
 
 const deleting =
-  (wrong: (good: DeletionRepository, state: MemoryState) => Partial<DeletionRepository>): Fault =>
+  (wrong: (good: DeletionRepository, state: State) => Partial<DeletionRepository>): Fault =>
   (good, state) => ({ ...good, deletions: { ...good.deletions, ...wrong(good.deletions, state) } })
 
 const expiring =
@@ -56,7 +56,7 @@ const expiring =
     wrong: (
       expire: Storage['expire'],
       request: ExpireRequest,
-      state: MemoryState,
+      state: State,
     ) => Promise<ExpireAnswer> | ExpireAnswer,
   ): Fault =>
   (good, state) => ({ ...good, expire: async (request) => wrong(good.expire, request, state) })
@@ -97,8 +97,8 @@ eachIsFound({
         ...good.notifications,
         async list(filter, page) {
           const all = await Promise.all(
-            [...state.notificationsOf.keys()].map((organizationId) =>
-              good.notifications.list({ ...filter, organizationId }, page),
+            [...state.notifications.values()].map(({ organization }) =>
+              good.notifications.list({ ...filter, organizationId: organization }, page),
             ),
           )
           return { items: all.flatMap(({ items }) => items), nextCursor: null }
@@ -145,12 +145,9 @@ eachIsFound({
     'leaves nothing of it',
     deleting((good, state) => ({
       async purge(id, most) {
-        const before = [...state.records].map(([name, table]) => [name, new Map(table)] as const)
+        const before = where(state.records, { organization: id })
         const answer = await good.purge(id, most)
-        for (const [name, table] of before) {
-          for (const row of table.values())
-            if (row.organizationId === id) state.records.get(name)?.set(row.id, row)
-        }
+        state.records = [...new Set([...state.records, ...before])]
         return answer
       },
     })),
@@ -159,7 +156,7 @@ eachIsFound({
     'and all of others',
     deleting((good, state) => ({
       purge(id, most) {
-        state.unmatched.clear()
+        forgetUnmatched(state)
         return good.purge(id, most)
       },
     })),
@@ -191,7 +188,7 @@ eachIsFound({
   'what has a job expires': [
     'what has a job, a pending delivery or a younger event stays',
     expiring((expire, request, state) => {
-      for (const row of state.notifications.values()) row.job = undefined
+      for (const id of state.notifications.keys()) state.jobs.delete(id)
       return expire(request)
     }),
   ],
@@ -212,9 +209,9 @@ eachIsFound({
   'an expiry leaves the deliveries': [
     'what is old enough is removed with all that belongs to it',
     expiring(async (expire, request, state) => {
-      const before = new Map(state.deliveries)
+      const before = state.deliveries
       const answer = await expire(request)
-      for (const [number, row] of before) state.deliveries.set(number, row)
+      state.deliveries = before
       return answer
     }),
   ],

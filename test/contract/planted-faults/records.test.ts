@@ -5,30 +5,27 @@ import type {
   WriteAnswer,
 } from '../../../src/core/ports/storage/records.ts'
 import { OPEN, organizationKind } from '../../../src/core/tenancy/organization.ts'
-import type { MemoryState, StoredRow } from '../../reference-storage/state.ts'
+import { find } from '../../map-storage/records.ts'
+import { type RecordRow, type State, where } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Write = Records['write']
 type Sets = Parameters<Write>[0]
 
 const records =
-  (wrong: (good: Records, state: MemoryState) => Partial<Records>): Fault =>
+  (wrong: (good: Records, state: State) => Partial<Records>): Fault =>
   (good, state) => ({ ...good, records: { ...good.records, ...wrong(good.records, state) } })
 
-const writing = (wrong: (write: Write, sets: Sets, state: MemoryState) => Promise<WriteAnswer[]>): Fault =>
+const writing = (wrong: (write: Write, sets: Sets, state: State) => Promise<WriteAnswer[]>): Fault =>
   records((good, state) => ({ write: (sets) => wrong(good.write, sets, state) }))
 
-const changing = (change: (write: RecordWrite, state: MemoryState) => RecordWrite): Fault =>
+const changing = (change: (write: RecordWrite, state: State) => RecordWrite): Fault =>
   writing((write, sets, state) => write(sets.map((set) => set.map((one) => change(one, state)))))
 
 const unlimited = (one: RecordWrite): RecordWrite =>
   one.do === 'remove' ? one : { ...one, budget: undefined }
 
-const rows = (state: MemoryState): StoredRow[] =>
-  [...state.records.values()].flatMap((table) => [...table.values()])
-
-const rowOf = (state: MemoryState, { kind, id }: RecordWrite): StoredRow | undefined =>
-  state.records.get(kind.name)?.get(id)
+const rowOf = (state: State, { kind, id }: RecordWrite): RecordRow | undefined => find(state, kind, { id })
 
 eachIsFound({
   'what is stored is counted without removals': [
@@ -47,9 +44,9 @@ eachIsFound({
   'in a race a budget is looked at before': [
     'of ten writes in a race, as many fit',
     writing(async (write, sets, state) => {
-      const before = rows(state).length
+      const before = state.records.length
       await pause()
-      return write(rows(state).length > before ? sets.map((set) => set.map(unlimited)) : sets)
+      return write(state.records.length > before ? sets.map((set) => set.map(unlimited)) : sets)
     }),
   ],
   'an insert that keeps overwrites': [
@@ -58,7 +55,7 @@ eachIsFound({
       for (const one of sets.flat()) {
         const row = rowOf(state, one)
         if (one.do === 'insert' && one.ifTaken === 'keep' && row !== undefined)
-          row.value = JSON.stringify(one.value)
+          Object.assign(row, { value: JSON.stringify(one.value) })
       }
       return write(sets)
     }),
@@ -76,9 +73,9 @@ eachIsFound({
   'of replacements in a race several are stored': [
     'of ten replacements of one revision in a race',
     writing(async (write, sets, state) => {
-      const before = new Map(rows(state).map((row) => [row.id, row.revision]))
+      const before = new Map(state.records.map(({ id, revision }) => [id, revision]))
       await pause()
-      for (const row of rows(state)) row.revision = before.get(row.id) ?? row.revision
+      for (const row of state.records) Object.assign(row, { revision: before.get(row.id) ?? row.revision })
       return write(sets)
     }),
   ],
@@ -86,7 +83,7 @@ eachIsFound({
     'a replacement needs the revision that was read',
     writing(async (write, sets, state) => {
       const answers = await write(sets)
-      for (const row of rows(state)) row.revision = 1
+      for (const row of state.records) Object.assign(row, { revision: 1 })
       return answers
     }),
   ],
@@ -118,9 +115,9 @@ eachIsFound({
   'a key is taken twice in a race': [
     'of ten inserts of one key or one id in a race',
     writing(async (write, sets, state) => {
-      const known = new Set(rows(state))
+      const known = state.records
       await pause()
-      for (const row of rows(state)) if (!known.has(row)) row.key = null
+      for (const row of state.records) if (!known.includes(row)) Object.assign(row, { key: null })
       return write(sets)
     }),
   ],
@@ -144,18 +141,18 @@ eachIsFound({
     'is not upgraded again',
     writing(async (write, sets, state) => {
       const answers = await write(sets)
-      for (const row of rows(state)) row.version = 1
+      for (const row of state.records) Object.assign(row, { version: 1 })
       return answers
     }),
   ],
   'an organization that is being deleted gets records': [
     'from its begin on nothing is accepted',
     writing(async (write, sets, state) => {
-      const organizations = [...(state.records.get(organizationKind.name)?.values() ?? [])]
+      const organizations = where(state.records, { kind: organizationKind.name })
       const lists = organizations.map(({ list }) => list)
-      for (const row of organizations) row.list = OPEN
+      for (const row of organizations) Object.assign(row, { list: OPEN })
       const answers = await write(sets)
-      for (const [index, row] of organizations.entries()) row.list = lists[index] ?? null
+      for (const [index, row] of organizations.entries()) Object.assign(row, { list: lists[index] })
       return answers
     }),
   ],
@@ -172,12 +169,9 @@ eachIsFound({
   'a removed record is still there': [
     'a removed record is gone',
     writing(async (write, sets, state) => {
-      const before = new Map([...state.records].map(([name, table]) => [name, new Map(table)]))
+      const removed = sets.flat().flatMap((one) => (one.do === 'remove' ? (rowOf(state, one) ?? []) : []))
       const answers = await write(sets)
-      for (const one of sets.flat()) {
-        const row = before.get(one.kind.name)?.get(one.id)
-        if (one.do === 'remove' && row !== undefined) state.records.get(one.kind.name)?.set(row.id, row)
-      }
+      state.records = [...new Set([...state.records, ...removed])]
       return answers
     }),
   ],

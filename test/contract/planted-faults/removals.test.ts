@@ -1,12 +1,10 @@
 import type { NotificationRepository, RetryRequest } from '../../../src/core/ports/storage/notifications.ts'
 import type { Records } from '../../../src/core/ports/storage/records.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
+import type { State } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault } from './storage-faults.ts'
 
 const retrying =
-  (
-    wrong: (retry: NotificationRepository['retry'], request: RetryRequest, state: MemoryState) => unknown,
-  ): Fault =>
+  (wrong: (retry: NotificationRepository['retry'], request: RetryRequest, state: State) => unknown): Fault =>
   (good, state) => ({
     ...good,
     notifications: {
@@ -17,7 +15,7 @@ const retrying =
   })
 
 const purging =
-  (wrong: (state: MemoryState, id: string) => void): Fault =>
+  (wrong: (state: State, id: string) => void): Fault =>
   (good, state) => ({
     ...good,
     deletions: {
@@ -34,14 +32,14 @@ eachIsFound({
   'a retry loses the priority': [
     'a retried notification keeps its priority',
     retrying((retry, request, state) => {
-      for (const row of state.notifications.values()) Object.assign(row, { priority: 'normal' })
+      for (const row of state.notifications.values()) Object.assign(row, { high: false })
       return retry(request)
     }),
   ],
   'a retry loses the trace': [
     'a retried notification keeps its priority',
     retrying((retry, request, state) => {
-      for (const row of state.notifications.values()) Object.assign(row, { trace: undefined })
+      for (const row of state.notifications.values()) Object.assign(row, { trace: null })
       return retry(request)
     }),
   ],

@@ -2,32 +2,29 @@ import type { NotificationRepository } from '../../../src/core/ports/storage/not
 import type { ReceiptRecord } from '../../../src/core/ports/storage/receipts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
-import { createJob, makeDue } from '../../reference-storage/jobs.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
-import { eachIsFound, type Fault, pause } from './storage-faults.ts'
+import { LANE } from '../../../src/testing/storage/fixtures.ts'
+import { createJob, makeDue } from '../../map-storage/accept.ts'
+import type { State } from '../../map-storage/state.ts'
+import { eachIsFound, type Fault, forgetUnmatched, pause } from './storage-faults.ts'
 
 type Settle = Storage['settle']
 type Report = Storage['recordReceipts']
 
 const settling =
-  (
-    wrong: (settle: Settle, all: readonly Settlement[], state: MemoryState) => Promise<SettleAnswer[]>,
-  ): Fault =>
+  (wrong: (settle: Settle, all: readonly Settlement[], state: State) => Promise<SettleAnswer[]>): Fault =>
   (good, state) => ({ ...good, settle: (all) => wrong(good.settle, all, state) })
 
 const changing = (change: (settlement: Settlement) => Settlement): Fault =>
   settling((settle, all) => settle(all.map(change)))
 
 const reporting =
-  (
-    wrong: (report: Report, receipts: readonly ReceiptRecord[], state: MemoryState) => ReturnType<Report>,
-  ): Fault =>
+  (wrong: (report: Report, receipts: readonly ReceiptRecord[], state: State) => ReturnType<Report>): Fault =>
   (good, state) => ({ ...good, recordReceipts: (receipts) => wrong(good.recordReceipts, receipts, state) })
 
 type Reschedule = NotificationRepository['reschedule']
 
 const rescheduling =
-  (wrong: (reschedule: Reschedule, state: MemoryState) => Reschedule): Fault =>
+  (wrong: (reschedule: Reschedule, state: State) => Reschedule): Fault =>
   (good, state) => ({
     ...good,
     notifications: { ...good.notifications, reschedule: wrong(good.notifications.reschedule, state) },
@@ -37,7 +34,7 @@ eachIsFound({
   'a stale token settles a job': [
     'a stale token starts nothing',
     settling((settle, all, state) =>
-      settle(all.map((one) => ({ ...one, token: state.jobs.get(Number(one.jobId))?.token ?? one.token }))),
+      settle(all.map((one) => ({ ...one, token: state.jobs.get(one.jobId)?.token ?? one.token }))),
     ),
   ],
   'a stale settlement is said to be recorded': [
@@ -103,7 +100,7 @@ eachIsFound({
     'every endpoint that chose an event gets it',
     settling(async (settle, all, state) => {
       const answers = await settle(all)
-      state.deliveries.clear()
+      state.deliveries = []
       return answers
     }),
   ],
@@ -126,7 +123,7 @@ eachIsFound({
       notifications: {
         ...good.notifications,
         cancel(id, content) {
-          Object.assign(state.notifications.get(id)?.job ?? {}, { attempts: 0 })
+          Object.assign(state.jobs.get(id) ?? {}, { attempts: 0 })
           return good.notifications.cancel(id, content)
         },
       },
@@ -148,7 +145,7 @@ eachIsFound({
   'a reschedule leaves the job at its old time': [
     'is due at its new time',
     rescheduling((reschedule, state) => async (id, sendAt) => {
-      const job = state.notifications.get(id)?.job
+      const job = state.jobs.get(id)
       const dueAt = job?.dueAt ?? 0
       const answer = await reschedule(id, sendAt)
       if (job !== undefined) makeDue(state, job, dueAt)
@@ -158,36 +155,34 @@ eachIsFound({
   'a reschedule revives what was cancelled': [
     'revives nothing that was cancelled',
     rescheduling((reschedule, state) => async (id, sendAt) => {
-      const notification = state.notifications.get(id)
-      if (notification?.facts.status !== 'cancelled') return reschedule(id, sendAt)
-      const { lane, organizationId } = notification
-      const subject = { kind: 'notification', notification } as const
-      const job = { lane, organizationId, high: false, subject, dueAt: sendAt ?? 0 }
-      notification.job = createJob(state, job)
+      const subject = state.notifications.get(id)
+      if (subject?.status !== 'cancelled') return reschedule(id, sendAt)
+      const about = { jobId: id, lane: LANE, organizationId: subject.organization, high: false }
+      createJob(state, { ...about, subject, dueAt: sendAt ?? 0 })
       return { kind: 'rescheduled' }
     }),
   ],
   'a reschedule leaves the lease of a claim': [
     'wins over a claim whose attempt has not begun',
     rescheduling((reschedule, state) => async (id, sendAt) => {
-      const job = state.notifications.get(id)?.job
-      const isLeased = job?.state === 'leased'
+      const job = state.jobs.get(id)
+      const leaseUntil = job?.leaseUntil ?? null
       const answer = await reschedule(id, sendAt)
-      if (isLeased) Object.assign(job, { state: 'leased' })
+      Object.assign(job ?? {}, { leaseUntil })
       return answer
     }),
   ],
   'a reschedule comes after the start of an attempt': [
     'changes nothing that has begun',
     rescheduling((reschedule, state) => (id, sendAt) => {
-      Object.assign(state.notifications.get(id)?.job ?? {}, { attempts: 0 })
+      Object.assign(state.jobs.get(id) ?? {}, { attempts: 0 })
       return reschedule(id, sendAt)
     }),
   ],
   'a reschedule is not announced': [
     'announced for its new time',
     rescheduling((reschedule, state) => async (id, sendAt) => {
-      const { enqueue = () => {} } = state
+      const { enqueue } = state
       state.enqueue = () => {}
       const answer = await reschedule(id, sendAt)
       state.enqueue = enqueue
@@ -197,8 +192,7 @@ eachIsFound({
   'reschedules are not counted': [
     'rescheduled at most 100 times',
     rescheduling((reschedule, state) => (id, sendAt) => {
-      const notification = state.notifications.get(id)
-      if (notification !== undefined) notification.facts = { ...notification.facts, sequence: 1 }
+      Object.assign(state.notifications.get(id) ?? {}, { sequence: 1 })
       return reschedule(id, sendAt)
     }),
   ],
@@ -206,7 +200,7 @@ eachIsFound({
     'a reschedule is in the history',
     rescheduling((reschedule, state) => async (id, sendAt) => {
       const answer = await reschedule(id, sendAt)
-      state.notifications.get(id)?.timeline.pop()
+      state.events.pop()
       return answer
     }),
   ],
@@ -230,16 +224,16 @@ eachIsFound({
     'a receipt before `sent` waits for it',
     reporting(async (report, receipts, state) => {
       const answers = await report(receipts)
-      state.unmatched.clear()
+      forgetUnmatched(state)
       return answers
     }),
   ],
   'a report that comes too early is applied twice': [
     'an unmatched receipt is applied once',
     settling(async (settle, all, state) => {
-      const waiting = new Map(state.unmatched)
+      const waiting = new Map(state.receipts)
       const answers = await settle(all)
-      for (const [key, reports] of waiting) state.unmatched.set(key, reports)
+      for (const [key, report] of waiting) state.receipts.set(key, report)
       return answers
     }),
   ],

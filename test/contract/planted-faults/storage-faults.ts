@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { StorageHarness } from '../../../src/testing/storage/harness.ts'
 import { storageContract } from '../../../src/testing/storage-contract.ts'
-import type { MemoryState } from '../../reference-storage/state.ts'
-import { memoryHarness } from '../../support/memory-harness.ts'
+import type { State } from '../../map-storage/state.ts'
+import { mapHarness } from '../../map-storage-contract/harness.ts'
 
 /** Breaks one promise of a storage. Each instance of the same data is broken alike. */
-export type Fault = (good: Storage, state: MemoryState) => Storage
+export type Fault = (good: Storage, state: State) => Storage
 
 /** Faults by their names, each with a part of the titles of checks that find it. */
 export type Faults = Readonly<Record<string, readonly [found: string, fault: Fault]>>
@@ -14,7 +14,7 @@ export type Faults = Readonly<Record<string, readonly [found: string, fault: Fau
 /**
  * Declares a test for each fault: the checks pass without it, and one of them fails with it.
  *
- * @param right what passes. Default: the storage in memory as it is
+ * @param right what passes. Default: the storage as it is
  * @param change adds to the harness
  */
 export function eachIsFound(
@@ -28,7 +28,7 @@ export function eachIsFound(
   })
 
   const failuresOf = (part: string, storage: Fault): Promise<string[]> =>
-    failures(part, async () => change(await memoryHarness(storage)))
+    failures(part, async () => change(mapHarness(storage)))
 }
 
 /** The titles of the checks with this part that a storage does not pass. */
@@ -38,6 +38,11 @@ export async function failures(part: string, create: () => Promise<StorageHarnes
   const failed: string[] = []
   for (const [title, run] of checks) await run().catch(() => failed.push(title))
   return failed
+}
+
+/** Keeps the keys of reports that wait for their hand-over, and forgets what they say. */
+export function forgetUnmatched(state: State): void {
+  for (const [key, { at }] of state.receipts) state.receipts.set(key, { at, unmatched: null })
 }
 
 /** Lets other calls run: what was read before may be wrong behind it. */

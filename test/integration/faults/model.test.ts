@@ -5,7 +5,8 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { servedNotifier } from '../../../src/served-notifier.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { referenceStorage } from '../../reference-storage/index.ts'
+import { mapStorage } from '../../map-storage/index.ts'
+import { createState } from '../../map-storage/state.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
   type Act,
@@ -314,7 +315,7 @@ const STORAGES: readonly (readonly [string, number, () => (clock: FakeClock) => 
     () => {
       let only: Storage | undefined
       return (clock) => {
-        only ??= referenceStorage(clock)
+        only ??= mapStorage(createState(clock))
         return only
       }
     },

@@ -4,7 +4,8 @@ import type { NotifierOptions } from '../../../../src/options.ts'
 import { servedNotifier } from '../../../../src/served-notifier.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
-import { referenceStorage } from '../../../reference-storage/index.ts'
+import { mapStorage } from '../../../map-storage/index.ts'
+import { createState } from '../../../map-storage/state.ts'
 import { mail, type NotifierWorld, notifierWorld } from '../../../support/notifier-world.ts'
 import { MINUTE, ORGANIZATIONS, organizationWorld } from '../../../support/organization-world.ts'
 
@@ -131,7 +132,7 @@ describe('notifications that another configuration stored', () => {
     [', also with a queue engine', instantQueue()],
   ])('appear in the health of a process without a provider of their channel%s', async (_how, queue) => {
     const clock = fakeClock()
-    const world = notifierWorld(queue === undefined ? {} : { clock, storage: referenceStorage(clock) })
+    const world = notifierWorld(queue === undefined ? {} : { clock, storage: mapStorage(createState(clock)) })
     const ids = await stored(world, { email: recordingProvider({ name: 'mail' }) })
     expect(ids).toHaveLength(2)
     const other = notifierWorld({ clock: world.clock, storage: world.storage })

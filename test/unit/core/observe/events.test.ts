@@ -10,8 +10,8 @@ import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { organization } from '../../../../src/testing/storage/fixtures.ts'
-import { createState } from '../../../reference-storage/state.ts'
-import { storageOf } from '../../../reference-storage/storage-of.ts'
+import { mapStorage } from '../../../map-storage/index.ts'
+import { createState } from '../../../map-storage/state.ts'
 import { compiledOver } from '../../../support/compiled.ts'
 import { engineParts } from '../../../support/engine-parts.ts'
 import { observation } from '../../../support/observation.ts'
@@ -28,8 +28,9 @@ const answered = (status: number, headers: Record<string, string> = {}): HttpRes
 /** An engine whose unit out is a function of the test. */
 async function create(post: (request: PostRequest) => HttpResult | Promise<HttpResult>, endpoints = 1) {
   const clock = fakeClock()
-  const state = createState(clock.now)
-  const storage = storageOf(state)
+  const state = createState(clock)
+  const storage = mapStorage(state)
+  await storage.start()
   const posts: { readonly request: PostRequest; readonly at: number }[] = []
   const errors: unknown[] = []
   const boxes = { current: createSecretBox(['a secret of a test']) }
@@ -93,7 +94,7 @@ async function create(post: (request: PostRequest) => HttpResult | Promise<HttpR
         },
       ])
       .then(() => engine.wake('email'))
-  const deliveries = () => [...state.deliveries.values()]
+  const deliveries = () => state.deliveries.map(({ shown }) => shown)
   return { clock, engine, posts, errors, boxes, register, send, storage, deliveries, channel }
 }
 
@@ -274,7 +275,7 @@ describe('webhook events', () => {
     await organization(storage, 'org_b')
     await register('b', 'org_b')
     // More than may be under way in all.
-    await send(endpoints > 100 ? 10 : 100)
+    await send(endpoints > 100 ? 2 : 100)
     await clock.advance(6_000)
     await send(1, 'org_b')
     const posted = () => posts.filter(({ request }) => request.url.endsWith('/b')).length

@@ -10,11 +10,12 @@ import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
 /**
  * A storage in memory, as short as the contract allows: it looks through all rows. A change of an item checks first and
- * then changes everything without a pause, so that nothing need be undone.
+ * then changes everything without a pause, so that nothing need be undone. Random histories compare the other storages
+ * with it.
  */
-export function smallStorage(state: State): Storage {
+export function mapStorage(state: State): Storage {
   return {
-    name: 'small',
+    name: 'map',
     durable: false,
     start: async ({ kinds = [], follow } = {}) => {
       for (const kind of kinds) kit.assertKind(kind)

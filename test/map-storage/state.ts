@@ -32,10 +32,10 @@ export type Job = Mutable<Pick<kit.ClaimedJob, Claimed | 'earlierAttempts'>> & {
 export type NewJob = Pick<Job, 'jobId' | 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'>
 
 /** What a storage holds; the oldest first. */
-export function createState(now: () => number) {
+export function createState(clock: { now(): number }) {
   let seq = 0
   return {
-    now,
+    now: () => clock.now(),
     next: () => ++seq,
     notifications: new Map<string, NotificationRow>(),
     events: [] as EventRow[],
@@ -67,7 +67,20 @@ export function where<Row extends object>(
   wanted: { readonly [Column in keyof Row]?: Row[Column] | undefined },
 ): Row[] {
   const columns = Object.entries(wanted).filter(([, value]) => value !== undefined)
-  return [...rows].filter((row) => columns.every(([name, value]) => row[name as keyof Row] === value))
+  const found: Row[] = []
+  for (const row of rows)
+    if (columns.every(([name, value]) => row[name as keyof Row] === value)) found.push(row)
+  return found
+}
+
+export function groupBy<Row>(rows: readonly Row[], groupOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(groupOf(row))
+    if (group === undefined) groups.set(groupOf(row), [row])
+    else group.push(row)
+  }
+  return groups
 }
 
 /** Joins the parts of a key; no part has a line break. */

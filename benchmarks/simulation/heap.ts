@@ -3,13 +3,10 @@ export interface Heap<Value> {
   push(key: number, value: Value): void
   peek(): { readonly key: number; readonly value: Value } | undefined
   pop(): { readonly key: number; readonly value: Value } | undefined
-  size(): number
-  /** Removes all other entries. */
-  keep(wanted: (value: Value, key: number) => boolean): void
 }
 
 export function createHeap<Value>(): Heap<Value> {
-  let entries: { key: number; value: Value }[] = []
+  const entries: { key: number; value: Value }[] = []
   const keyAt = (index: number): number => entries[index]?.key ?? Number.POSITIVE_INFINITY
 
   function swap(a: number, b: number): void {
@@ -30,11 +27,6 @@ export function createHeap<Value>(): Heap<Value> {
       }
     },
     peek: () => entries[0],
-    size: () => entries.length,
-    keep(wanted) {
-      // A sorted array is a heap.
-      entries = entries.filter(({ key, value }) => wanted(value, key)).sort((a, b) => a.key - b.key)
-    },
     pop() {
       swap(0, entries.length - 1)
       const top = entries.pop()

@@ -1,7 +1,15 @@
 import * as kit from 'carillon/storage-kit'
 import { addFacts, disable, hold, makeDue, publish } from './accept.ts'
 import { follow } from './records.ts'
-import { type DeliveryRow, type Job, keyOf, type NotificationRow, type State, where } from './state.ts'
+import {
+  type DeliveryRow,
+  groupBy,
+  type Job,
+  keyOf,
+  type NotificationRow,
+  type State,
+  where,
+} from './state.ts'
 import { setHealth } from './webhook-endpoints.ts'
 
 type Settled<Kind> = Extract<kit.Settlement, { readonly kind: Kind }>
@@ -29,20 +37,21 @@ function begin(job: Job, provider: string): void {
   Object.assign(job, { provider, attempts: job.attempts + 1 })
 }
 
-/** @param recovered only those that run alone */
-function dueJobs(state: State, recovered: boolean, lane?: string): Job[] {
-  const jobs = where(state.jobs.values(), { leaseUntil: null, recovered, lane })
-  return jobs.filter(({ dueAt }) => dueAt <= state.now())
+/** The jobs that may be claimed; those that run alone apart. */
+function dueJobs(state: State) {
+  const now = state.now()
+  const jobs = where(state.jobs.values(), { leaseUntil: null }).filter(({ dueAt }) => dueAt <= now)
+  return { due: where(jobs, { recovered: false }), recovered: where(jobs, { recovered: true }) }
 }
 
 function choose(state: State, request: kit.ClaimRequest): Job[] {
-  if ('ids' in request) return dueJobs(state, false).filter(({ jobId }) => request.ids.includes(jobId))
-  if ('recovered' in request) {
-    const jobs = dueJobs(state, true).filter(({ lane }) => request.recovered.includes(lane))
-    return jobs.slice(0, 1)
-  }
+  const { due, recovered } = dueJobs(state)
+  if ('ids' in request) return due.filter(({ jobId }) => request.ids.includes(jobId))
+  if ('recovered' in request)
+    return recovered.filter(({ lane }) => request.recovered.includes(lane)).slice(0, 1)
+  const ofLanes = groupBy(due, ({ lane }) => lane)
   return request.lanes.flatMap(({ lane, free, shared }) => {
-    const jobs = dueJobs(state, false, lane)
+    const jobs = ofLanes.get(lane) ?? []
     const [high, normal] = [where(jobs, { high: true }), where(jobs, { high: false })]
     const share = kit.shareSlots(free, high.length, normal.length, state.turns.get(lane) ?? 0)
     state.turns.set(lane, share.turn)
@@ -51,20 +60,23 @@ function choose(state: State, request: kit.ClaimRequest): Job[] {
     const first = takeInTurn(state, high, share.high, slots)
     const second = takeInTurn(state, normal, share.high + share.normal - first.length, slots)
     const rest = share.high + share.normal - first.length - second.length
-    return [...first, ...takeInTurn(state, high, rest, slots), ...second]
+    const left = high.filter((job) => !first.includes(job))
+    return [...first, ...takeInTurn(state, left, rest, slots), ...second]
   })
 }
 
-/** Removes up to `count` jobs, each the oldest of the organization that has waited longest for its turn. */
-function takeInTurn(state: State, jobs: Job[], count: number, slots: kit.SlotDivider): Job[] {
+/** Takes up to `count` jobs, each the oldest of the organization that has waited longest for its turn. */
+function takeInTurn(state: State, jobs: readonly Job[], count: number, slots: kit.SlotDivider): Job[] {
   const turnOf = ({ lane, high, organizationId }: Job): string => keyOf(lane, high, organizationId)
   const servedAt = (job: Job): number => state.served.get(turnOf(job)) ?? 0
+  const queues = groupBy(jobs, ({ organizationId }) => organizationId)
   const taken: Job[] = []
   while (taken.length < count) {
-    const allowed = jobs.filter(({ organizationId }) => slots.permits(organizationId))
-    if (allowed.length === 0) break
-    const next = allowed.reduce((first, job) => (servedAt(job) < servedAt(first) ? job : first))
-    jobs.splice(jobs.indexOf(next), 1)
+    const oldest = [...queues.values()].flatMap((queue) => queue[0] ?? [])
+    const allowed = oldest.filter(({ organizationId }) => slots.permits(organizationId))
+    const [next] = allowed.sort((a, b) => servedAt(a) - servedAt(b))
+    if (next === undefined) break
+    queues.get(next.organizationId)?.shift()
     slots.use(next.organizationId, 1)
     state.served.set(turnOf(next), state.next())
     taken.push(next)
@@ -88,13 +100,17 @@ function claimedJob(state: State, job: Job): kit.ClaimedJob | null {
 
 function dueLanes(state: State): Omit<kit.ClaimAnswer, 'jobs'> {
   const now = state.now()
-  const lanes = [...new Set(dueJobs(state, false).map(({ lane }) => lane))].sort()
+  const { due, recovered } = dueJobs(state)
+  const lanes = [...new Set(due.map(({ lane }) => lane))].sort()
   // If not all fit, each claim shows the next ones.
   const first = (state.token * MAX_LANES) % lanes.length
   const shown = [...lanes.slice(first), ...lanes].slice(0, Math.min(lanes.length, MAX_LANES))
-  const recoveredLanes = [...new Set(dueJobs(state, true).map(({ lane }) => lane))]
-  const times = [...state.jobs.values()].map(({ leaseUntil, dueAt }) => leaseUntil ?? dueAt)
-  const next = times.filter((time) => time > now).reduce((a, b) => Math.min(a, b), Infinity)
+  const recoveredLanes = [...new Set(recovered.map(({ lane }) => lane))]
+  let next = Infinity
+  for (const { leaseUntil, dueAt } of state.jobs.values()) {
+    const time = leaseUntil ?? dueAt
+    if (time > now) next = Math.min(next, time)
+  }
   return { lanes: shown, recoveredLanes, nextDueInMs: next === Infinity ? null : next - now }
 }
 

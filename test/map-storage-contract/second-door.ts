@@ -1,6 +1,6 @@
 import { organizationKind } from 'carillon/storage-kit'
 import type { SecondDoor } from 'carillon/testing'
-import { type Job, type State, where } from '../small-storage/state.ts'
+import { type Job, type State, where } from '../map-storage/state.ts'
 
 /** Reads the rows for the contract. */
 export function secondDoor(state: State): SecondDoor {

@@ -5,14 +5,14 @@ import { requireOpen } from './records.ts'
 import { type DeliveryRow, type EndpointRow, pageOf, type State, where } from './state.ts'
 
 export function createWebhookEndpoints(state: State): kit.WebhookEndpointRepository {
-  const { endpoints, now } = state
+  const { endpoints } = state
   const endpointsOf = (organization: string) => where(endpoints.values(), { organization })
   const deliveriesTo = (endpoint: string) => where(state.deliveries, { endpoint })
 
   /** Changes an endpoint, and reads it. */
   function change(id: string, how: (row: EndpointRow) => object = () => ({})): kit.WebhookEndpoint | null {
     const row = endpoints.get(id)
-    return row === undefined ? null : kit.toEndpoint(Object.assign(row, how(row)), now())
+    return row === undefined ? null : kit.toEndpoint(Object.assign(row, how(row)), state.now())
   }
 
   return {
@@ -22,7 +22,7 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       if (endpoints.has(id)) throw new NotifierError('already_exists')
       if (endpointsOf(organization).length >= most) return null
       endpoints.set(id, {
-        ...{ seq: state.next(), id, organization, url, success_status, created_at: now() },
+        ...{ seq: state.next(), id, organization, url, success_status, created_at: state.now() },
         ...{ events: JSON.stringify(endpoint.events), status: 'active', disabled_reason: null },
         ...{ secrets: JSON.stringify(endpoint.secrets), secret_ends: null },
         ...{ health: kit.NEW_HEALTH, failing_since: null },
@@ -30,7 +30,7 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       return change(id)
     },
     get: async (id) => change(id),
-    list: async (id, page) => pageOf(endpointsOf(id), page, (row) => kit.toEndpoint(row, now())),
+    list: async (id, page) => pageOf(endpointsOf(id), page, (row) => kit.toEndpoint(row, state.now())),
     update: async (id, { url, events, successStatus, status }) =>
       change(id, (row) => {
         if (status === 'active' || (url ?? row.url) !== row.url) setHealth(row, kit.healed(row.health))
@@ -44,7 +44,7 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
       }),
     rotateSecret: async (id, rotation) =>
       change(id, (row) => {
-        const { secrets, ends: secret_ends } = kit.rotatedSecrets(row, rotation, now())
+        const { secrets, ends: secret_ends } = kit.rotatedSecrets(row, rotation, state.now())
         return { secrets, secret_ends }
       }),
     deliveries: async ({ endpointId, state: wanted }, page) => {
