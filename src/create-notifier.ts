@@ -6,6 +6,7 @@ import { createAccept } from './core/accept/accept.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import { readingFiles } from './core/accept/files.ts'
 import { batchInputOf, sendInputOf } from './core/accept/input.ts'
+import { createKeyLookups } from './core/access/keys.ts'
 import { createSecrets } from './core/access/notifier-secrets.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
@@ -206,6 +207,7 @@ function createCore(options: ResolvedOptions) {
       for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
     }),
   }
+  const keyLookups = createKeyLookups(stores, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   return {
     ...options,
@@ -224,7 +226,8 @@ function createCore(options: ResolvedOptions) {
     organizations,
     requestLimits,
     limits: createLimits(storage, limiter, plans, requestLimits, clock),
-    keys: createApiKeys(stores, ids, organizations, clock),
+    keyLookups,
+    keys: createApiKeys(stores, ids, organizations, clock, keyLookups),
     consent: createConsent(stores, options),
     people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
     sendInput: sendInputOf(kinds.known.values()),
@@ -352,7 +355,7 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
 
 /** What only HTTP adapters need. */
 function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
-  const { clock, keys, kinds, registry, secrets, sendInput, previewInputs } = core
+  const { clock, kinds, registry, secrets, sendInput, previewInputs } = core
   const { get: _, ...admissions } = core.limits
   const admitting = guard(admissions, { underMaintenance: true })
   const { admit } = guard(admissions)
@@ -385,7 +388,7 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
       ...guard({ unsubscribe, savePreferences }),
     },
     receipts: guard(createReceipts({ ...core, wake })),
-    sessions: guard(createSessions({ ...core, keys: keys.sessionKeys, signer: secrets.signer })),
+    sessions: guard(createSessions({ ...core, keys: core.keyLookups, signer: secrets.signer })),
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
   }

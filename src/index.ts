@@ -10,6 +10,7 @@ export type {
 export type { SendOptions } from './core/accept/options.ts'
 export type { Grant, Permission } from './core/access/api-key.ts'
 export { API_KEY_PATTERN } from './core/access/key-format.ts'
+export type { ApiKeyRecord, OperatorKeyRecord } from './core/access/keys.ts'
 export { type BuiltInInputs, email, push, slack, sms, webhook } from './core/channels/built-in.ts'
 export { type ChannelKind, defineChannel } from './core/channels/channel-kind.ts'
 export {
@@ -149,13 +150,7 @@ export type { VariantInput, VariantsInput } from './core/text/variants-input.ts'
 export { createNotifier } from './create-notifier.ts'
 export type { ApiKeys, KeyVerification, OperatorKeys } from './features/api-keys/api.ts'
 export type { ApiKeyInput } from './features/api-keys/input.ts'
-export type {
-  ApiKeyRecord,
-  CreatedApiKey,
-  CreatedOperatorKey,
-  KeyRotation,
-  OperatorKeyRecord,
-} from './features/api-keys/model.ts'
+export type { CreatedApiKey, CreatedOperatorKey, KeyRotation } from './features/api-keys/model.ts'
 export type { Attachments } from './features/attachments/api.ts'
 export type { UploadContent, UploadInput, UploadRecord } from './features/attachments/model.ts'
 export type { AttachmentOptions } from './features/attachments/options.ts'

@@ -1,8 +1,9 @@
 import { isAllowedAddress } from '../core/access/ip-list.ts'
 import { isOperatorKey } from '../core/access/key-format.ts'
+import type { KeyRecord } from '../core/access/keys.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Caller } from '../core/rest/caller.ts'
-import type { HttpNotifier, VerifiedKey } from '../core/rest/http-notifier.ts'
+import type { HttpNotifier } from '../core/rest/http-notifier.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import { bearerToken } from './authorization.ts'
 import type { Client } from './client.ts'
@@ -24,17 +25,17 @@ export function authenticateKey({
     const key = isOperatorKey(secret) ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)
     assertAllowedAddress(key, client)
     const { id, name, permission, grants } = key
-    const { organizationId } = key
-    if (organizationId === undefined) {
+    if (!('organizationId' in key)) {
       return { id, name, permission, grants, organizations: 'all', counted: { operatorKeyId: id } }
     }
+    const { organizationId } = key
     return { id, name, permission, grants, organizations: [organizationId], counted: { organizationId } }
   }
 }
 
 /** @throws NotifierError `ip_not_allowed` */
 export function assertAllowedAddress(
-  { allowedIps }: Pick<VerifiedKey, 'allowedIps'>,
+  { allowedIps }: Pick<KeyRecord, 'allowedIps'>,
   { address }: Client,
 ): void {
   if (!isAllowedAddress(allowedIps, address)) throw new NotifierError('ip_not_allowed')

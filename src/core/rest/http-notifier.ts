@@ -1,24 +1,13 @@
 import type * as z from 'zod'
-import type { Grant, Permission } from '../access/api-key.ts'
+import type { KeyRecord } from '../access/keys.ts'
 import type { Engine } from '../lifecycle/engine.ts'
 import type { Admissions } from '../limits/model.ts'
 import type { Processor } from '../loop/processor.ts'
 import type { Reporting } from '../observe/reporting.ts'
 
-/** What a key says about its holder. */
-export interface VerifiedKey {
-  readonly id: string
-  readonly name: string
-  readonly permission: Permission
-  readonly grants: readonly Grant[]
-  readonly allowedIps: readonly string[]
-  /** Absent: an operator key. */
-  readonly organizationId?: string
-}
-
 interface Keys {
   /** @throws NotifierError `invalid_api_key`, `expired_api_key` */
-  verify(secret: string): Promise<VerifiedKey>
+  verify(secret: string): Promise<KeyRecord>
 }
 
 /** What the REST core itself uses of a notifier; the handlers of routes use the rest. */

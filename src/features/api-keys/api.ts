@@ -1,12 +1,7 @@
+import type { ApiKeyRecord, OperatorKeyRecord } from '../../core/access/keys.ts'
 import type { List, ListQuery } from '../../core/records/list.ts'
 import type { ApiKeyInput } from './input.ts'
-import type {
-  ApiKeyRecord,
-  CreatedApiKey,
-  CreatedOperatorKey,
-  KeyRotation,
-  OperatorKeyRecord,
-} from './model.ts'
+import type { CreatedApiKey, CreatedOperatorKey, KeyRotation } from './model.ts'
 
 /** The API keys of one organization. */
 export interface ApiKeys {

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { GRANTS, PERMISSIONS } from '../../core/access/api-key.ts'
+import type { ApiKeyRecord } from '../../core/access/keys.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'
-import type { ApiKeyRecord, CreatedApiKey } from './model.ts'
+import type { CreatedApiKey } from './model.ts'
 
 const fields = {
   id: z.string().regex(/^key_[\w-]+$/),

@@ -1,35 +1,30 @@
-import { hash } from 'node:crypto'
 import * as z from 'zod'
 import { canonicalNetworks } from '../../core/access/ip-list.ts'
-import { beginningOf, isWellFormedApiKey, newApiKey } from '../../core/access/key-format.ts'
-import { type ApiKeyValue, apiKeyKind, isExpired } from '../../core/access/key-kind.ts'
-import { createKeyUses } from '../../core/access/key-uses.ts'
-import { NotifierError } from '../../core/errors/notifier-error.ts'
-import { coalesce } from '../../core/loop/coalesce.ts'
-import type { Clock } from '../../core/ports/clock.ts'
-import type { StoredRecord } from '../../core/ports/storage/records.ts'
-import type { IdGenerator } from '../../core/records/ids.ts'
+import { beginningOf, newApiKey } from '../../core/access/key-format.ts'
+import { type ApiKeyValue, apiKeyKind } from '../../core/access/key-kind.ts'
 import {
-  hasMore,
-  insertWithin,
-  type NewRecord,
-  type RecordStore,
-  type RecordStores,
-} from '../../core/records/record-stores.ts'
+  apiKeyRecord,
+  hashOf,
+  type KeyLookups,
+  operatorKeyRecord,
+  type StoredKey,
+} from '../../core/access/keys.ts'
+import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { Clock } from '../../core/ports/clock.ts'
+import type { IdGenerator } from '../../core/records/ids.ts'
+import { hasMore, insertWithin, type NewRecord, type RecordStores } from '../../core/records/record-stores.ts'
 import { createResource } from '../../core/records/resource.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import { isoOrNull, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import { parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
-import type { ApiKeyRecord, CreatedOperatorKey, KeyLookups, KeyRecord, OperatorKeyRecord } from './model.ts'
+import type { CreatedOperatorKey } from './model.ts'
 
 /** Most API keys of an organization. */
 const MOST_KEYS = 1_000
 
 const rotation = z.strictObject({ overlapMs: keyRotation.shape.overlapMs })
-
-type StoredKey = StoredRecord<ApiKeyValue>
 
 /** A key without its secret and what shows it. */
 interface Given
@@ -43,15 +38,13 @@ export function createApiKeys(
   ids: IdGenerator,
   organizations: OrganizationFinder,
   clock: Clock,
+  { verify }: Pick<KeyLookups, 'verify'>,
 ): {
   readonly apiKeys: PerTenant<ApiKeys> & KeyVerification
   readonly operatorKeys: OperatorKeys
-  readonly sessionKeys: KeyLookups
 } {
   // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.
   const store = stores.always(apiKeyKind)
-  const used = createKeyUses(store, clock)
-  const identify = coalesce((secrets: readonly string[]) => identifyAll(store, secrets))
 
   /** Runs before the lookup of the organization. */
   function check(input: ApiKeyInput): Omit<Given, 'organizationId'> {
@@ -79,7 +72,7 @@ export function createApiKeys(
       : insertWithin(store, { ...key, organizationId }, MOST_KEYS))
     if (stored === 'taken') throw new NotifierError('already_exists')
     if (stored === 'full') throw limitReached()
-    return { ...view(stored), secret }
+    return { ...operatorKeyRecord(stored), secret }
   }
 
   /**
@@ -113,36 +106,22 @@ export function createApiKeys(
     const stored = typeof changed === 'string' ? null : await store.find({ id: key.id })
     // Deleted meanwhile.
     if (stored === null) throw unknownKey()
-    return { ...view(stored), secret }
+    return { ...operatorKeyRecord(stored), secret }
   }
 
   const common = { rows: store, absent: unknownKey }
-  const keys = createResource(organizations, { ...common, name: 'keys', view: tenantView })
-  const operatorKeys = createResource(organizations, { ...common, name: 'operator-keys', view })
+  const keys = createResource(organizations, { ...common, name: 'keys', view: apiKeyRecord })
+  const operatorKeys = createResource(organizations, {
+    ...common,
+    name: 'operator-keys',
+    view: operatorKeyRecord,
+  })
 
   async function remove({ id }: StoredKey): Promise<void> {
     if (!(await store.remove(id))) throw unknownKey()
   }
 
-  async function verify(secret: string): Promise<KeyRecord> {
-    if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
-    const identity = await identify(secret)
-    if (identity === 'unknown') throw new NotifierError('invalid_api_key')
-    if (identity === 'expired') throw new NotifierError('expired_api_key')
-    used(identity.id)
-    return identity
-  }
-
   return {
-    sessionKeys: {
-      verify,
-      async current(id) {
-        const key = await store.find({ id })
-        if (key === null || isExpired(key)) return null
-        used(key.id)
-        return recordOf(key)
-      },
-    },
     apiKeys: {
       async create(organizationId, input) {
         const key = check(input)
@@ -182,51 +161,6 @@ export function createApiKeys(
         return key
       },
     },
-  }
-}
-
-type Identity = KeyRecord | 'unknown' | 'expired'
-
-/** Finds several secrets in one query. Simultaneous requests of one caller share the row. */
-async function identifyAll(store: RecordStore<ApiKeyValue>, secrets: readonly string[]): Promise<Identity[]> {
-  const distinct = [...new Set(secrets)]
-  const found = await store.findAll(distinct.map((secret) => ({ key: hashOf(secret) })))
-  const identities = new Map<string, Identity>()
-  for (const [index, secret] of distinct.entries()) {
-    const record = found[index] ?? null
-    if (record === null) identities.set(secret, 'unknown')
-    else identities.set(secret, isExpired(record) ? 'expired' : recordOf(record))
-  }
-  return secrets.map((secret) => identities.get(secret) ?? 'unknown')
-}
-
-/** A key has 190 random bits, so a plain hash suffices, without a secret that would have to outlive it. */
-function hashOf(secret: string): string {
-  return hash('sha256', secret, 'hex')
-}
-
-/** Shared by all requests with the key in one tick. */
-function recordOf(key: StoredKey): KeyRecord {
-  return Object.freeze(key.organizationId === null ? view(key) : tenantView(key))
-}
-
-function tenantView(key: StoredKey): ApiKeyRecord {
-  return { ...view(key), organizationId: key.organizationId ?? '' }
-}
-
-function view({ id, createdAt, value }: StoredKey): OperatorKeyRecord {
-  const { name, permission, grants, prefix, last4, expiresAt, allowedIps, lastUsedAt, replacedBy } = value
-  return {
-    id,
-    name,
-    permission,
-    grants,
-    hint: `${prefix}…${last4}`,
-    expiresAt: isoOrNull(expiresAt),
-    allowedIps,
-    createdAt: new Date(createdAt).toISOString(),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    replacedBy: replacedBy ?? null,
   }
 }
 

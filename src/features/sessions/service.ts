@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { KeyLookups, KeyRecord } from '../../core/access/keys.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import type { KeyLookups, KeyRecord } from '../api-keys/index.ts'
 
 /** Sessions of users who signed in to the dashboard with an API key or operator key. */
 export interface Sessions {

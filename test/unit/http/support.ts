@@ -1,10 +1,10 @@
+import type { ApiKeyRecord } from '../../../src/core/access/keys.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Served } from '../../../src/core/lifecycle/engine.ts'
 import { VERSION } from '../../../src/core/lifecycle/version.ts'
 import type { RateLimitState } from '../../../src/core/limits/model.ts'
 import type { Logger } from '../../../src/core/ports/logger.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/core/rest/message.ts'
-import type { ApiKeyRecord } from '../../../src/features/api-keys/model.ts'
 import type { ServedNotifier } from '../../../src/served-notifier.ts'
 
 export interface TestRequest {

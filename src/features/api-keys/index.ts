@@ -1,1 +1,0 @@
-export type { KeyLookups, KeyRecord } from './model.ts'
