@@ -1,6 +1,6 @@
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import type { Page, PageRequest } from '../../src/core/ports/storage/page.ts'
-import { encodeCursor } from '../../src/core/records/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../src/core/records/cursor.ts'
 
 /**
  * Builds a page of at most `limit` rows. One extra row shows that another page follows.
@@ -28,6 +28,20 @@ export function toPage<Row, Item>(
   if (offset > 0 && items.length === 0) throw beyondOffset()
   // Lists continue below their cursor.
   return { items, nextCursor: encodeCursor(beyond.with(-1, (beyond.at(-1) ?? 0) + 1)) }
+}
+
+/** What to read of a list in descending order of `seq`: one row more than the page, to detect another page. */
+export function seqBounds({
+  limit,
+  offset,
+  cursor,
+}: PageRequest): readonly [before: number, most: number, offset: number] {
+  const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : decodeCursor(cursor, 1)
+  return [before, limit + 1, offset]
+}
+
+export function bySeq({ seq }: { readonly seq: number }): readonly number[] {
+  return [seq]
 }
 
 function beyondOffset(): NotifierError {

@@ -18,5 +18,7 @@ export function mapHarness(
     },
     another: open,
     secondDoor: secondDoor(state),
+    // As `scanPage` does.
+    examines: 2_000,
   }
 }

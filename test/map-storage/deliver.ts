@@ -50,38 +50,9 @@ function choose(state: State, request: kit.ClaimRequest): Job[] {
   if ('recovered' in request)
     return recovered.filter(({ lane }) => request.recovered.includes(lane)).slice(0, 1)
   const ofLanes = groupBy(due, ({ lane }) => lane)
-  return request.lanes.flatMap(({ lane, free, shared }) => {
-    const jobs = ofLanes.get(lane) ?? []
-    const [high, normal] = [where(jobs, { high: true }), where(jobs, { high: false })]
-    const share = kit.shareSlots(free, high.length, normal.length, state.turns.get(lane) ?? 0)
-    state.turns.set(lane, share.turn)
-    const slots = kit.createSlotDivider(shared)
-    // Slots that the organizations of one priority may not have go to the other.
-    const first = takeInTurn(state, high, share.high, slots)
-    const second = takeInTurn(state, normal, share.high + share.normal - first.length, slots)
-    const rest = share.high + share.normal - first.length - second.length
-    const left = high.filter((job) => !first.includes(job))
-    return [...first, ...takeInTurn(state, left, rest, slots), ...second]
-  })
-}
-
-/** Takes up to `count` jobs, each the oldest of the organization that has waited longest for its turn. */
-function takeInTurn(state: State, jobs: readonly Job[], count: number, slots: kit.SlotDivider): Job[] {
-  const turnOf = ({ lane, high, organizationId }: Job): string => keyOf(lane, high, organizationId)
-  const servedAt = (job: Job): number => state.served.get(turnOf(job)) ?? 0
-  const queues = groupBy(jobs, ({ organizationId }) => organizationId)
-  const taken: Job[] = []
-  while (taken.length < count) {
-    const oldest = [...queues.values()].flatMap((queue) => queue[0] ?? [])
-    const allowed = oldest.filter(({ organizationId }) => slots.permits(organizationId))
-    const [next] = allowed.sort((a, b) => servedAt(a) - servedAt(b))
-    if (next === undefined) break
-    queues.get(next.organizationId)?.shift()
-    slots.use(next.organizationId, 1)
-    state.served.set(turnOf(next), state.next())
-    taken.push(next)
-  }
-  return taken
+  return request.lanes.flatMap((demand) =>
+    kit.pickFairly(demand, kit.readyJobs(ofLanes.get(demand.lane) ?? []), state.turns),
+  )
 }
 
 /** Null: the endpoint takes no deliveries any more. */

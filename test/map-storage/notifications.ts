@@ -2,7 +2,13 @@ import * as kit from 'carillon/storage-kit'
 import { addFacts, createJob, makeDue } from './accept.ts'
 import { type Job, keyOf, type NotificationRow, pageOf, type State, stepOf, where } from './state.ts'
 
+type ToItem<Item> = (row: NotificationRow) => Item
+
 export function createNotifications(state: State): kit.NotificationRepository {
+  const rowsOf = (organization: string) => where(state.notifications.values(), { organization })
+  const list = <Item>(filter: kit.NotificationFilter, page: kit.PageRequest, toItem: ToItem<Item>) =>
+    pageOf(rowsOf(filter.organizationId), page, toItem, (row) => kit.matchesFilter(row, filter))
+
   return {
     get: async (id) => {
       const row = state.notifications.get(id)
@@ -13,10 +19,8 @@ export function createNotifications(state: State): kit.NotificationRepository {
         const row = state.notifications.get(id)
         return row === undefined ? null : { status: row.status ?? kit.acceptedStatus(row), to: row.recipient }
       }),
-    list: async (filter, page) =>
-      pageOf(matching(state, filter), page, (row) => kit.toNotification({ ...row, attachments: null })),
-    failures: async (span, page) =>
-      pageOf(matching(state, { ...span, status: 'failed' }), page, kit.toFailure),
+    list: (filter, page) => list(filter, page, (row) => kit.toNotification({ ...row, attachments: null })),
+    failures: (span, page) => list({ ...span, status: 'failed' }, page, kit.toFailure),
     timeline: async (id) => {
       const row = state.notifications.get(id)
       return row === undefined ? [] : kit.toTimeline(row, where(state.events, { notification: row }))
@@ -45,7 +49,8 @@ export function createNotifications(state: State): kit.NotificationRepository {
       return { kind: 'rescheduled' }
     },
     retry: async (request) => {
-      const failed = matching(state, { ...request.filter, status: 'failed' })
+      const filter = { ...request.filter, status: 'failed' as const }
+      const failed = rowsOf(filter.organizationId).filter((row) => kit.matchesFilter(row, filter))
       const dead = failed.filter(({ id }) => !state.jobs.has(id))
       const { step, next } = stepOf(dead, request)
       const plan = kit.createRetryPlan(request, state.now())
@@ -76,25 +81,6 @@ function stateOf(state: State, job: Job): kit.JobCount['state'] {
   if ((job.leaseUntil ?? job.dueAt) <= state.now()) return 'due'
   if (job.leaseUntil !== null) return 'running'
   return job.attempts > job.earlierAttempts ? 'retrying' : 'scheduled'
-}
-
-function matching(state: State, filter: kit.NotificationFilter): NotificationRow[] {
-  const { organizationId: organization, channel, to: recipient, provider, status, templateId } = filter
-  const { from = 0, until = Infinity, code, ids } = filter
-  return where(state.notifications.values(), { organization, channel, recipient, provider }).filter(
-    (row) =>
-      (status === undefined || (row.status ?? kit.acceptedStatus(row)) === status) &&
-      (templateId === undefined || templateOf(row)?.id === templateId) &&
-      (code === undefined || (row.error !== null && JSON.parse(row.error).code === code)) &&
-      (ids === undefined || ids.includes(row.id)) &&
-      kit.matchesLabels(kit.toLabels(row), filter) &&
-      row.created_at >= from &&
-      row.created_at < until,
-  )
-}
-
-function templateOf(row: NotificationRow): { readonly id: string; readonly name: string } | undefined {
-  return JSON.parse(row.content).template
 }
 
 export function countJobs(state: State, of: kit.JobsOf, most: number): kit.JobCounts {
@@ -128,17 +114,21 @@ export function createLogs(state: State): kit.LogRepository {
     })
     const events = state.events.filter(({ notification }) => notification.organization === organization)
     const entries = [...accepts, ...events].sort((a, b) => a.seq - b.seq)
-    return entries.map(({ notification: row, ...event }) => {
-      const template = templateOf(row)?.name ?? null
-      return { seq: event.seq, ...kit.toLogEntry({ ...row, ...event, template }) }
-    })
+    return entries.map(({ notification: row, ...event }) => ({
+      seq: event.seq,
+      ...kit.toLogEntry({ ...row, ...event }),
+    }))
   }
 
   return {
     list: async ({ organizationId: of, channel, status, notificationId, ...labels }, page) => {
       const entries = where(entriesOf(of), { channel, status, notificationId })
-      const wanted = entries.filter((entry) => kit.matchesLabels(entry, labels))
-      return pageOf(wanted, page, ({ seq, ...entry }) => entry)
+      return pageOf(
+        entries,
+        page,
+        ({ seq, ...entry }) => entry,
+        (entry) => kit.matchesLabels(entry, labels),
+      )
     },
     count: async ({ organizationId, from, until }, most) => {
       const entries = entriesOf(organizationId).filter(({ at }) => at >= from && at < until)

@@ -3,7 +3,7 @@ import * as kit from 'carillon/storage-kit'
 type Mutable<Row> = { -readonly [Column in keyof Row]: Row[Column] }
 
 export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> &
-  kit.ClaimedRow & { uploads: readonly string[] }
+  kit.ClaimedRow & { uploads: readonly string[]; template_id: string | null; template: string | null }
 export type EventRow = kit.EventRow & { readonly seq: number; readonly notification: NotificationRow }
 export type EndpointRow = Mutable<kit.EndpointRow> & { health: kit.EndpointHealth }
 export type RecordRow = kit.RecordRow & kit.RecordColumns & { readonly kind: string }
@@ -50,10 +50,7 @@ export function createState(clock: { now(): number }) {
     receipts: new Map<string, { readonly at: number; readonly unmatched: kit.MessageReport | null }>(),
     /** Of the newest claim. */
     token: 0,
-    /** `turn` of `shareSlots`, by lane. */
-    turns: new Map<string, number>(),
-    /** The last turn of each organization, by lane and priority. */
-    served: new Map<string, number>(),
+    turns: new Map<string, kit.LaneTurns>(),
     follow: (() => []) as kit.Follow,
     enqueue: (() => {}) as Extract<kit.JobSink, { enqueue: unknown }>['enqueue'],
   }
@@ -93,10 +90,18 @@ export function pageOf<Row extends { readonly seq: number }, Item>(
   rows: readonly Row[],
   page: kit.PageRequest,
   toItem: (row: Row) => Item,
-): kit.Page<Item> {
-  const [before = Infinity] = page.cursor === undefined ? [] : kit.decodeCursor(page.cursor, 1)
-  const newestFirst = rows.filter(({ seq }) => seq < before).reverse()
-  return kit.toPage(newestFirst.slice(page.offset), page, ({ seq }) => [seq], toItem)
+  matches: (row: Row) => boolean = () => true,
+): Promise<kit.Page<Item>> {
+  return kit.scanPage(page, {
+    sortedBy: ['seq'],
+    read: ([before = Infinity] = [], most) =>
+      rows
+        .filter(({ seq }) => seq < before)
+        .slice(-most)
+        .reverse(),
+    matches,
+    toItem,
+  })
 }
 
 /** At most `most` rows behind those of the step before. `next` continues. */

@@ -48,8 +48,8 @@ export function createWebhookEndpoints(state: State): kit.WebhookEndpointReposit
         return { secrets, secret_ends }
       }),
     deliveries: async ({ endpointId, state: wanted }, page) => {
-      const rows = deliveriesTo(endpointId).filter(({ shown }) => shown.state === (wanted ?? shown.state))
-      return pageOf(rows, page, ({ shown }) => ({ ...shown }))
+      const matches = ({ shown }: DeliveryRow) => shown.state === (wanted ?? shown.state)
+      return pageOf(deliveriesTo(endpointId), page, ({ shown }) => ({ ...shown }), matches)
     },
     deliveriesOf: async (eventIds, most) => {
       const rows = state.deliveries.filter(({ shown }) => eventIds.includes(shown.eventId)).reverse()

@@ -4,7 +4,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 
 /** Without comments and blank lines. */
-const MOST_LINES = 900
+const MOST_LINES = 855
 
 const STORAGE = 'map-storage'
 const CONTRACT = 'map-storage-contract'
@@ -47,11 +47,14 @@ test('it imports the package and nothing else', () => {
   )
 })
 
+/** Maps have no commit whose answer can be lost, and no query that filters rows. */
+const FOR_DATABASES = ['commitLookup', 'toPage']
+
 test('the kit exports no value that it does not need', async () => {
   const code = `console.log(JSON.stringify(Object.keys(await import('carillon/storage-kit'))))`
   const exported: string[] = JSON.parse(await consumer.node('--input-type=module', '-e', code))
   const used = new Set(storage().flatMap((text) => text.match(/(?<=\bkit\.)\w+/g)))
-  expect(exported.filter((name) => !used.has(name))).toEqual([])
+  expect(exported.filter((name) => !used.has(name))).toEqual(FOR_DATABASES)
 })
 
 test('it compiles strictly against the published types', async () => {

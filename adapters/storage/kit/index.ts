@@ -12,12 +12,6 @@ export {
   NEW_HEALTH,
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
-export { type SlotShare, shareSlots } from '../../../src/core/delivery/share-slots.ts'
-export {
-  createSlotDivider,
-  type Division,
-  type SlotDivider,
-} from '../../../src/core/delivery/slot-divider.ts'
 export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'
 export { COUNTED_AS, type Fact } from '../../../src/core/notification/facts.ts'
 export {
@@ -144,6 +138,8 @@ export {
   organizationKind,
   unknownOrganization,
 } from '../../../src/core/tenancy/organization.ts'
+export { commitLookup } from '../commit-lookup.ts'
+export { type LaneTurns, pickFairly, type ReadyJobs, readyJobs } from '../pick-fairly.ts'
 export { type ClaimedRow, toClaimedNotification } from '../rows/claimed.ts'
 export { type CountedRow, toLogCounts } from '../rows/counts.ts'
 export { type FactColumns, factColumns, toFactState } from '../rows/facts.ts'
@@ -154,6 +150,8 @@ export {
   type AcceptRow,
   acceptedStatus,
   type EventRow,
+  type FilteredRow,
+  matchesFilter,
   toNotification,
   toTimeline,
   type WholeRow as NotificationRow,
@@ -169,4 +167,5 @@ export {
   toRecord,
 } from '../rows/record.ts'
 export { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
+export { type Scan, scanPage } from '../scan-page.ts'
 export { toPage } from '../to-page.ts'

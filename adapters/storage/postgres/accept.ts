@@ -5,6 +5,7 @@ import type {
   IdempotencyRecord,
 } from '../../../src/core/ports/storage/accept.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
+import { commitLookup } from '../commit-lookup.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import type { MadeDue } from './due-jobs.ts'
 import { dataError, isHeld, isUncertain } from './errors.ts'
@@ -201,7 +202,7 @@ export function createAccept(connection: Connection): Accept {
   }
 
   async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
-    const found = await connection.readUntilAnswered(() => storedOf(requests))
+    const found = await commitLookup(() => storedOf(requests))
     // The lost answer skipped this step.
     if (found.size > 0) dueJobs.afterCommit({ refs: null, wakes: true })
     return found

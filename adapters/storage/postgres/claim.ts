@@ -6,6 +6,7 @@ import type {
   SharedSlots,
 } from '../../../src/core/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import type { LaneTurns } from '../pick-fairly.ts'
 import { toLabels } from '../rows/labels.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
@@ -29,12 +30,6 @@ const LOCK_ENDPOINTS = `
 const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2'
 
 const MAX_LANES = 1_000
-
-/** Round-robin state of a lane: the last organization, normal and high, and the next priority. */
-interface LaneTurns {
-  readonly turn: number
-  readonly last: readonly [normal: string, high: string]
-}
 
 interface Summary {
   readonly now: number

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Follow } from '../../../src/core/ports/storage/storage.ts'
+import { commitLookup } from '../commit-lookup.ts'
 import { notOpen } from '../not-open.ts'
 import { createDueJobs, type DueJobs, type MadeDue } from './due-jobs.ts'
-import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
+import { isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
 import { retryTransient } from './retry-transient.ts'
@@ -51,8 +51,6 @@ export interface Connection extends Runner {
   refused: boolean
   /** Runs one statement once and passes on every error unchanged, to tell a lost answer from a refusal. */
   readonly once: Runner
-  /** Repeats a read until the database answers: a restart takes some seconds. */
-  readUntilAnswered<Answer>(read: () => Promise<Answer>): Promise<Answer>
   /** The text of a statement as sent. */
   textOf(statement: string): string
   /** Sets or clears the pool. */
@@ -104,10 +102,6 @@ interface Begun {
   readonly xid: string | null
   readonly opened: readonly (readonly unknown[])[]
 }
-
-/** Total time to ask for the outcome of a COMMIT without an answer: a server takes some seconds to restart. */
-const ASK_WITHIN_MS = 10_000
-const ASK_EVERY_MS = 200
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { schema, connectTimeoutMs, statementTimeoutMs, time } = options
@@ -313,7 +307,7 @@ export function createConnection(options: ConnectionOptions): Connection {
    */
   async function wasCommitted(xid: string | null, proof: Proof | undefined, cause: unknown) {
     if (xid === null) return true
-    return readUntilAnswered(async () => {
+    return commitLookup(async () => {
       const status = await fateOf(xid)
       if (status === 'committed') return proof === undefined || (await rows(...proof)).length > 0
       if (status === 'aborted') return false
@@ -329,18 +323,6 @@ export function createConnection(options: ConnectionOptions): Connection {
       // The server has not issued this number yet: it replaced the one that did.
       if (isDataError(error)) return 'aborted'
       throw error
-    }
-  }
-
-  async function readUntilAnswered<Answer>(read: () => Promise<Answer>): Promise<Answer> {
-    const end = performance.now() + ASK_WITHIN_MS
-    for (;;) {
-      try {
-        return await read()
-      } catch (error) {
-        if (performance.now() >= end || !isNotifierError(error)) throw asFailure(error)
-      }
-      await sleep(ASK_EVERY_MS)
     }
   }
 
@@ -381,7 +363,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     refused: false,
     follow: () => [],
     once: { rows: rowsOnce },
-    readUntilAnswered,
     transaction,
     set,
   }

@@ -1,6 +1,6 @@
 import type { JobCount, JobCounts, JobsOf } from '../../../src/core/ports/storage/job-counts.ts'
 import { type Connection, NOW } from './connection.ts'
-import { inOrder } from './page.ts'
+import { inOrder } from './in-order.ts'
 
 /** The range of endpoint ids, which are the lanes of endpoints. The upper bound is the first text after them. */
 const ENDPOINTS = ['wh_', 'wh`']

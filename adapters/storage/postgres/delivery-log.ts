@@ -8,8 +8,9 @@ import type {
   WebhookDelivery,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { MAX_SCANNED } from '../scan.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection, Runner } from './connection.ts'
-import { inOrder, pageBySeq, seqBefore } from './page.ts'
+import { inOrder } from './in-order.ts'
 
 const COLUMNS = 'seq, event_id, endpoint, event_type, payload, state, created_at'
 
@@ -54,31 +55,27 @@ export async function listDeliveries(
   { endpointId, state }: DeliveryFilter,
   page: PageRequest,
 ): Promise<Page<WebhookDelivery>> {
+  const bounds = seqBounds(page)
   if (state === undefined) {
-    return readPage(connection, page, (...values) =>
-      connection.rows<DeliveryRow>(LIST, [endpointId, ...values]),
-    )
+    const rows = await connection.rows<DeliveryRow>(LIST, [endpointId, ...bounds])
+    return shown(connection, rows, page)
   }
   return inOrder(connection, async (tx) => {
-    const asked = [endpointId, seqBefore(page), MAX_SCANNED + page.offset]
+    const asked = [endpointId, bounds[0], MAX_SCANNED + page.offset]
     const [beyond] = await tx.rows<{ seq: number }>(SELECT_BEYOND, asked)
-    return readPage(
-      tx,
-      page,
-      (...values) => tx.rows<DeliveryRow>(LIST_STATE, [endpointId, ...values, beyond?.seq ?? 0, state]),
-      beyond?.seq,
-    )
+    const values = [endpointId, ...bounds, beyond?.seq ?? 0, state]
+    return shown(tx, await tx.rows<DeliveryRow>(LIST_STATE, values), page, beyond && bySeq(beyond))
   })
 }
 
-async function readPage(
+async function shown(
   runner: Runner,
+  rows: readonly DeliveryRow[],
   page: PageRequest,
-  select: (before: number, limit: number, offset: number) => Promise<DeliveryRow[]>,
-  beyond?: number,
+  beyond?: readonly number[],
 ): Promise<Page<WebhookDelivery>> {
-  const rows = await pageBySeq(page, select, (row) => row, beyond)
-  return { ...rows, items: await withAttempts(runner, rows.items) }
+  const found = toPage(rows, page, bySeq, (row) => row, beyond)
+  return { ...found, items: await withAttempts(runner, found.items) }
 }
 
 /** The deliveries of events to any endpoint. */

@@ -1,8 +1,8 @@
 import type { RecordRef, Records, StoredRecord } from '../../../src/core/ports/storage/records.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { defaultOrganization, type RecordRow, toRecord } from '../rows/record.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import { type Connection, NOW } from './connection.ts'
-import { pageBySeq } from './page.ts'
 import { functionOf, tableOf } from './record-tables.ts'
 import { storedOf } from './stored.ts'
 import { RECORD_COLUMNS, writeSets } from './write-records.ts'
@@ -48,19 +48,12 @@ export function createRecords(connection: Connection): Records {
   return {
     get,
     write: (sets) => writeSets(connection, sets),
-    list(kind, { organizationId, list }, page) {
+    async list(kind, { organizationId, list }, page) {
       const statement = listOf(kind, list === undefined ? '' : 'AND list = $6')
       const named = list === undefined ? [] : [list]
-      return pageBySeq(
-        page,
-        (...bounds) =>
-          connection.rows<TimedRow>(statement, [
-            connection.time(),
-            organizationId ?? '',
-            ...bounds,
-            ...named,
-          ]),
-        (row) => toRecord(kind, row, row.now),
+      const values = [connection.time(), organizationId ?? '', ...seqBounds(page), ...named]
+      return toPage(await connection.rows<TimedRow>(statement, values), page, bySeq, (row) =>
+        toRecord(kind, row, row.now),
       )
     },
     stored: (organizationId) => storedOf(connection, organizationId),

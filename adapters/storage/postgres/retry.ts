@@ -1,20 +1,19 @@
-import { matchesLabels } from '../../../src/core/notification/labels.ts'
 import { createRetryPlan } from '../../../src/core/notification/retry-plan.ts'
 import { REMOVED } from '../../../src/core/notification/sensitive.ts'
 import type {
-  NotificationFilter,
   NotificationRepository,
   RetryAnswer,
   RetryRequest,
 } from '../../../src/core/ports/storage/notifications.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
-import { toLabels } from '../rows/labels.ts'
+import { type FactRow, factColumns } from '../rows/facts.ts'
+import { matchesFilter } from '../rows/notification.ts'
 import { type LabelWalk, labelWalk } from '../scan.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { addRefs } from './due-jobs.ts'
 import { createLedger } from './facts.ts'
 import { labelIndex } from './labels.ts'
-import { FACT_COLUMNS, type FactRow, lockNotifications, type Standing } from './states.ts'
+import { FACT_COLUMNS, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id,
@@ -100,7 +99,8 @@ async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswe
   for (const row of deadRows) {
     const standing = standings.get(row.id)
     const dead = standing?.state.status === 'failed' && !queued.has(row.id)
-    if (standing === undefined || !dead || !matches(row, standing, filter)) continue
+    if (standing === undefined || !dead) continue
+    if (!matchesFilter({ ...row, ...factColumns(standing.state) }, filter)) continue
     const place = plan.place({
       channel: row.channel,
       expiresAt: row.expires_at,
@@ -169,17 +169,5 @@ async function retryAll(tx: Transaction, taken: readonly Retried[]): Promise<voi
       lane,
       dueInMs: Math.max(0, dueAt - tx.now),
     })),
-  )
-}
-
-function matches(row: DeadRow, { state }: Standing, filter: NotificationFilter): boolean {
-  const { channel, to, templateId, code, provider } = filter
-  return (
-    matchesLabels(toLabels(row), filter) &&
-    (channel === undefined || row.channel === channel) &&
-    (to === undefined || row.recipient === to) &&
-    (templateId === undefined || row.template_id === templateId) &&
-    (provider === undefined || state.provider === provider) &&
-    (code === undefined || state.error?.code === code)
   )
 }

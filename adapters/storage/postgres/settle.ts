@@ -1,5 +1,6 @@
 import type { Fact } from '../../../src/core/notification/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
+import type { FactRow } from '../rows/facts.ts'
 import type { LabelColumns } from '../rows/labels.ts'
 import type { Connection, Transaction } from './connection.ts'
 import {
@@ -16,7 +17,7 @@ import { createLedger, type Ledger } from './facts.ts'
 import { unpacked } from './labels.ts'
 import { jobNumber } from './leases.ts'
 import { lockForContents, setContents } from './set-contents.ts'
-import { type FactRow, type StateRow, toStanding } from './states.ts'
+import { type StateRow, toStanding } from './states.ts'
 import { handedOver, sharedLocks, takeUnmatched } from './unmatched.ts'
 
 /** Deletes the jobs that settlements end and locks those due again, if their leases are still valid. */

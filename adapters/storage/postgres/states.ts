@@ -1,7 +1,6 @@
 import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
 import type { FactState } from '../../../src/core/notification/record-facts.ts'
-import { toFactState } from '../rows/facts.ts'
-import type { LabelColumns } from '../rows/labels.ts'
+import { type FactColumns, type FactRow, toFactState } from '../rows/facts.ts'
 import type { Runner } from './connection.ts'
 import { LABEL_COLUMNS } from './labels.ts'
 
@@ -25,27 +24,10 @@ const SELECT_STATES = `
   SELECT s.notification, s.status, s.sequence, s.published, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s WHERE s.notification = ANY ($1::text[])`
 
-/** The notification of a fact. */
-export interface FactRow extends LabelColumns {
-  readonly seq: number
-  readonly id: string
-  readonly organization: string
-  readonly channel: string
-  readonly recipient: string
-  readonly created_at: number
-  readonly send_at: number | null
-  readonly trace: string | null
-}
-
 /** The stored state of a notification. */
-export interface StateRow {
+export interface StateRow extends FactColumns {
   readonly status: NotificationStatus
-  readonly sequence: number
-  readonly published: number
   readonly fold: string
-  readonly provider: string | null
-  readonly provider_message_id: string | null
-  readonly error: string | null
 }
 
 /** A locked notification with its state. */

@@ -7,11 +7,11 @@ import type {
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, listDeliveriesOf } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
-import { pageBySeq } from './page.ts'
 import { redeliver } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
@@ -152,11 +152,10 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
       }
     },
     get: (id) => read(connection, id),
-    list(organizationId, page) {
-      return pageBySeq(
-        page,
-        (...values) => connection.rows<TimedRow>(LIST, [connection.time(), organizationId, ...values]),
-        (row) => toEndpoint(row, row.now),
+    async list(organizationId, page) {
+      const values = [connection.time(), organizationId, ...seqBounds(page)]
+      return toPage(await connection.rows<TimedRow>(LIST, values), page, bySeq, (row) =>
+        toEndpoint(row, row.now),
       )
     },
     update: (id, change) => connection.transaction((tx) => update(tx, id, change)),

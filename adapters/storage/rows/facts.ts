@@ -1,7 +1,18 @@
 import type { NotificationStatus } from '../../../src/core/notification/notification.ts'
 import type { FactState } from '../../../src/core/notification/record-facts.ts'
 import { initialFold } from '../../../src/core/notification/status.ts'
+import type { LabelColumns } from './labels.ts'
 import { type AcceptRow, acceptedStatus } from './notification.ts'
+
+/** The columns of a notification that facts need and do not change. */
+export interface FactRow extends AcceptRow, LabelColumns {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly channel: string
+  readonly recipient: string
+  readonly trace: string | null
+}
 
 /** The columns of a notification that facts change. */
 export interface FactColumns {

@@ -1,7 +1,12 @@
 import type { Fact } from '../../../src/core/notification/facts.ts'
+import { matchesLabels } from '../../../src/core/notification/labels.ts'
 import type { Notification, NotificationStatus } from '../../../src/core/notification/notification.ts'
 import { wholeContent } from '../../../src/core/notification/stored-content.ts'
-import type { NotificationState, TimelineEntry } from '../../../src/core/ports/storage/notifications.ts'
+import type {
+  NotificationFilter,
+  NotificationState,
+  TimelineEntry,
+} from '../../../src/core/ports/storage/notifications.ts'
 import { type LabelColumns, toLabels } from './labels.ts'
 
 /** Columns that determine the status at accept. Times are epoch milliseconds. */
@@ -66,6 +71,44 @@ export function toNotification(row: WholeRow): Notification {
     resendOf: row.resend_of,
     ...toLabels(row),
   }
+}
+
+/** The columns by which lists and retries are filtered. */
+export interface FilteredRow extends AcceptRow, LabelColumns {
+  readonly id: string
+  readonly organization: string
+  readonly channel: string
+  readonly recipient: string
+  /** Null: no facts yet. */
+  readonly status: NotificationStatus | null
+  readonly provider: string | null
+  /** JSON. */
+  readonly error: string | null
+  /** Id of the template. Null: none. */
+  readonly template_id: string | null
+}
+
+/**
+ * True: the notification matches the filter. For storages that filter rows themselves.
+ *
+ * @example
+ * const failed = rows.filter((row) => matchesFilter(row, { organizationId: 'org_acme', status: 'failed' }))
+ */
+export function matchesFilter(row: FilteredRow, filter: NotificationFilter): boolean {
+  const { organizationId, channel, to, provider, status, templateId, code, from, until, ids } = filter
+  return (
+    row.organization === organizationId &&
+    (channel === undefined || row.channel === channel) &&
+    (to === undefined || row.recipient === to) &&
+    (provider === undefined || row.provider === provider) &&
+    (status === undefined || (row.status ?? acceptedStatus(row)) === status) &&
+    (templateId === undefined || row.template_id === templateId) &&
+    (code === undefined || (row.error !== null && JSON.parse(row.error).code === code)) &&
+    (from === undefined || row.created_at >= from) &&
+    (until === undefined || row.created_at < until) &&
+    (ids === undefined || ids.includes(row.id)) &&
+    matchesLabels(toLabels(row), filter)
+  )
 }
 
 /** The states of notifications, in the order of `ids`. */

@@ -7,8 +7,8 @@ import type {
   WebhookDelivery,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { MAX_SCANNED } from '../scan.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
-import { pageBySeq, seqBefore } from './page.ts'
 
 /** A delivery without a job that neither failed nor is held was delivered. */
 const STATE = `
@@ -68,16 +68,11 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
 
   return {
     list({ endpointId, state = null }, page) {
+      const [before, most, offset] = seqBounds(page)
       const beyond =
-        state === null
-          ? undefined
-          : selectBeyond().get(endpointId, seqBefore(page), MAX_SCANNED + page.offset)?.id
-      return pageBySeq(
-        page,
-        (before, limit, offset) => list().all(endpointId, before, beyond ?? 0, state, state, limit, offset),
-        toDelivery,
-        beyond,
-      )
+        state === null ? undefined : selectBeyond().get(endpointId, before, MAX_SCANNED + offset)?.id
+      const rows = list().all(endpointId, before, beyond ?? 0, state, state, most, offset)
+      return toPage(rows, page, bySeq, toDelivery, beyond === undefined ? undefined : [beyond])
     },
     ofEvents(eventIds, most) {
       return listOfEvents()

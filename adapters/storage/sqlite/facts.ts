@@ -1,12 +1,11 @@
 import { eventPayload, type NotificationEvent } from '../../../src/core/notification/event-payload.ts'
 import type { Fact } from '../../../src/core/notification/facts.ts'
 import { recordFacts } from '../../../src/core/notification/record-facts.ts'
-import { factColumns, toFactState } from '../rows/facts.ts'
+import { type FactColumns, type FactRow, factColumns, toFactState } from '../rows/facts.ts'
 import { toLabels } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import type { Publisher } from './deliveries.ts'
 import type { SqliteRecords } from './records.ts'
-import type { NotificationRow } from './rows.ts'
 
 /** The newest event of a notification `n`, which holds its current state. None: as accepted. */
 export const WITH_NEWEST_EVENT: string = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
@@ -30,6 +29,9 @@ const SET_FAILED = 'UPDATE carillon_notifications SET failed = ? WHERE seq = ?'
 
 const INSERT_HANDOVER = `
   INSERT OR IGNORE INTO carillon_handovers (provider, message_id, notification) VALUES (?, ?, ?)`
+
+/** A stored notification without its content. */
+export type NotificationRow = FactRow & { -readonly [Column in keyof FactColumns]: FactColumns[Column] }
 
 export type AddFacts = (
   row: NotificationRow,

@@ -24,10 +24,15 @@ import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { SqliteValue } from './driver.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
+import {
+  type AddFacts,
+  FACT_COLUMNS,
+  FROM_NOTIFICATIONS,
+  type NotificationRow,
+  WITH_NEWEST_EVENT,
+} from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import { createRetry } from './retry.ts'
-import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
 import { type Condition, labelConditions, type WalkedIndex, walkedIndex } from './walk.ts'
 

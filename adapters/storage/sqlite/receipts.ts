@@ -4,10 +4,15 @@ import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/c
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
+import {
+  type AddFacts,
+  FACT_COLUMNS,
+  FROM_NOTIFICATIONS,
+  type NotificationRow,
+  WITH_NEWEST_EVENT,
+} from './facts.ts'
 import { hashOf } from './hash.ts'
 import type { SqliteRecords } from './records.ts'
-import type { NotificationRow } from './rows.ts'
 
 const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
 

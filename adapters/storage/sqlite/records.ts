@@ -22,9 +22,9 @@ import {
   recordColumns,
   toRecord,
 } from '../rows/record.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
-import { pageBySeq } from './page.ts'
 import {
   createRecordTables,
   createTable,
@@ -204,14 +204,12 @@ export function createRecords(
       const { list: all, listNamed } = of(kind)
       return connection.read(() => {
         const now = connection.now()
-        return pageBySeq(
-          page,
-          (before, limit, offset) =>
-            list === undefined
-              ? all().all(organization, before, limit, offset)
-              : listNamed().all(organization, list, before, limit, offset),
-          (row) => toRecord(kind, row, now),
-        )
+        const bounds = seqBounds(page)
+        const rows =
+          list === undefined
+            ? all().all(organization, ...bounds)
+            : listNamed().all(organization, list, ...bounds)
+        return toPage(rows, page, bySeq, (row) => toRecord(kind, row, now))
       })
     },
     async stored(organizationId) {

@@ -2,9 +2,8 @@ import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 import { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, type NotificationRow } from './facts.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
-import type { NotificationRow } from './rows.ts'
 
 /** Walks the index of lease ends; one statement for each end of it. */
 const selectLeased = (ends: '<=' | '>'): string => `

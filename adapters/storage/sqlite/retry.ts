@@ -1,20 +1,19 @@
-import { matchesLabels } from '../../../src/core/notification/labels.ts'
-import type { NotificationFailure } from '../../../src/core/notification/notification.ts'
 import { createRetryPlan } from '../../../src/core/notification/retry-plan.ts'
 import { REMOVED } from '../../../src/core/notification/sensitive.ts'
-import type {
-  NotificationFilter,
-  RetryAnswer,
-  RetryRequest,
-} from '../../../src/core/ports/storage/notifications.ts'
+import type { RetryAnswer, RetryRequest } from '../../../src/core/ports/storage/notifications.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
-import { toLabels } from '../rows/labels.ts'
+import { matchesFilter } from '../rows/notification.ts'
 import { labelWalk } from '../scan.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
+import {
+  type AddFacts,
+  FACT_COLUMNS,
+  FROM_NOTIFICATIONS,
+  type NotificationRow,
+  WITH_NEWEST_EVENT,
+} from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
-import type { NotificationRow } from './rows.ts'
 import { indexOf } from './walk.ts'
 
 const NO_JOB = 'NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)'
@@ -26,7 +25,7 @@ const LOOK = `
 
 /** Reads the content only if a template is asked for, or if it is as short as removed content. */
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
-  CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template,
+  CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template_id,
   octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed,
   n.failed = 1 AND ${NO_JOB} AS dead`
 
@@ -47,7 +46,7 @@ const INSERT_JOB = `
 interface DeadRow extends NotificationRow {
   readonly high: number
   readonly expires_at: number | null
-  readonly template: string | null
+  readonly template_id: string | null
   readonly removed: 0 | 1
   readonly dead: 0 | 1
 }
@@ -105,7 +104,7 @@ export function createRetry(
     const found = look(request)
     const rows = found.slice(0, most)
     for (const row of rows) {
-      if (!matches(row, filter)) continue
+      if (row.dead === 0 || !matchesFilter(row, filter)) continue
       const place = plan.place({
         channel: row.channel,
         expiresAt: row.expires_at,
@@ -121,18 +120,4 @@ export function createRetry(
 
   return async (request) =>
     request.dryRun === true ? connection.read(() => retry(request)) : connection.durably(() => retry(request))
-}
-
-function matches(row: DeadRow, filter: NotificationFilter): boolean {
-  const { channel, to, templateId, code, provider } = filter
-  return (
-    row.dead === 1 &&
-    matchesLabels(toLabels(row), filter) &&
-    (channel === undefined || row.channel === channel) &&
-    (to === undefined || row.recipient === to) &&
-    (templateId === undefined || row.template === templateId) &&
-    (provider === undefined || row.provider === provider) &&
-    (code === undefined ||
-      (row.error !== null && (JSON.parse(row.error) as NotificationFailure).code === code))
-  )
 }

@@ -9,10 +9,9 @@ import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/s
 import type { Connection } from './connection.ts'
 import type { Deliveries, Publisher } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, type NotificationRow, WITH_NEWEST_EVENT } from './facts.ts'
 import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
-import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
 
 const SELECT_NOTIFICATION = `

@@ -6,11 +6,11 @@ import type {
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
+import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
-import { pageBySeq } from './page.ts'
 import type { SqliteRecords } from './records.ts'
 import { createRedeliver } from './redeliver.ts'
 import { createRemove } from './remove.ts'
@@ -109,11 +109,8 @@ export function createWebhookEndpoints(
     async list(organizationId, page) {
       return connection.read(() => {
         const now = connection.now()
-        return pageBySeq(
-          page,
-          (before, limit, offset) => list().all(organizationId, before, limit, offset),
-          (row) => toEndpoint(row, now),
-        )
+        const rows = list().all(organizationId, ...seqBounds(page))
+        return toPage(rows, page, bySeq, (row) => toEndpoint(row, now))
       })
     },
     async update(id, change) {
