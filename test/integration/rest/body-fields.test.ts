@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../../src/routes.ts'
 import { type Answer, type Call, codeOf } from '../../support/http-client.ts'
 import { type Host, type HostOptions, startHost } from '../../support/rest-host.ts'
@@ -7,11 +7,14 @@ const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
 
 let host: Host
 let auth: { authorization: string }
-afterEach(() => host.close())
 
-async function start(options: HostOptions = {}): Promise<void> {
-  host = await startHost(options)
-  auth = await host.key()
+/** One for all tests of a suite. */
+function startOne(options: HostOptions = {}): void {
+  beforeAll(async () => {
+    host = await startHost(options)
+    auth = await host.key()
+  })
+  afterAll(() => host.close())
 }
 const api = (options: Call): Promise<Answer> => host.call({ headers: auth, ...options })
 const post = (path: string, body: unknown): Promise<Answer> => api({ method: 'POST', path, body })
@@ -19,9 +22,9 @@ const post = (path: string, body: unknown): Promise<Answer> => api({ method: 'PO
 const withBody = ROUTES.filter(({ body }) => body !== undefined)
 
 describe('another organization in a body', () => {
+  startOne()
   const ofOrganizations = withBody.filter(({ belongsTo }) => belongsTo !== 'operator')
   it.each(ofOrganizations)('of $operation is refused, and the own one is not', async ({ method, paths }) => {
-    await start()
     for (const path of paths) {
       const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
       const named = (organizationId: unknown) =>
@@ -40,29 +43,27 @@ describe('another organization in a body', () => {
   })
 })
 
-describe('unknown fields of a body', () => {
-  it.each(withBody)(
-    'of $operation are refused where the option says so, and named',
-    async ({ method, paths, belongsTo }) => {
-      await start({ http: { strictBody: true } })
-      if (belongsTo === 'operator') auth = await host.operatorKey()
-      for (const path of paths) {
-        const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
-        const answer = await api({
-          method,
-          path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
-          body: { surprise: 1, 'another\u0000one': null },
-        })
-        expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
-        expect(answer.json).toMatchObject({
-          error: { details: { field: 'surprise', fields: ['surprise', 'another\u0000one'] } },
-        })
-      }
-    },
-  )
+describe('unknown fields of a body, where they are to be refused', () => {
+  startOne({ http: { strictBody: true } })
+
+  it.each(withBody)('of $operation are refused, and named', async ({ method, paths, belongsTo }) => {
+    const headers = belongsTo === 'operator' ? await host.operatorKey() : auth
+    for (const path of paths) {
+      const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+      const answer = await api({
+        method,
+        headers,
+        path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
+        body: { surprise: 1, 'another\u0000one': null },
+      })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+      expect(answer.json).toMatchObject({
+        error: { details: { field: 'surprise', fields: ['surprise', 'another\u0000one'] } },
+      })
+    }
+  })
 
   it('are refused in a batch for the item that has them', async () => {
-    await start({ http: { strictBody: true } })
     const notifications = [
       mail,
       { ...mail, bodyy: 'typo' },
@@ -78,14 +79,28 @@ describe('unknown fields of a body', () => {
   })
 
   it('are refused in test mode, as the send would be', async () => {
-    await start({ http: { strictBody: true } })
     const headers = { ...auth, 'x-test-mode': 'true' }
     const answer = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, bodyy: 1 } })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
   })
 
+  it('named like members of every object are unknown, too', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const answer = await api({
+        method: 'POST',
+        path: '/v1/notify',
+        headers: { ...auth, 'content-type': 'application/json' },
+        body: `{"channel":"email","to":"ada@example.com","body":"Hi","${name}":{}}`,
+      })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+    }
+  })
+})
+
+describe('unknown fields of a body', () => {
+  startOne()
+
   it('are ignored by default', async () => {
-    await start()
     expect((await post('/v1/notify', { ...mail, surprise: 1 })).status).toBe(201)
     const batch = await post('/v1/notifications/batch', {
       notifications: [{ ...mail, surprise: 1 }],
@@ -101,7 +116,6 @@ describe('unknown fields of a body', () => {
     ['cc', 'recipient'],
     ['tags', 'metadata'],
   ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {
-    await start()
     const wrong = { ...mail, [field]: 'x' }
     const alone = await post('/v1/notify', wrong)
     expect([alone.status, codeOf(alone)]).toEqual([400, 'invalid_parameter'])
@@ -113,21 +127,7 @@ describe('unknown fields of a body', () => {
   })
 
   it('of a template are ignored, also where a message could not have them', async () => {
-    await start()
     const template = { name: 'hi', channel: 'email', body: 'Hi', tags: ['x'], from: 'x' }
     expect((await post('/v1/templates', template)).status).toBe(201)
-  })
-
-  it('named like members of every object are unknown, too', async () => {
-    await start({ http: { strictBody: true } })
-    for (const name of ['__proto__', 'constructor', 'toString']) {
-      const answer = await api({
-        method: 'POST',
-        path: '/v1/notify',
-        headers: { ...auth, 'content-type': 'application/json' },
-        body: `{"channel":"email","to":"ada@example.com","body":"Hi","${name}":{}}`,
-      })
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
-    }
   })
 })

@@ -11,7 +11,7 @@ it('dead letters are listed, counted and retried over REST', async () => {
   host = await startHost()
   const headers = await host.key('Full Access')
   const request = (method: string, path: string, body?: object): Promise<Answer> =>
-    host.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+    host.call({ method, path, headers, body })
   const ids: string[] = []
   for (const [index, code] of (['mailbox_full', 'provider_error', 'provider_error'] as const).entries()) {
     const [id = ''] = await accept(host.storage, [note({ lane: `nowhere-${index}` })])

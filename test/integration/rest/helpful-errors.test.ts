@@ -15,7 +15,7 @@ let request: (method: string, path: string, body?: object) => Promise<Answer>
 beforeEach(async () => {
   host = await startHost()
   const headers = await host.key('Full Access')
-  request = (method, path, body) => host.call({ method, path, headers, ...(body && { body }) })
+  request = (method, path, body) => host.call({ method, path, headers, body })
 })
 afterEach(() => host.close())
 

@@ -1,15 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Plan } from '../../../src/core/tenancy/plans.ts'
+import { type Plan, UNLIMITED } from '../../../src/core/tenancy/plans.ts'
 import { type Answer, codeOf } from '../../support/http-client.ts'
 import { type Host, type HostOptions, startHost } from '../../support/rest-host.ts'
 
-const unlimited: Plan = {
-  requests: null,
-  notificationsPerHour: null,
-  concurrentRequests: null,
-  notificationsPerMonth: null,
-  storedBytes: null,
-}
 const ORG = 'org_small'
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
 
@@ -18,7 +11,7 @@ afterEach(() => host.close())
 
 /** A host with an organization on the given plan, and a key of it. */
 async function limited(plan: Partial<Plan>, options: HostOptions = {}): Promise<{ authorization: string }> {
-  host = await startHost({ ...options, plans: { free: { ...unlimited, ...plan } } })
+  host = await startHost({ ...options, plans: { free: { ...UNLIMITED, ...plan } } })
   await host.notifier.organizations.create({ id: ORG, name: 'Small' })
   return host.key('Full Access', ORG)
 }

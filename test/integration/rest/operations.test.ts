@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROUTES } from '../../../src/routes.ts'
 import { type Answer, type Call, codeOf } from '../../support/http-client.ts'
+import { succeeded } from '../../support/operation.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
@@ -11,15 +11,7 @@ describe('the REST API', () => {
   const api = (options: Call): Promise<Answer> =>
     host.call({ ...options, headers: { ...auth, ...options.headers } })
 
-  /** Every success must look as the table of routes promises. */
-  async function operation(name: string, options: Call): Promise<Answer> {
-    const route = ROUTES.find((entry) => entry.operation === name)
-    const answer = await api({ method: route?.method ?? '', ...options })
-    expect(answer.status, answer.text).toBe(route?.status)
-    expect(route?.response.safeParse(answer.json).error).toBeUndefined()
-    expect(answer.headers['x-request-id']).toMatch(/^req_[\w-]{22}$/)
-    return answer
-  }
+  const operation = (name: string, options: Call) => succeeded(api, name, options)
 
   beforeAll(async () => {
     host = await startHost()

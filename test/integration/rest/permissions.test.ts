@@ -168,7 +168,7 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
       ...keys.get(`${naming === undefined ? organizationId : 'operator'} ${permission}`),
       ...(naming === undefined || inQuery ? {} : { 'x-organization-id': naming }),
     },
-    ...(body === undefined ? {} : { body }),
+    body,
   })
 }
 

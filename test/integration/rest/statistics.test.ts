@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROUTES } from '../../../src/routes.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Call } from '../../support/http-client.ts'
+import { succeeded } from '../../support/operation.ts'
 import { type Host, startHost } from '../../support/rest-host.ts'
 
 let host: Host
@@ -30,14 +30,7 @@ afterAll(() => host.close())
 
 const api = (options: Call) => host.call({ ...options, headers: { ...auth, ...options.headers } })
 
-/** Every success must look as the table of routes promises. */
-async function operation(name: string, options: Call): Promise<Record<string, unknown>> {
-  const route = ROUTES.find((entry) => entry.operation === name)
-  const answer = await api({ method: route?.method ?? '', ...options })
-  expect(answer.status, answer.text).toBe(route?.status)
-  expect(route?.response.safeParse(answer.json).error).toBeUndefined()
-  return answer.json ?? {}
-}
+const operation = async (name: string, options: Call) => (await succeeded(api, name, options)).json ?? {}
 
 async function send(to: string): Promise<void> {
   const { id } = await host.notifier.send({ channel: 'email', to, body: 'Hi' })

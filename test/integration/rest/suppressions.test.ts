@@ -11,7 +11,7 @@ async function start() {
   host = await startHost()
   const headers = await host.key('Full Access')
   return (method: string, path: string, body?: object): Promise<Answer> =>
-    host.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+    host.call({ method, path, headers, body })
 }
 
 it('a recipient is suppressed, listed and let through again over REST', async () => {

@@ -19,7 +19,7 @@ describe('webhook endpoints that fail', () => {
     })
     const headers = await host.key('Full Access')
     const request = (method: string, path: string, body?: object): Promise<Answer> =>
-      host.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+      host.call({ method, path, headers, body })
     const open = async (answer: () => number): Promise<Receiver> => {
       const receiver = await httpReceiver((response) => response.writeHead(answer()).end())
       onTestFinished(receiver.close)

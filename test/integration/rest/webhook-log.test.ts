@@ -36,7 +36,7 @@ describe('the delivery log of a webhook endpoint', () => {
     host = await startHost({ storage, webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
     const headers = await host.key('Full Access')
     const request = (method: string, path: string, body?: object) =>
-      host.call({ method, path, headers, ...(body === undefined ? {} : { body }) })
+      host.call({ method, path, headers, body })
     const { json } = await request('POST', '/v1/webhooks', { url })
     const path = `/v1/webhooks/${json?.id}`
     let attempts: readonly LoggedAttempt[] = []

@@ -10,7 +10,7 @@ async function start() {
   host = await startHost({ webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
   const headers = await host.key('Full Access')
   const request = (method: string, path: string, body?: object): Promise<Answer> =>
-    host.call({ method, path: `/v1/webhooks${path}`, headers, ...(body === undefined ? {} : { body }) })
+    host.call({ method, path: `/v1/webhooks${path}`, headers, body })
   const receiver = await httpReceiver((response, { body }) => response.end(body))
   onTestFinished(receiver.close)
   const created = await request('POST', '', { url: `http://127.0.0.1:${receiver.port}/` })
