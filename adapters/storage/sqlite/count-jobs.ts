@@ -96,6 +96,7 @@ export function createCountJobs(connection: Connection): (of: JobsOf, most: numb
     connection.read(() => {
       const now = connection.now()
       const kept = of === 'all' ? (held().get(most)?.held ?? 0) : 0
-      return { counts: counts(of, most, now), held: kept, now }
+      // Before Node.js 22.18, rows have no prototype.
+      return { counts: counts(of, most, now).map((count) => ({ ...count })), held: kept, now }
     })
 }
