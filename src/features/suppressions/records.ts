@@ -10,7 +10,7 @@ import type { RecordKind } from '../../core/records/record-kind.ts'
 /** An address to which an organization sends nothing on a channel. */
 export interface SuppressionValue {
   readonly channel: string
-  /** The result of `suppressedAddress` of the domain. */
+  /** The result of `suppressedAddress`. */
   readonly address: string
   readonly reason: SuppressionReason
   /** Origin of the entry, for people. */

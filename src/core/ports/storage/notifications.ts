@@ -32,8 +32,8 @@ export interface NotificationRepository {
   cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
   /**
    * Changes `sendAt` of a scheduled notification if no attempt has begun, and the due time of its job, atomically against
-   * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; `rescheduled` of
-   * the domain has what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
+   * claims: a lease on it ends, and refs are enqueued for the new time. Records the fact `rescheduled`; the function of
+   * that name says what changes. `too_late` and `ended` as for {@link cancel}. `not_scheduled`: its status is another one.
    * `too_often`: `rescheduled` answers null, of concurrent calls too.
    *
    * @param sendAt epoch milliseconds. Null, or in the past: now
@@ -78,7 +78,7 @@ export interface Failure extends Pick<Notification, 'channel' | 'provider' | 'cr
 
 export type NotificationState = Pick<Notification, 'status' | 'to'>
 
-/** One step of a retry. `createRetryPlan` of the domain decides which notifications to retry, and their due times. */
+/** One step of a retry. `createRetryPlan` decides which notifications to retry, and their due times. */
 export interface RetryRequest {
   readonly filter: Omit<NotificationFilter, 'status'>
   /** The lane for the new jobs, by channel. */
