@@ -40,19 +40,13 @@ const MARGIN_MS = 300_000
 /** Two refused tokens within this time are no coincidence. */
 const REFUSED_AGAIN_MS = 600_000
 
-/** @param now epoch milliseconds */
-export function googleToken(
-  http: ProviderHttp,
-  account: ServiceAccount,
-  scope: string,
-  now: () => number = Date.now,
-): GoogleToken {
+export function googleToken(http: ProviderHttp, account: ServiceAccount, scope: string): GoogleToken {
   let kept: { readonly token: string; readonly until: number } | undefined
   let making: Promise<AccessToken> | undefined
   let refusedAt = Number.NEGATIVE_INFINITY
 
   async function make(): Promise<AccessToken> {
-    const assertion = assertionOf(account, scope, now())
+    const assertion = assertionOf(account, scope, Date.now())
     const result = await http.request({
       url: account.tokenUri,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -61,13 +55,13 @@ export function googleToken(
     const made = readToken(result)
     if (made.kind === 'refused') return redactor([assertion])(made.outcome) as AccessToken
     const lifeMs = made.seconds * 1000
-    kept = { token: made.token, until: now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 2) }
+    kept = { token: made.token, until: Date.now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 2) }
     return { kind: 'token', token: made.token }
   }
 
   return {
     get(signal) {
-      if (kept !== undefined && now() < kept.until) {
+      if (kept !== undefined && Date.now() < kept.until) {
         return Promise.resolve({ kind: 'token', token: kept.token })
       }
       making ??= make().finally(() => {
@@ -79,8 +73,8 @@ export function googleToken(
       // Another message with the same answer has already reported it.
       if (kept?.token !== token) return true
       kept = undefined
-      const again = now() - refusedAt < REFUSED_AGAIN_MS
-      refusedAt = now()
+      const again = Date.now() - refusedAt < REFUSED_AGAIN_MS
+      refusedAt = Date.now()
       return !again
     },
   }

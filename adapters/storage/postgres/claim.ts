@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   SharedSlots,
 } from '../../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { WebhookEndpoint } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 import type { LaneTurns } from '../pick-fairly.ts'
 import { toLabels } from '../rows/labels.ts'
@@ -12,7 +13,7 @@ import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting, removeJobs } from './deliveries.ts'
 import { unpacked } from './labels.ts'
-import { jobNumber, type Leases } from './leases.ts'
+import { jobNumber } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
 const CLAIM = `
@@ -79,7 +80,7 @@ export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 export function createClaim(
   connection: Connection,
   recoverExpired: RecoverExpired,
-  release: Leases['release'],
+  release: Storage['release'],
 ): Claim {
   const turns = new Map<string, LaneTurns>()
   /** Last lane of a partial answer. The next claim starts behind it. */

@@ -1,13 +1,12 @@
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
-import type { Fact } from '../../../src/core/notification/facts.ts'
 import type {
   ExpireAnswer,
-  ExpiredReceipt,
   ExpireRequest,
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
 import {
@@ -73,13 +72,6 @@ interface OldRow {
   readonly id: string
   readonly seq: number
   readonly created_at: number
-}
-
-interface UnmatchedRow {
-  readonly provider: string
-  readonly organization: string | null
-  readonly fact: string
-  readonly received_at: number
 }
 
 export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
@@ -160,12 +152,7 @@ async function expireRest(
   const more = [idempotency, unmatched.length, receipts].includes(most)
   return {
     removed: { idempotency, receipts },
-    unmatched: unmatched.map(toExpired),
+    unmatched: unmatched.map(toExpiredReceipt),
     next: more ? 'more' : null,
   }
-}
-
-function toExpired({ provider, organization, fact, received_at }: UnmatchedRow): ExpiredReceipt {
-  const { type }: Fact = JSON.parse(fact)
-  return { provider, organizationId: organization, type, receivedAt: received_at }
 }

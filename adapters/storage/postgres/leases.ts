@@ -1,4 +1,5 @@
 import type { LeaseRef, StartRef } from '../../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { type Connection, NOW, type Runner } from './connection.ts'
 import { addDue, type JobRow } from './due-jobs.ts'
 import { once, type Value } from './values.ts'
@@ -42,19 +43,13 @@ const RELEASE = `
   SET state = CASE WHEN j.recovered THEN 3 ELSE 0 END, token = NULL, lease_until = NULL
   FROM locked, relaxed WHERE j.id = locked.id RETURNING j.id, j.lane`
 
-export interface Leases {
-  startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
-  renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
-  release(refs: readonly LeaseRef[]): Promise<void>
-}
-
 /** The number of a job. Null: not a job id. */
 export function jobNumber(id: string): number | null {
   return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id)) ? Number(id) : null
 }
 
 /** The operations on leases, one statement and one commit per set. */
-export function createLeases(connection: Connection): Leases {
+export function createLeases(connection: Connection): Pick<Storage, 'startAttempts' | 'renew' | 'release'> {
   /** The refs with possible job ids, without duplicates, by {@link keyOf}. */
   function known<Ref extends LeaseRef>(refs: readonly Ref[]): Map<string, Known<Ref>> {
     const found = new Map<string, Known<Ref>>()

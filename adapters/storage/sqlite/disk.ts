@@ -42,9 +42,6 @@ interface Waiter {
 
 const CHECK_MS = 1_000
 
-/** Flushes a file's data to disk (fdatasync). */
-export type SyncData = (file: number, done: (error: Error | null) => void) => void
-
 /**
  * SQLite commits without waiting for the disk (`synchronous = NORMAL`, microseconds), and this flushes the log
  * afterwards. That is as durable as `synchronous = FULL`, which flushes inside the commit: in WAL mode a commit is the
@@ -52,7 +49,7 @@ export type SyncData = (file: number, done: (error: Error | null) => void) => vo
  * (https://www.sqlite.org/pragma.html#pragma_synchronous). But the event loop continues meanwhile, and all commits
  * since the last flush share one.
  */
-export function createDisk(syncData: SyncData = fdatasync): Disk {
+export function createDisk(): Disk {
   let file: number | undefined
   let waiting: Waiter[] = []
   let running: Promise<void> | undefined
@@ -66,7 +63,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
     const set = waiting
     waiting = []
     running = new Promise((resolve) => {
-      syncData(file as number, (error) => {
+      fdatasync(file as number, (error) => {
         running = undefined
         end(set, error)
         if (waiting.length > 0) schedule()

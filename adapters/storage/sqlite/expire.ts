@@ -1,13 +1,12 @@
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
-import type { Fact } from '../../../src/core/notification/facts.ts'
 import type {
   ExpireAnswer,
-  ExpiredReceipt,
   ExpireRequest,
   ExpiringNotifications,
   ExpiringRest,
 } from '../../../src/core/ports/storage/expire.ts'
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
+import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Connection } from './connection.ts'
 import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
 
@@ -47,13 +46,6 @@ const DELETE_RECEIPTS = `
 interface OldRow extends RemovedRow {
   readonly createdAt: number
   readonly over: 0 | 1
-}
-
-interface UnmatchedRow {
-  readonly provider: string
-  readonly organization: string | null
-  readonly fact: string
-  readonly received_at: number
 }
 
 export function createExpire(connection: Connection): (request: ExpireRequest) => Promise<ExpireAnswer> {
@@ -101,7 +93,7 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
     const more = [idempotency, unmatched.length, receipts].includes(most)
     return {
       removed: { idempotency, receipts },
-      unmatched: unmatched.map(toExpired),
+      unmatched: unmatched.map(toExpiredReceipt),
       next: more ? 'more' : null,
     }
   }
@@ -113,9 +105,4 @@ export function createExpire(connection: Connection): (request: ExpireRequest) =
       what.organizationId === undefined ? expireRest(what, request) : expireNotifications(what, request),
     )
   }
-}
-
-function toExpired({ provider, organization, fact, received_at }: UnmatchedRow): ExpiredReceipt {
-  const { type }: Fact = JSON.parse(fact)
-  return { provider, organizationId: organization, type, receivedAt: received_at }
 }

@@ -1,4 +1,4 @@
-import type { LeaseRef, StartRef } from '../../../src/core/ports/storage/claim.ts'
+import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 
@@ -17,14 +17,8 @@ const RELEASE = `
     attempts = attempts - (provider IS NOT NULL), provider = NULL
   WHERE id = ? AND state = 2 AND token = ? AND (provider IS NULL OR provider = '')`
 
-export interface Leases {
-  startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
-  renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
-  release(refs: readonly LeaseRef[]): Promise<void>
-}
-
 /** The operations on leases, one commit per set. */
-export function createLeases(connection: Connection): Leases {
+export function createLeases(connection: Connection): Pick<Storage, 'startAttempts' | 'renew' | 'release'> {
   const start = connection.statement(START)
   const setRecipient = connection.statement(SET_RECIPIENT)
   const renew = connection.statement(RENEW)

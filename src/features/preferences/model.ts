@@ -68,7 +68,7 @@ export function channelChosenAt({ channels, chosenAt }: Preferences, channel: st
 }
 
 /** Names a cell. Ids of categories and names of channels contain no colon. @param category empty: of the channel itself */
-function cellName(category: string, channel: string): string {
+export function cellName(category: string, channel: string): string {
   return `${category}:${channel}`
 }
 

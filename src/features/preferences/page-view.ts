@@ -3,14 +3,10 @@ import type { LocalTexts } from '../../core/links/texts/catalogue.ts'
 import { DEFAULT_CATEGORY } from '../../core/notification/category.ts'
 import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
+import { cellName } from './model.ts'
 import type { PreferencePage, ShownCategory } from './page.ts'
 
 type Texts = LocalTexts['texts']
-
-/** A cell in the form. Ids of categories and names of channels contain no colon. */
-function cellName(category: string, channel: string): string {
-  return `${category}:${channel}`
-}
 
 /** @param saved true: says that the settings are saved */
 export function preferencePage(

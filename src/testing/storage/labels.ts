@@ -47,10 +47,10 @@ async function listed(storage: Storage, filter: Partial<NotificationFilter>): Pr
 }
 
 /** What the log has, newest first, in every page. */
-async function logged(storage: Storage, filter: Partial<LogFilter>, limit = 3): Promise<string[]> {
+async function logged(storage: Storage, filter: Partial<LogFilter>): Promise<string[]> {
   const entries = await readAll(
     (request) => storage.logs.list({ organizationId: DEFAULT_ORGANIZATION, ...filter }, request),
-    limit,
+    3,
   )
   return entries.map(({ notificationId, type }) => `${notificationId} ${type}`)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { WebhookEndpoint } from '../../core/ports/storage/webhook-endpoints.ts'
+import { publishEvents } from './endpoint-health.ts'
 import {
   accept,
   claim,
@@ -9,7 +10,6 @@ import {
   endpoint,
   LEASE_MS,
   note,
-  notes,
   page,
   readAll,
   start,
@@ -18,12 +18,6 @@ import {
 import type { Check, StorageHarness } from './harness.ts'
 
 const FAILED = { attempt: 1, status: 500, response: 'no', durationMs: 2.5, succeeded: false }
-
-/** Delivers this many notifications, each with an event for every endpoint. */
-async function publishEvents(storage: Storage, count: number): Promise<void> {
-  await accept(storage, notes(count))
-  for (let index = 0; index < count; index += 1) await deliver(storage)
-}
 
 /** Ends this many deliveries to an endpoint as failed. */
 async function fail(storage: Storage, hook: WebhookEndpoint, count: number): Promise<void> {
