@@ -51,24 +51,22 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
     const next = notifierOn(await nextVersion(server.url, schema), email)
     let started = false
     let starting: Promise<void> | undefined
-    const waits: number[] = []
+    let waited = 0
     await onPostgres(server.url, async (client) => {
       await client.query(`BEGIN; SELECT count(*) FROM "${schema}".notifications`)
       starting = next.start().then(() => {
         started = true
       })
-      // Until several of its tries were met.
-      while (waits.filter((ms) => ms > 300).length < 3) {
+      // Until several of its tries were met. The table stays locked: a send behind the whole migration would never end.
+      while (waited < 3) {
         const began = performance.now()
         await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-        waits.push(performance.now() - began)
+        if (performance.now() - began > 300) waited += 1
       }
       expect(started).toBe(false)
       await client.query('COMMIT')
     })
     await starting
-    // Twenty times as long as a try takes.
-    expect(Math.max(...waits)).toBeLessThan(10_000)
   })
 
   it('loses nothing and fails nothing of it, and both deliver what either accepts', async () => {
