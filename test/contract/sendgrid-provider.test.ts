@@ -1,4 +1,4 @@
-import { MailService } from '@sendgrid/mail'
+import client from '@sendgrid/mail'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { sendgrid } from '../../adapters/channels/sendgrid/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
@@ -181,7 +181,6 @@ describe('a mail to SendGrid', () => {
     const context = sendContext()
     expect(await channel.send(FULL_MAIL, context)).toEqual({ kind: 'accepted', providerMessageId: 'id1' })
 
-    const client = new MailService()
     client.setApiKey(API_KEY)
     // The client's own default is private to its types.
     Reflect.get(client, 'client').setDefaultRequest('baseUrl', server.url)
