@@ -52,8 +52,10 @@ import { createUploads } from './features/attachments/service.ts'
 import { createCategories } from './features/categories/service.ts'
 import { createDeadLetters } from './features/failures/service.ts'
 import { createStatistics } from './features/failures/statistics.ts'
+import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
 import { createSharedTexts } from './features/layouts/service.ts'
+import { createLint } from './features/lint/service.ts'
 import { createOrganizations } from './features/organizations/service.ts'
 import { createConsent } from './features/preferences/consent.ts'
 import { createPreferences } from './features/preferences/service.ts'
@@ -331,13 +333,16 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
     wake,
     deadLetters.one,
   )
+  const templates = createTemplates(core)
+  const { missing, searchMissing } = createMissing(core, templates.stored)
+  const lint = createLint(core, { ...templates, searchMissing })
   const { verify: _, ...apiKeys } = core.keys.apiKeys
   return {
     ...accept,
     waitFor: core.waits.waitFor(notifications.get),
     notifications: { ...notifications, resend, ...createEventDeliveries(storage) },
     deadLetters: deadLetters.api,
-    templates: createTemplates(core),
+    templates: { ...templates.api, ...lint, missing },
     layouts: createSharedTexts('layout', core),
     partials: createSharedTexts('partial', core),
     messages: createCatalogues(core),

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../core/rest/message.ts'
-import { SESSION_MS } from '../features/sessions/service.ts'
+import { SESSION_MS } from '../features/sessions/index.ts'
 import type { Client } from '../http/client.ts'
 
 /** Browsers accept the prefix over HTTPS alone, and Safari no `Secure` cookie on http://localhost. */

@@ -1,5 +1,4 @@
 import { createNamedUploads } from '../../features/attachments/complete.ts'
-import { inCode } from '../../features/code-templates/code-templates.ts'
 import { needsTexts } from '../../features/layouts/library.ts'
 import { verdict } from '../../features/preferences/judge.ts'
 import { personOf } from '../../features/recipients/addressed.ts'
@@ -23,6 +22,7 @@ import { organizationKind, unknownOrganization } from '../tenancy/organization.t
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../tenancy/scope.ts'
+import { inCode } from '../text/find-templates.ts'
 import { renderContent, shown } from '../text/render.ts'
 import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'

@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import { type CodeTemplates, inCode } from '../../features/code-templates/code-templates.ts'
 import { MAX_RECIPIENT_LENGTH } from '../channels/channel-kind.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { channel, instant, text } from '../input/fields.ts'
 import type { NotificationFilter } from '../ports/storage/notifications.ts'
 import { type ListRequest, listReader } from '../records/list.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { findStored } from '../text/find-templates.ts'
+import { findStored, inCode, type NamesInCode } from '../text/find-templates.ts'
 import { errorCode, labelFilters } from './label-filters.ts'
 import type { LabelFilter } from './labels.ts'
 import { type NotificationStatus, STATUSES } from './notification.ts'
@@ -50,7 +49,7 @@ export async function templateId(
   records: RecordReads,
   idOrName: string | undefined,
   organizationId: string,
-  code: CodeTemplates,
+  code: NamesInCode<{ readonly stored: boolean }>,
 ): Promise<NotificationFilter['templateId']> {
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
   // The id of one in code is its name.

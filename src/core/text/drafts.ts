@@ -34,13 +34,16 @@ export interface DraftNeeds extends Judging {
 }
 
 /** The use cases of drafts. */
+export interface Drafts
+  extends PerTenant<Pick<StoredTemplates, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'>> {
+  /** The template with the text of its draft. @throws NotifierError `template_not_found` */
+  drafted(template: Template): Promise<Template>
+}
+
 export function createDrafts(
   { stores, kinds, texts }: AuthoringParts,
   { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftNeeds,
-): PerTenant<Pick<StoredTemplates, 'draft' | 'saveDraft' | 'publish' | 'discardDraft'>> & {
-  /** The template with the text of its draft. @throws NotifierError `template_not_found` */
-  drafted(template: Template): Promise<Template>
-} {
+): Drafts {
   const drafts = stores.of(draftKind)
 
   /** Null: none. */

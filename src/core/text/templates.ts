@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import { inCode } from '../../features/code-templates/code-templates.ts'
-import { createMissing } from '../../features/languages/missing.ts'
-import { createLint } from '../../features/lint/service.ts'
 import { unknownChannel } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { listReader } from '../records/list.ts'
+import type { RecordStore } from '../records/record-stores.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
-import { createDrafts } from './drafts.ts'
+import { createDrafts, type Drafts } from './drafts.ts'
+import { inCode } from './find-templates.ts'
 import { assertFormat } from './format.ts'
 import { templateChange, templateInput } from './input.ts'
-import { createJudging } from './judging.ts'
+import { createJudging, type Judging } from './judging.ts'
 import {
   insertVersion,
+  type StoredTemplate,
   type TemplateValue,
   templateRef,
   templateShape,
@@ -39,12 +39,16 @@ const readVersions = listReader('template-versions', {})
 /** Rows without their long texts. */
 const ROWS = 10
 
-/** The template use cases of a notifier. */
-export function createTemplates(
-  parts: AuthoringParts,
-): PerTenant<StoredTemplates> &
-  ReturnType<typeof createLint> &
-  Pick<ReturnType<typeof createMissing>, 'missing'> {
+/** The stored templates of a notifier. */
+export interface Templates extends Pick<Drafts, 'drafted'>, Pick<Judging, 'assertTexts'> {
+  readonly api: PerTenant<StoredTemplates>
+  /** @throws NotifierError `template_not_found` */
+  find(organizationId: string, idOrName: string): Promise<Template>
+  /** Their records, without long texts. */
+  readonly stored: RecordStore<StoredTemplate>
+}
+
+export function createTemplates(parts: AuthoringParts): Templates {
   const { stores, ids, organizations, kinds, processor, consent, code, texts } = parts
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
@@ -102,13 +106,10 @@ export function createTemplates(
   }
 
   const { drafted, ...drafts } = createDrafts(parts, { ...judging, store, find, changedValue, view })
-  const { missing, searchMissing } = createMissing(parts, store.stored)
 
-  return {
+  const api: Templates['api'] = {
     ...drafts,
     ...createPreviews(parts, find, drafted, assertTexts),
-    ...createLint(parts, { find, drafted, assertTexts, searchMissing }),
-    missing,
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       assertFree(parsed.name)
@@ -208,6 +209,8 @@ export function createTemplates(
       await stores.of(draftKind).remove(template.id)
     },
   }
+
+  return { api, find, drafted, assertTexts, stored: store.stored }
 }
 
 type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses' | 'localized'>>

@@ -52,12 +52,6 @@ export interface CodeTemplate {
   write(template: Template, values: unknown, how: Writing): Promise<CodeText>
 }
 
-/** The entry whose text is in code: no stored template is reached by its name. Null: none. */
-export function inCode(code: CodeTemplates, name: string | undefined): CodeTemplate | null {
-  const entry = code.find(name)
-  return entry?.stored === false ? entry : null
-}
-
 /** Nothing stored: a layout or partial of some organization would leave the others without the text. */
 const NO_RECORDS: RecordReads = { get: async (_, refs) => refs.map(() => null) }
 

@@ -15,7 +15,8 @@ import type { TemplateLint } from '../../core/text/model.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
-import { type UnstoredText, unstoredTemplate } from '../../core/text/unstored.ts'
+import type { Templates } from '../../core/text/templates.ts'
+import { unstoredTemplate } from '../../core/text/unstored.ts'
 import type { CodeTemplate, Writing } from '../code-templates/index.ts'
 import { jsonValues } from '../code-templates/index.ts'
 import type { MissingSearch, MissingTranslations } from '../languages/index.ts'
@@ -29,11 +30,8 @@ const MOST_LOCALES = 100
 const MOST_WORK = 250_000
 
 /** What lints need of templates. */
-export interface LintNeeds {
+export interface LintNeeds extends Pick<Templates, 'find' | 'drafted' | 'assertTexts'> {
   searchMissing(organizationId: string): Promise<MissingSearch>
-  find(organizationId: string, idOrName: string): Promise<Template>
-  drafted(template: Template): Promise<Template>
-  assertTexts(organizationId: string, given: UnstoredText): Promise<void>
 }
 
 type Values = Readonly<Record<string, unknown>>

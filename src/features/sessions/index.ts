@@ -1,0 +1,1 @@
+export { SESSION_MS } from './service.ts'
