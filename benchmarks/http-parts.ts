@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Notifier } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
 import Fastify from 'fastify'
+import { REQUESTS as REQUEST_LIMIT } from '../src/core/limits/route-limits.ts'
 import { servedNotifier } from '../src/served-notifier.ts'
 import { startLoad } from './lib/load.ts'
 import { describeMachine, median, withFolder } from './lib/measure.ts'
@@ -54,7 +55,7 @@ function parts(notifier: Notifier, secret: string): Record<string, () => unknown
     'limits (window, pause, slot)': async () => {
       const { release } = await servedNotifier(notifier).limits.admit(
         { organizationId: 'org_default' },
-        'requests',
+        REQUEST_LIMIT,
       )
       await release()
     },

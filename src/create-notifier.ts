@@ -366,8 +366,7 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
   const { admit } = guard(admissions)
   const limits: Admissions = {
     ...admitting,
-    // A link in a mail works under maintenance, too.
-    admit: (who, resource) => (resource === 'links' ? admitting.admit : admit)(who, resource),
+    admit: (who, limit) => (limit?.underMaintenance === true ? admitting.admit : admit)(who, limit),
     closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
   }
   const pageParts = { ...core, signer: secrets.signer, counts: () => !maintained(), wake }

@@ -24,6 +24,8 @@ export interface ServedNotifier
   readonly code: Pick<CodeTemplates, 'names' | 'find'>
   /** The known channels. */
   readonly kinds: readonly KnownKind[]
+  /** Largest uploaded file in bytes. */
+  readonly maxUploadBytes: number
   readonly pages: Pages
   readonly receipts: Receipts
   readonly sessions: Sessions

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { parseInput } from '../core/input/parse.ts'
+import type { RouteLimit } from '../core/limits/model.ts'
+import { PUBLIC, REQUESTS } from '../core/limits/route-limits.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import type { HandlerResult, RequestContext, Route } from '../core/rest/route.ts'
 import type { Authenticate } from '../http/caller.ts'
@@ -13,6 +15,8 @@ import { previewPage } from './preview.ts'
 
 /** Where the dashboard serves the REST API to its own pages. */
 const API = '/api'
+/** An office may share an address. Too few for guessing. */
+const SIGN_INS: RouteLimit = { name: 'sign-in', perMinute: 60 }
 const MAX_PREVIEW_BYTES = 4 * 1024 * 1024
 const anything: z.ZodType = z.unknown()
 
@@ -74,7 +78,7 @@ export function dashboardRoutes(
   const own = {
     tag: SERVICE_TAG,
     permission: 'public',
-    limit: 'public',
+    limit: PUBLIC,
     status: 200,
     response: anything,
   } as const
@@ -84,7 +88,7 @@ export function dashboardRoutes(
     operation: 'beginSession',
     summary: 'Sign in',
     method: 'POST',
-    limit: 'sign-in',
+    limit: SIGN_INS,
     body: credentials,
     bodySize: 4_096,
     handler: begin,
@@ -98,6 +102,7 @@ export function dashboardRoutes(
       ...own,
       belongsTo: 'organization',
       permission: 'Read Only',
+      limit: REQUESTS,
       operation: 'showPreview',
       summary: 'Show HTML in a sandbox',
       method: 'POST',

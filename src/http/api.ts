@@ -1,6 +1,7 @@
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import { knownFields } from '../core/input/known-fields.ts'
-import type { Admission, BodyOwner, Counted, LimitedResource } from '../core/limits/model.ts'
+import type { Admission, BodyOwner, Counted, RouteLimit } from '../core/limits/model.ts'
+import { REQUESTS } from '../core/limits/route-limits.ts'
 import { atEndOfTurn } from '../core/loop/end-of-turn.ts'
 import type { RunInSlices } from '../core/loop/processor.ts'
 import type { Logger } from '../core/ports/logger.ts'
@@ -171,7 +172,7 @@ export function createApi<Served extends HttpNotifier>(
     return exchange as Envelope
   }
 
-  /** Counts unproven reports by address, like requests without a valid key. */
+  /** On a route without a limit, unproven requests count by address, like those without a valid key. */
   async function countFailure(
     exchange: Exchange,
     match: Match,
@@ -180,11 +181,11 @@ export function createApi<Served extends HttpNotifier>(
   ): Promise<unknown> {
     // A storage failure or a limit does not discredit the sender.
     const unproven = isNotifierError(error) && error.status < 500 && error.status !== 429
-    if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
+    if (match.kind !== 'route' || match.route.limit !== null || !unproven) return error
     try {
       await exchange.release?.()
       exchange.release = null
-      await count(exchange, { address: client.address ?? 'unknown' }, 'requests')
+      await count(exchange, { address: client.address ?? 'unknown' }, REQUESTS)
       return error
     } catch (refusal) {
       return refusal
@@ -237,15 +238,15 @@ export function createApi<Served extends HttpNotifier>(
       return await callerOf(request, client)
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
-        await count(exchange, { address: client.address ?? 'unknown' }, 'requests')
+        await count(exchange, { address: client.address ?? 'unknown' }, REQUESTS)
       }
       throw error
     }
   }
 
   /** @throws NotifierError `rate_limit_exceeded` */
-  async function count(exchange: Exchange, who: Counted, resource: LimitedResource): Promise<void> {
-    const admission = await notifier.limits.admit(who, resource)
+  async function count(exchange: Exchange, who: Counted, limit: RouteLimit | null): Promise<void> {
+    const admission = await notifier.limits.admit(who, limit)
     exchange.limit = admission.state
     exchange.release = admission.release
   }
@@ -266,7 +267,7 @@ export function createApi<Served extends HttpNotifier>(
     assertGranted(requiredGrants(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
-    const limits = bodyLimits(resolved, route, notifier)
+    const limits = bodyLimits(resolved, route as Route<Served>, notifier)
     const answer = (bounds: BodyLimits) =>
       handled(request, client, entry, { organizationId, query, grants }, bounds)
     return route.bodySize === 'batch'
@@ -370,18 +371,18 @@ function operationOf(match: Match): string {
   return match.kind === 'route' ? match.route.operation : 'unknown'
 }
 
-function limitOf(match: Match): LimitedResource {
-  return match.kind === 'route' ? match.route.limit : 'requests'
+function limitOf(match: Match): RouteLimit | null {
+  return match.kind === 'route' ? match.route.limit : REQUESTS
 }
 
-function bodyLimits(
+function bodyLimits<Served>(
   options: ResolvedHttpOptions,
-  { bodySize }: Route,
-  { maxUploadBytes }: HttpNotifier,
+  { bodySize }: Route<Served>,
+  notifier: Served,
 ): BodyLimits {
   const { maxBatchBytes, maxBodyBytes, bodyTimeoutMs: timeoutMs } = options
   if (bodySize === 'batch') return { bytes: maxBatchBytes, timeoutMs }
-  if (bodySize === 'upload') return { bytes: maxUploadBytes, timeoutMs }
+  if (typeof bodySize === 'function') return { bytes: bodySize(notifier), timeoutMs }
   return { bytes: Math.min(maxBodyBytes, bodySize ?? maxBodyBytes), timeoutMs }
 }
 

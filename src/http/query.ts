@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import { listedNames, MOST_NAMES, shortName } from '../core/input/listed-names.ts'
 import { nearestName } from '../core/input/nearest-name.ts'
-import type { LimitedResource } from '../core/limits/model.ts'
 import type { ParsedQuery, Query } from '../core/rest/query.ts'
+import type { Route } from '../core/rest/route.ts'
 
 /** `name[key]`, the style `deepObject` of OpenAPI. */
 const IN_OBJECT = /^(\w+)\[([^[\]]*)\]$/
@@ -34,11 +34,7 @@ function isObject(schema: z.ZodObject, name: string): boolean {
 }
 
 /** The parts of a route that describe its query. */
-interface QueryReader {
-  readonly query?: z.ZodType
-  readonly belongsTo?: 'caller' | 'organization' | 'operator'
-  readonly limit: LimitedResource
-}
+type QueryReader = Pick<Route, 'query' | 'anyQuery' | 'belongsTo'>
 
 const EMPTY: Query = Object.freeze(Object.create(null))
 
@@ -62,9 +58,9 @@ export function parseQuery(raw: string): Query {
   return query
 }
 
-/** The query parameters that a route ignores. Receipt routes ignore none: the provider reads them all. */
+/** The query parameters that a route ignores. */
 export function ignoredParameters(query: Query, route: QueryReader): readonly string[] {
-  if (query === EMPTY || route.limit === 'receipts') return []
+  if (query === EMPTY || route.anyQuery === true) return []
   const known = knownParameters(route)
   return Object.keys(query).filter(
     (name) => !known.includes(name) && !(known.includes(OBJECT) && IN_OBJECT.exec(name)?.[1] === OBJECT),

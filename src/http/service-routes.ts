@@ -1,4 +1,5 @@
 import { NotifierError } from '../core/errors/notifier-error.ts'
+import { PUBLIC } from '../core/limits/route-limits.ts'
 import type { HttpNotifier } from '../core/rest/http-notifier.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../core/rest/route.ts'
 import { healthStatus, openApiDocument } from './service-schemas.ts'
@@ -30,7 +31,7 @@ export const serviceRoutes: readonly Route<Pick<HttpNotifier, 'health'>>[] = [
     method: 'GET',
     paths: ['/health'],
     permission: 'public',
-    limit: 'public',
+    limit: PUBLIC,
     status: 200,
     response: healthStatus,
     handler: health,
@@ -42,7 +43,7 @@ export const serviceRoutes: readonly Route<Pick<HttpNotifier, 'health'>>[] = [
     method: 'GET',
     paths: ['/openapi.json'],
     permission: 'public',
-    limit: 'public',
+    limit: PUBLIC,
     status: 200,
     response: openApiDocument,
     handler: describe,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import { REQUESTS } from '../../src/core/limits/route-limits.ts'
 import { UNLIMITED } from '../../src/core/tenancy/plans.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
 import { servedNotifier } from '../../src/served-notifier.ts'
@@ -224,7 +225,7 @@ describe('a session of the dashboard', () => {
       // The limit, and its burst of 20 %.
       expect(passed.filter((status) => status === 200)).toHaveLength(24)
       const admit = () =>
-        servedNotifier(limited.notifier).limits.admit({ organizationId: 'org_window' }, 'requests')
+        servedNotifier(limited.notifier).limits.admit({ organizationId: 'org_window' }, REQUESTS)
       await expect(admit()).rejects.toMatchObject({ code: 'rate_limit_exceeded', details: { limit: 20 } })
       const { limits } = await limited.notifier.organization('org_window').limits.get()
       expect(limits.requests).toMatchObject({ limit: 20, used: 20 })

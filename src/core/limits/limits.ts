@@ -78,12 +78,12 @@ export function createLimits(
     },
     admitBody: requests.admitBody,
     countRefusedBody: requests.countRefusedBody,
-    async admit(who, resource) {
-      if ('operatorKeyId' in who) return requests.admitOperator()
+    async admit(who, limit) {
+      if (limit === null || 'operatorKeyId' in who) return requests.admitUncounted()
       if ('session' in who) return requests.admitSession(who)
       return 'address' in who
-        ? requests.admitAddress(who.address, resource)
-        : requests.admit(who.organizationId, resource)
+        ? requests.admitAddress(who.address, limit)
+        : requests.admit(who.organizationId, limit)
     },
   }
 }

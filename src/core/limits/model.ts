@@ -1,23 +1,19 @@
-/**
- * Resources with a request limit: an endpoint with its own limit, requests without a key (`public`), links in messages
- * (`links`), or everything else together. Receipts have no limit: a provider sends as many as there are messages.
- */
-export type LimitedResource =
-  | 'requests'
-  | 'templates.list'
-  | 'templates.create'
-  | 'logs.list'
-  | 'public'
-  | 'receipts'
-  | 'links'
-  | 'sign-in'
+/** What requests of a route count against: those of an organization, or without a key those from an address. */
+export interface RouteLimit {
+  /** As in the X-RateLimit headers. Limits of one name share a count. */
+  readonly name: string
+  /** The same on all plans. Null: as many as the plan of the organization allows, and few without a valid key. */
+  readonly perMinute: number | null
+  /** True: its requests are admitted under maintenance, too. */
+  readonly underMaintenance?: true
+}
 
 /** The state of a limit, as in the X-RateLimit headers. */
 export interface RateLimitState {
   /**
-   * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
-   * `public`, `links`, `sign-in`, `session`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit,
-   * with {@link NO_LIMIT} as `limit` and `remaining`; `service` if nothing is allowed at all.
+   * The name of a {@link RouteLimit}, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`,
+   * `address`, `session`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
+   * `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
   /** Maximum number of units in the window. */
@@ -55,9 +51,10 @@ export interface Admissions {
    *
    * @param who the organization of the key, or the client's address without a valid key; an operator key has no request
    *   limit and uses up none of an organization
+   * @param limit null: nothing is counted
    * @throws NotifierError `rate_limit_exceeded`
    */
-  admit(who: Counted, resource: LimitedResource): Promise<Admission>
+  admit(who: Counted, limit: RouteLimit | null): Promise<Admission>
   /**
    * Admits an unfinished body without a key. Counts nothing.
    *

@@ -11,25 +11,26 @@ import type { PlanFinder } from '../tenancy/plan-of.ts'
 import { BURST_MS, burstOf } from '../tenancy/plans.ts'
 import { createHeldSlots, SLOT_MS } from './held-slots.ts'
 import { limitError } from './limit-error.ts'
-import type { BodyOwner } from './model.ts'
 import {
   type Admission,
+  type BodyOwner,
   type DashboardCaller,
-  type LimitedResource,
   NO_LIMIT,
   type RateLimitState,
+  type RouteLimit,
 } from './model.ts'
 import { networkOf } from './network.ts'
+import { REQUESTS } from './route-limits.ts'
 
 /** Counts requests before any of their body is read. */
 export interface RequestLimits {
-  admit(organizationId: string, resource: LimitedResource): Promise<Admission>
-  admitAddress(address: string, resource: LimitedResource): Promise<Admission>
+  admit(organizationId: string, limit: RouteLimit): Promise<Admission>
+  admitAddress(address: string, limit: RouteLimit): Promise<Admission>
   admitBody(address: string): Promise<void>
   countRefusedBody(owner: BodyOwner): Promise<void>
   admitSession(caller: DashboardCaller): Promise<Admission>
   /** Counts nothing. */
-  admitOperator(): Admission
+  admitUncounted(): Admission
   /** Stops renewing the slots of running requests. */
   close(): void
 }
@@ -37,30 +38,14 @@ export interface RequestLimits {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** The same on all plans; both path families share them. */
-const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
-  'templates.list': 1_000,
-  'templates.create': 100,
-  'logs.list': 500,
-}
-
 /** Requests per minute from one address without a valid key: enough for a mistake, too few for guessing. */
 const PER_ADDRESS = 60
-
-/** Requests per minute from one address that need no key: several load balancers may check the health each second. */
-const PUBLIC_PER_ADDRESS = 600
-
-/** Requests per minute from one address for links in messages: a mail provider fetches the images of all its users. */
-const LINKS_PER_ADDRESS = 6_000
 
 /** Requests per minute of all dashboard sessions of one operator key or person: open pages refresh every few seconds. */
 const PER_SESSION = 1_200
 
 /** Requests of these sessions under way at a time. */
 const SESSION_SLOTS = 10
-
-/** Sign-ins per minute from one address, which an office may share: too few for guessing. */
-const SIGN_INS_PER_ADDRESS = 60
 
 /** Refused bodies per minute from one address: from then on it must send bodies whole. */
 const REFUSED_BODIES_PER_ADDRESS = 60
@@ -134,11 +119,9 @@ export function createRequestLimits(
   }
 
   return {
-    async admit(organizationId, resource) {
+    async admit(organizationId, { name, perMinute }) {
       const { plan } = await plans.of(organizationId)
-      const endpoint = ENDPOINT_LIMITS[resource]
-      const window = endpoint === undefined ? plan.requests : { limit: endpoint, windowMs: MINUTE }
-      const name = endpoint === undefined ? 'requests' : resource
+      const window = perMinute === null ? plan.requests : { limit: perMinute, windowMs: MINUTE }
       const named: NamedCheck[] = [
         { resource: 'account', limit: 0, check: { kind: 'pause', key: `${organizationId}:account` } },
       ]
@@ -153,10 +136,9 @@ export function createRequestLimits(
         window === null ? Promise.resolve() : refused(organizationId, name, window.limit),
       )
     },
-    async admitAddress(address, resource) {
-      if (resource === 'receipts') return uncounted()
-      const [name, limit] = ADDRESS_LIMITS[resource] ?? (['address', PER_ADDRESS] as const)
-      return admit([{ resource: name, limit, check: addressCheck(name, address, limit) }], done)
+    async admitAddress(address, { name, perMinute }) {
+      const [resource, limit] = perMinute === null ? ['address', PER_ADDRESS] : [name, perMinute]
+      return admit([{ resource, limit, check: addressCheck(resource, address, limit) }], done)
     },
     async admitBody(address) {
       const decision = await limiter.peek([refusedBodies(address)])
@@ -170,7 +152,7 @@ export function createRequestLimits(
         return
       }
       const { plan } = await plans.of(owner.organizationId)
-      if (plan.requests !== null) await refused(owner.organizationId, 'requests', plan.requests.limit)
+      if (plan.requests !== null) await refused(owner.organizationId, REQUESTS.name, plan.requests.limit)
     },
     async admitSession({ session }) {
       const check = windowCheck(`session.${session}:requests`, PER_SESSION, MINUTE)
@@ -182,15 +164,9 @@ export function createRequestLimits(
         done,
       )
     },
-    admitOperator: uncounted,
+    admitUncounted: uncounted,
     close: held.close,
   }
-}
-
-const ADDRESS_LIMITS: Partial<Record<LimitedResource, readonly [name: string, limit: number]>> = {
-  public: ['public', PUBLIC_PER_ADDRESS],
-  links: ['links', LINKS_PER_ADDRESS],
-  'sign-in': ['sign-in', SIGN_INS_PER_ADDRESS],
 }
 
 /** Strangers choose the address. */

@@ -16,7 +16,7 @@ export const logRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, belongsT
     method: 'GET',
     paths: ['/v1/logs', '/admin/logs'],
     permission: 'Read Only',
-    limit: 'logs.list',
+    limit: { name: 'logs.list', perMinute: 500 },
     errors: ['invalid_channel'],
     query: logQuery,
     response: logList,

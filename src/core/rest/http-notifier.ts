@@ -26,6 +26,4 @@ export interface HttpNotifier extends Engine {
   readonly inputs: Readonly<Record<string, z.ZodType>>
   /** Names of the known channels. */
   readonly channels: readonly string[]
-  /** Largest uploaded file in bytes. */
-  readonly maxUploadBytes: number
 }

@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import type { Grant, Permission } from '../access/api-key.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
-import type { LimitedResource } from '../limits/model.ts'
+import type { RouteLimit } from '../limits/model.ts'
+import { REQUESTS } from '../limits/route-limits.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { Caller } from './caller.ts'
 import type { HttpRequest } from './message.ts'
@@ -41,10 +42,12 @@ export interface Route<Served = never> {
   readonly belongsTo?: 'caller' | 'organization' | 'operator'
   /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
   readonly permission: Permission | 'public'
+  /** Why a public operation is safe without a key, for the document: `the link is signed`. */
+  readonly needsNoKey?: string
   /** Query parameters that require a grant if `true`. */
   readonly queryGrants?: Readonly<Record<string, Grant>>
-  /** The request limit to count against. Routes with the same name share it. Public routes count by address. */
-  readonly limit: LimitedResource
+  /** Public routes count by address. Null: there, only requests that fail count, like those without a valid key. */
+  readonly limit: RouteLimit | null
   /** Status of success. */
   readonly status: 200 | 201 | 302 | 303
   /** Error for a path parameter that cannot be an identifier. */
@@ -56,6 +59,8 @@ export interface Route<Served = never> {
   readonly delivers?: true
   /** Schema of the query parameters, without `orgId`. */
   readonly query?: z.ZodType
+  /** True: the handler reads the query as it came, so that no parameter is unknown. */
+  readonly anyQuery?: true
   /**
    * Schema of the request body; absent: no body. The notifier validates with the same schema, so the HTTP layer does
    * not.
@@ -71,9 +76,11 @@ export interface Route<Served = never> {
   readonly form?: true
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
   readonly page?: true
-  /** Size limit in place of `maxBodyBytes`: that of batches or of uploads, or a number of bytes. */
-  readonly bodySize?: 'batch' | 'upload' | number
+  /** Size limit in place of `maxBodyBytes`: that of batches, a number of bytes, or one that the notifier knows. */
+  readonly bodySize?: 'batch' | number | ((notifier: Served) => number)
   readonly response: z.ZodType
+  /** Media type of the response in place of JSON. */
+  readonly mediaType?: string
   /** An alternative to the response of `status` and `response`. */
   readonly otherwise?: { readonly status: 200 | 409; readonly when: string; readonly response: z.ZodType }
   /** Shown in the document. A test validates it. */
@@ -87,12 +94,12 @@ export interface Route<Served = never> {
 type Grouped<Served> = Omit<Route<Served>, 'tag' | 'limit' | 'status'> &
   Partial<Pick<Route, 'limit' | 'status'>>
 
-/** Routes with what they have in common. Unless a route says otherwise, its success is 200, and `requests` limits it. */
+/** Routes with what they have in common. Unless a route says otherwise, its success is 200, and {@link REQUESTS} limits it. */
 export function routesOf<Served>(
   common: Pick<Route, 'tag' | 'belongsTo'>,
   routes: readonly Grouped<Served>[],
 ): readonly Route<Served>[] {
-  return routes.map((route) => ({ limit: 'requests', status: 200, ...common, ...route }))
+  return routes.map((route) => ({ limit: REQUESTS, status: 200, ...common, ...route }))
 }
 
 /** Calls the notifier, which holds all rules of the operation. */

@@ -74,6 +74,3 @@ export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
 
 /** A page for people. */
 export const page: z.ZodType<string> = z.string()
-
-/** Body that the provider expects; each provider defines it. */
-export const receiptReply: z.ZodType<string> = z.string()

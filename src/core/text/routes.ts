@@ -1,5 +1,6 @@
 import { knownFields } from '../input/known-fields.ts'
 import { parseInput } from '../input/parse.ts'
+import type { RouteLimit } from '../limits/model.ts'
 import { listQuery } from '../rest/query-schemas.ts'
 import {
   type HandlerResult,
@@ -36,6 +37,10 @@ const EXAMPLE_TEMPLATE = {
 }
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
+
+/** Also of layouts and partials, and for both path families. */
+export const TEMPLATE_CREATIONS: RouteLimit = { name: 'templates.create', perMinute: 100 }
+export const TEMPLATE_LISTS: RouteLimit = { name: 'templates.list', perMinute: 1_000 }
 
 /** Also of drafts and lints. */
 export const TEMPLATES_TAG: Tag = {
@@ -137,7 +142,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'POST',
       paths: collection,
       permission: 'Write',
-      limit: 'templates.create',
+      limit: TEMPLATE_CREATIONS,
       status: 201,
       errors: [
         ['invalid_parameter', 422],
@@ -174,7 +179,7 @@ export const templateRoutes: readonly Route<Served>[] = routesOf(
       method: 'GET',
       paths: collection,
       permission: 'Read Only',
-      limit: 'templates.list',
+      limit: TEMPLATE_LISTS,
       query: listQuery,
       response: templateList,
       handler: async ({ query, organizationId }, { tenants }) => ({

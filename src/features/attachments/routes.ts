@@ -15,7 +15,10 @@ import type { Attachments } from './api.ts'
 import { uploadRecord } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly attachments: Attachments }>
+type Served = TenantsOf<{ readonly attachments: Attachments }> & {
+  /** Largest uploaded file in bytes. */
+  readonly maxUploadBytes: number
+}
 
 const TAG: Tag = {
   name: 'Attachments',
@@ -50,7 +53,7 @@ export const attachmentRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, b
     errors: ['missing_required_field', 'storage_quota_exceeded'],
     query: uploadQuery,
     raw: true,
-    bodySize: 'upload',
+    bodySize: ({ maxUploadBytes }) => maxUploadBytes,
     response: uploadRecord,
     handler: upload,
   },

@@ -2,6 +2,7 @@ import { parseInput } from '../../core/input/parse.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'
 import { type Route, routesOf, type Tag, type TenantsOf } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
+import { TEMPLATE_LISTS } from '../../core/text/routes.ts'
 import type { Catalogues, TranslationReports } from './api.ts'
 import { type CataloguePut, cataloguePut } from './input.ts'
 import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
@@ -74,7 +75,7 @@ export const catalogueRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, be
     method: 'GET',
     paths: ['/v1/missing-translations'],
     permission: 'Read Only',
-    limit: 'templates.list',
+    limit: TEMPLATE_LISTS,
     query: listQuery,
     response: missingTranslationList,
     handler: async ({ query, organizationId }, { tenants }) => ({

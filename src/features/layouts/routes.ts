@@ -11,6 +11,7 @@ import {
 } from '../../core/rest/route.ts'
 import { deleted } from '../../core/rest/schemas.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
+import { TEMPLATE_CREATIONS, TEMPLATE_LISTS } from '../../core/text/routes.ts'
 import { versionParam } from '../../core/text/version-param.ts'
 import type { SharedTexts } from './api.ts'
 import {
@@ -58,7 +59,7 @@ function routesFor({ one, many, input, change, tag }: Naming): readonly Route<Se
       method: 'POST',
       paths: collection,
       permission: 'Write',
-      limit: 'templates.create',
+      limit: TEMPLATE_CREATIONS,
       status: 201,
       errors: ['missing_required_field', 'already_exists', 'invalid_template'],
       body: input,
@@ -74,7 +75,7 @@ function routesFor({ one, many, input, change, tag }: Naming): readonly Route<Se
       method: 'GET',
       paths: collection,
       permission: 'Read Only',
-      limit: 'templates.list',
+      limit: TEMPLATE_LISTS,
       query: listQuery,
       response: sharedTextList,
       handler: handler(({ query, organizationId }, { list }) =>

@@ -1,5 +1,5 @@
+import * as z from 'zod'
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
-import { receiptReply } from '../../core/rest/schemas.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
 import type { Receipts } from './service.ts'
 
@@ -30,11 +30,16 @@ function resultOf({ contentType, body }: ReceiptReply): HandlerResult {
 const common = {
   tag: TAG,
   permission: 'public',
-  limit: 'receipts',
+  needsNoKey: 'the provider authenticates its reports',
+  // A provider sends as many as there are messages.
+  limit: null,
+  anyQuery: true,
   status: 200,
   unknown: 'not_found',
   errors: ['not_found', 'invalid_receipt_signature'],
-  response: receiptReply,
+  // What the provider expects; each provider defines it.
+  response: z.string(),
+  mediaType: '*/*',
   pathParameters: {
     organization: "Identifier of the provider's organization.",
     channel: 'Channel of the provider.',

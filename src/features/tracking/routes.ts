@@ -1,3 +1,4 @@
+import type { RouteLimit } from '../../core/limits/model.ts'
 import type { PageLook } from '../../core/links/page.ts'
 import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
@@ -137,13 +138,18 @@ async function click(context: RequestContext, notifier: Served): Promise<Handler
   }
 }
 
+/** A mail provider fetches the images of all its users. */
+const LINKS: RouteLimit = { name: 'links', perMinute: 6_000, underMaintenance: true }
+
 const common = {
   tag: TAG,
   permission: 'public',
-  limit: 'links',
+  needsNoKey: 'the link is signed',
+  limit: LINKS,
   query: linkQuery,
   page: true,
   response: page,
+  mediaType: '*/*',
 } as const
 
 export const pageRoutes: readonly Route<Served>[] = [

@@ -116,13 +116,11 @@ function describePermission(route: Route): string {
   return describeLevel(route) + grants.join('')
 }
 
-function describeLevel({ permission, limit, belongsTo }: Route): string {
-  if (limit === 'links') return 'Requires no API key: the link is signed. Limited by client address.'
-  if (limit === 'receipts') return 'Requires no API key: the provider authenticates its reports.'
+function describeLevel({ permission, needsNoKey, limit, belongsTo }: Route): string {
   const key = belongsTo === 'operator' ? 'operator key' : 'API key'
   switch (permission) {
     case 'public':
-      return 'Requires no API key. Limited by client address.'
+      return `Requires no API key${needsNoKey === undefined ? '' : `: ${needsNoKey}`}.${limit === null ? '' : ' Limited by client address.'}`
     case 'Full Access':
       return `Requires an ${key} with the permission \`Full Access\`.`
     default:
@@ -187,7 +185,7 @@ function successes(route: Route): Record<string, JsonObject> {
   const headers = answerHeaders(replayable ? ['Idempotent-Replayed'] : [])
   const media = { schema: schemaOf(route.response), ...shown(route.example?.response) }
   const description = DESCRIPTIONS[route.status]
-  const mediaType = route.limit === 'receipts' || route.page === true ? '*/*' : 'application/json'
+  const { mediaType = 'application/json' } = route
   const responses: Record<string, JsonObject> = {
     [route.status]: { description, headers, content: { [mediaType]: media } },
   }

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import { REQUESTS } from '../../../src/core/limits/route-limits.ts'
+import { TEMPLATE_LISTS } from '../../../src/core/text/routes.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
 import { serve } from '../../../src/rest-api.ts'
@@ -166,13 +168,13 @@ describe('a counted request', () => {
   const state = { resource: 'requests', limit: 100, remaining: 42, resetAt: 1_800_000_000 }
 
   it('gives its slot back exactly once, however it ends', async () => {
-    const own = [{ organizationId: 'org_default' }, 'templates.list']
+    const own = [{ organizationId: 'org_default' }, TEMPLATE_LISTS]
     const endings: [parts: Parameters<typeof fakeNotifier>[0], counted: unknown[]][] = [
       [{ templates: { list: async () => emptyList } }, own],
       [{ templates: { list: async () => Promise.reject(new Error('broken')) } }, own],
       [
         { verify: async () => ({ ...KEY, allowedIps: ['203.0.113.1/32'] }) },
-        [{ address: '198.51.100.7' }, 'requests'],
+        [{ address: '198.51.100.7' }, REQUESTS],
       ],
     ]
     for (const [parts, counted] of endings) {
@@ -205,7 +207,7 @@ describe('a counted request', () => {
     const missing = await api.handle(request({ headers: { authorization: '' } }))
     expect(missing?.status).toBe(401)
     expect(missing?.headers['X-RateLimit-Remaining']).toBe('42')
-    expect(admit).toHaveBeenCalledExactlyOnceWith({ address: '198.51.100.7' }, 'requests')
+    expect(admit).toHaveBeenCalledExactlyOnceWith({ address: '198.51.100.7' }, REQUESTS)
   })
 })
 

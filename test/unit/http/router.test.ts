@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { Permission } from '../../../src/core/access/api-key.ts'
+import { REQUESTS } from '../../../src/core/limits/route-limits.ts'
 import type { Route } from '../../../src/core/rest/route.ts'
 import { compileRoutes } from '../../../src/http/router.ts'
 import { ROUTES } from '../../../src/routes.ts'
@@ -14,7 +15,7 @@ function route(change: Partial<Route> = {}): Route {
     paths: ['/v1/things/{id}'],
     belongsTo: 'organization',
     permission: 'Read Only',
-    limit: 'requests',
+    limit: REQUESTS,
     status: 200,
     response: z.object({}),
     handler: async () => ({ body: {} }),

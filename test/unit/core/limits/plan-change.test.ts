@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { REQUESTS } from '../../../../src/core/limits/route-limits.ts'
 import { organizationKind } from '../../../../src/core/tenancy/organization.ts'
 import { type Plans, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
@@ -21,7 +22,7 @@ it('a plan with another window counts by that window', async () => {
   })
   await notifier.start({ deliver: false })
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-  const admit = () => servedNotifier(notifier).limits.admit({ organizationId }, 'requests')
+  const admit = () => servedNotifier(notifier).limits.admit({ organizationId }, REQUESTS)
   for (let count = 0; count < 5; count += 1) await admit()
   await notifier.organizations.update(organizationId, { plan: 'fast' })
   for (let second = 0; second < 3; second += 1) {

@@ -1,0 +1,7 @@
+import type { RouteLimit } from './model.ts'
+
+/** All routes without a limit of their own. */
+export const REQUESTS: RouteLimit = { name: 'requests', perMinute: null }
+
+/** Routes without a key: several load balancers may check the health each second. */
+export const PUBLIC: RouteLimit = { name: 'public', perMinute: 600 }
