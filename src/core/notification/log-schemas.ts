@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { List } from '../records/list.ts'
 import { named } from '../rest/named.ts'
 import {
   channelName,
@@ -6,12 +7,14 @@ import {
   labelFields,
   listOf,
   notificationStatus,
+  type Open,
   outcomeTextFields,
   timestamp,
 } from '../rest/schemas.ts'
+import type { LogRecord } from './model.ts'
 
 /** One event of a notification in the delivery log. */
-const logEntry: z.ZodType = named(
+const logEntry: z.ZodType<Open<LogRecord>> = named(
   'LogEntry',
   z.object({
     id: z.string(),
@@ -32,4 +35,4 @@ const logEntry: z.ZodType = named(
   }),
 )
 
-export const logList: z.ZodType = named('LogList', listOf(logEntry))
+export const logList: z.ZodType<List<Open<LogRecord>>> = named('LogList', listOf(logEntry))

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { BatchResult, SentNotification, ValidatedSend } from '../accept/model.ts'
+import type { List } from '../records/list.ts'
 import { named } from '../rest/named.ts'
 import {
   channelName,
@@ -7,10 +8,12 @@ import {
   labelFields,
   listOf,
   notificationStatus,
+  type Open,
   outcomeTextFields,
   timestamp,
 } from '../rest/schemas.ts'
 import { renderedFields } from '../text/schemas.ts'
+import type { NotificationRecord, NotificationSummary } from './model.ts'
 import { partsFields } from './part-schemas.ts'
 
 const groupFields = {
@@ -48,7 +51,7 @@ export const validatedSend: z.ZodType<ValidatedSend> = named(
   }),
 )
 
-export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> = named(
+export const batchResult: z.ZodType<Open<Omit<BatchResult, 'replayed'>>> = named(
   'BatchResult',
   z.object({
     accepted: z.int(),
@@ -92,7 +95,7 @@ const summaryFields = {
 }
 
 /** A notification with all details. */
-export const notificationRecord: z.ZodType = named(
+export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
   'Notification',
   z.object({
     ...summaryFields,
@@ -144,6 +147,12 @@ export const notificationRecord: z.ZodType = named(
 )
 
 /** A notification in a list. */
-const notificationSummary: z.ZodType = named('NotificationSummary', z.object(summaryFields))
+const notificationSummary: z.ZodType<Open<NotificationSummary>> = named(
+  'NotificationSummary',
+  z.object(summaryFields),
+)
 
-export const notificationList: z.ZodType = named('NotificationList', listOf(notificationSummary))
+export const notificationList: z.ZodType<List<Open<NotificationSummary>>> = named(
+  'NotificationList',
+  listOf(notificationSummary),
+)

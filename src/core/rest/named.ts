@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Agreeing } from './agreeing.ts'
 
 const inputs = new Map<z.ZodType, string>()
 const outputs = new Map<z.ZodType, string>()
@@ -9,14 +10,20 @@ export const NAMED: {
   readonly outputs: ReadonlyMap<z.ZodType, string>
 } = { inputs, outputs }
 
-/** Names a schema of requests. */
-export function namedInput<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+/** Names a schema of requests. It agrees with the type that it is declared with. */
+export function namedInput<Output, Input, Schema extends z.ZodType>(
+  name: string,
+  schema: Schema & Agreeing<NoInfer<Input>, z.input<Schema>>,
+): Schema & z.ZodType<Output, Input> {
   inputs.set(schema, name)
-  return schema
+  return schema as Schema & z.ZodType<Output, Input>
 }
 
-/** Names a schema of responses. */
-export function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+/** Names a schema of responses. It agrees with the type that it is declared with. */
+export function named<Output, Schema extends z.ZodType>(
+  name: string,
+  schema: Schema & Agreeing<NoInfer<Output>, z.output<Schema>>,
+): Schema & z.ZodType<Output> {
   outputs.set(schema, name)
-  return schema
+  return schema as Schema & z.ZodType<Output>
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { ErrorCode } from '../errors/catalogue.ts'
 import { channel } from '../input/fields.ts'
+import type { FactType } from '../notification/facts.ts'
 import type { Labels } from '../notification/labels.ts'
 import { type NotificationFailure, type NotificationStatus, STATUSES } from '../notification/notification.ts'
 import type { List } from '../records/list.ts'
@@ -26,8 +28,19 @@ export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Na
     .describe('Shared by what was sent to several addresses of one person. Null: one address.'),
 }
 
+/** A type as responses describe it: error codes and events are texts there, because later versions add some. */
+export type Open<Type> = ErrorCode extends Type
+  ? string | Exclude<Type, ErrorCode>
+  : FactType extends Type
+    ? string
+    : Type extends readonly (infer Item)[]
+      ? readonly Open<Item>[]
+      : Type extends object
+        ? { readonly [Name in keyof Type]: Open<Type[Name]> }
+        : Type
+
 /** Why a notification failed or was skipped. */
-export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = named(
+export const failure: z.ZodType<Open<NotificationFailure>> = named(
   'Failure',
   z.object({
     code: z.string(),

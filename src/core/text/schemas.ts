@@ -3,6 +3,7 @@ import { partsFields } from '../notification/part-schemas.ts'
 import type { List } from '../records/list.ts'
 import { named } from '../rest/named.ts'
 import { channelName, listOf, metadataField, timestamp } from '../rest/schemas.ts'
+import type { LintFinding } from './lint-rules.ts'
 import type {
   TemplateComparison,
   TemplateDraftRecord,
@@ -159,7 +160,9 @@ export const templatePreview: z.ZodType<TemplatePreview> = named(
 )
 
 /** The faults of a template. */
-export const templateLint: z.ZodType<TemplateLint> = named(
+export const templateLint: z.ZodType<
+  Omit<TemplateLint, 'findings'> & { findings: readonly Omit<LintFinding, 'cause'>[] }
+> = named(
   'TemplateLint',
   z.object({
     findings: z

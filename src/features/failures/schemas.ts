@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { named } from '../../core/rest/named.ts'
-import { channelName, timestamp } from '../../core/rest/schemas.ts'
+import { channelName, type Open, timestamp } from '../../core/rest/schemas.ts'
 import type { RetryResult } from './model.ts'
-import type { FailureGroup, FailureGroups } from './statistics-model.ts'
+import type { FailureGroups } from './statistics-model.ts'
 
 /** Response to a bulk retry. */
 export const retryResult: z.ZodType<RetryResult> = named(
@@ -21,7 +21,7 @@ export const retryResult: z.ZodType<RetryResult> = named(
   }),
 )
 
-const failureGroup: z.ZodType<Omit<FailureGroup, 'code'> & { code: string }> = z.object({
+const failureGroup = z.object({
   code: z.string(),
   provider: z.string().nullable().describe('Null: no provider was asked.'),
   channel: channelName,
@@ -30,9 +30,7 @@ const failureGroup: z.ZodType<Omit<FailureGroup, 'code'> & { code: string }> = z
 })
 
 /** Failed notifications by cause. */
-export const failureGroups: z.ZodType<
-  Omit<FailureGroups, 'groups'> & { groups: readonly z.output<typeof failureGroup>[] }
-> = named(
+export const failureGroups: z.ZodType<Open<FailureGroups>> = named(
   'FailureGroups',
   z.object({
     groups: z.array(failureGroup).describe('Those with most first, at most 100.'),

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { HealthReport } from '../../core/observe/health.ts'
 import type { MetricsSnapshot } from '../../core/observe/model.ts'
 import { named } from '../../core/rest/named.ts'
-import { timestamp } from '../../core/rest/schemas.ts'
+import { type Open, timestamp } from '../../core/rest/schemas.ts'
 import { failureGroups } from './schemas.ts'
-import type { HourRecord, Statistics } from './statistics-model.ts'
+import type { Statistics } from './statistics-model.ts'
 
-const hour: z.ZodType<HourRecord> = z.object({
+const hour = z.object({
   from: timestamp,
   accepted: z.int(),
   sent: z.int(),
@@ -21,9 +21,7 @@ const age = z
   .describe('How long the one that waits longest has been due, in milliseconds. Null: none is due.')
 
 /** Counts for an overview of one organization. */
-export const statistics: z.ZodType<
-  Omit<Statistics, 'failures'> & { failures: z.output<typeof failureGroups> }
-> = named(
+export const statistics: z.ZodType<Open<Statistics>> = named(
   'Statistics',
   z.object({
     at: timestamp,
@@ -68,7 +66,7 @@ export type Operations = HealthReport & {
   readonly backlog: MetricsSnapshot['backlog']
 }
 
-export const operations: z.ZodType<unknown> = named(
+export const operations: z.ZodType<Open<Operations>> = named(
   'Operations',
   z.object({
     at: timestamp,
