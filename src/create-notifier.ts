@@ -131,11 +131,15 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     metrics: () => readMetrics(core.meter, source, core.clock),
     health: () => reportHealth({ ...core, delivery: engine }, refusal()),
   }
-  const served: ServedNotifier = { ...shared, tenants, ...createHttpParts(core, engine, guard, maintained) }
+  const internals: ServedNotifier = {
+    ...shared,
+    tenants,
+    ...createHttpParts(core, engine, guard, maintained),
+  }
   const tenant = binding<Tenant<unknown>>(tenants, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {
     ...shared,
-    engine: served,
+    internals: internals,
     ...run,
     [Symbol.asyncDispose]: () => run.stop(),
     ...core.events.listening(() => notifier),

@@ -57,7 +57,7 @@ export type { BoundsOptions } from './core/input/bounds.ts'
 export type { JsonFields } from './core/input/json-fields.ts'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './core/input/standard-schema.ts'
 export type { StartOptions, StopOptions } from './core/lifecycle/api.ts'
-export type { Engine, Served } from './core/lifecycle/engine.ts'
+export type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
 export type { Limits } from './core/limits/api.ts'
 export {
   type MemoryRateLimiterOptions,

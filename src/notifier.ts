@@ -1,7 +1,7 @@
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import type { AnyChannel, ChannelParts } from './core/accept/input.ts'
 import type { Running } from './core/lifecycle/api.ts'
-import type { Engine } from './core/lifecycle/engine.ts'
+import type { NotifierInternals } from './core/lifecycle/notifier-internals.ts'
 import type { Listening, Observed } from './core/observe/api.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './features/api-keys/api.ts'
 import type { Organizations } from './features/organizations/api.ts'
@@ -23,8 +23,8 @@ export interface MultiTenantNotifier<
 > extends Running,
     Listening,
     Observed {
-  /** The access of HTTP adapters to the notifier. */
-  readonly engine: Engine
+  /** For HTTP adapters. */
+  readonly internals: NotifierInternals
   /**
    * The API of one organization. Does not check that the organization exists; the methods do.
    *

@@ -1,11 +1,11 @@
-import type { Engine, Served } from './core/lifecycle/engine.ts'
+import type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
 import { createApi, type HttpApi } from './http/api.ts'
 import type { HttpApiOptions } from './http/options.ts'
 import { ROUTES } from './routes.ts'
 import { servedNotifier } from './served-notifier.ts'
 
 /** An engine with an HTTP application other than the REST API. */
-export interface ServingEngine extends Engine {
+export interface ServingInternals extends NotifierInternals {
   serve(options: HttpApiOptions): HttpApi
 }
 
@@ -15,8 +15,8 @@ export interface ServingEngine extends Engine {
  * @throws NotifierError `invalid_configuration`
  */
 export function serve(served: Served, options: HttpApiOptions = {}): HttpApi {
-  const engine = served?.engine as Partial<ServingEngine> | undefined
-  return engine?.serve === undefined
+  const internals = served?.internals as Partial<ServingInternals> | undefined
+  return internals?.serve === undefined
     ? createApi(servedNotifier(served), ROUTES, options)
-    : engine.serve(options)
+    : internals.serve(options)
 }

@@ -1,6 +1,6 @@
 import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
-import type { Engine, Served } from './core/lifecycle/engine.ts'
+import type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
 import { VERSION } from './core/lifecycle/version.ts'
 import type { HttpNotifier } from './core/rest/http-notifier.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
@@ -12,7 +12,7 @@ import type { Pages } from './features/tracking/pages.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
 import type { Tenant } from './tenant.ts'
 
-/** A notifier as HTTP serves it: the content of its {@link Engine}. */
+/** A notifier as HTTP serves it: the content of its {@link NotifierInternals}. */
 export interface ServedNotifier
   extends Omit<HttpNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health'>,
     Pick<MultiTenantNotifier, 'organizations' | 'apiKeys' | 'operatorKeys' | 'health' | 'metrics'> {
@@ -48,14 +48,14 @@ export function knownKinds({ known }: Kinds, configured: readonly string[]): rea
 }
 
 /**
- * Opens the engine of a notifier. It may come from another copy of the package of the same version.
+ * Opens the internals of a notifier. They may come from another copy of the package of the same version.
  *
  * @throws NotifierError `invalid_configuration`
  */
 export function servedNotifier(notifier: Served): ServedNotifier {
-  const { engine } = (notifier ?? {}) as Partial<Served>
-  const version: unknown = engine?.version
-  if (version === VERSION) return engine as ServedNotifier
+  const { internals } = (notifier ?? {}) as Partial<Served>
+  const version: unknown = internals?.version
+  if (version === VERSION) return internals as ServedNotifier
   const message =
     typeof version === 'string'
       ? `The notifier comes from version ${version} of carillon, and this HTTP adapter from ${VERSION}. Install one version: "npm ls carillon" shows where each comes from.`

@@ -7,7 +7,7 @@ import type { SmsKind } from '../../src/core/channels/sms.ts'
 import type { WebhookKind } from '../../src/core/channels/webhook.ts'
 import { invalidOption } from '../../src/core/errors/invalid-option.ts'
 import { assertOptionNames, BOOLEAN, COUNT, type OptionNames } from '../../src/core/errors/option-names.ts'
-import type { Served } from '../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../src/core/lifecycle/notifier-internals.ts'
 import type { Provider } from '../../src/core/ports/provider.ts'
 import { notBegun } from '../channels/kit/unsent.ts'
 import { createServer } from './server.ts'
@@ -97,7 +97,7 @@ export function devMailbox(options: DevMailboxOptions = {}): DevMailbox {
   }
 
   return {
-    engine: createServer(store, allowRemote),
+    internals: createServer(store, allowRemote),
     channels: {
       email: provider(email),
       sms: provider(sms),

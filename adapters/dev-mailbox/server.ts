@@ -9,7 +9,7 @@ import { createShell } from '../../src/dashboard/shell.ts'
 import { readForm } from '../../src/http/body.ts'
 import { acceptsScheme } from '../../src/http/client.ts'
 import { resolveHttpOptions } from '../../src/http/options.ts'
-import type { ServingEngine } from '../../src/rest-api.ts'
+import type { ServingInternals } from '../../src/rest-api.ts'
 import { mailOf, sourceOf } from './mail.ts'
 import { pageOf } from './page.ts'
 import type { Entry, Store } from './store.ts'
@@ -20,7 +20,7 @@ const FORM = { bytes: 4_096, timeoutMs: 10_000 }
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Serves the pages of the mailbox, and what they ask for. Nothing here fetches what a message names. */
-export function createServer(store: Store, allowRemote: boolean): ServingEngine {
+export function createServer(store: Store, allowRemote: boolean): ServingInternals {
   const shell = createShell({ title: 'Mailbox', entry: 'mailbox', data: {} })
   const refuse = createRefusals()
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Served } from '../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../src/core/lifecycle/notifier-internals.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import { serve } from '../../src/rest-api.ts'
 import { NodeHttpRequest } from './node-request.ts'

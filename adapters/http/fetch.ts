@@ -1,6 +1,6 @@
 import { invalidOption } from '../../src/core/errors/invalid-option.ts'
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
-import type { Served } from '../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../src/core/lifecycle/notifier-internals.ts'
 import type { BodyLimits, HttpRequest } from '../../src/core/rest/message.ts'
 import { serve } from '../../src/rest-api.ts'
 import { type MountOptions, mountOf } from './target.ts'

@@ -16,8 +16,8 @@ import { whatsapp } from 'carillon/whatsapp'
 import express from 'express'
 import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
+import { startFakeProviders } from './fake-providers.ts'
 import { categories, choose, people, toOnePerson, type Until } from './person.ts'
-import { startStandIns } from './stand-ins.ts'
 
 /** A message, and the last fact to wait for. */
 interface Step {
@@ -73,7 +73,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
   const reading: Promise<void>[] = []
   const inbox = await startInbox(({ html }) => void reading.push(read(html)))
   closers.push(inbox.close)
-  const elsewhere = await startStandIns({
+  const elsewhere = await startFakeProviders({
     twilioToken,
     slackSigningSecret,
     slackReceipts: () => `${web.url}/receipts/slack/slack`,

@@ -7,13 +7,13 @@ import {
   type OptionNames,
   ofType,
 } from '../core/errors/option-names.ts'
-import type { Served } from '../core/lifecycle/engine.ts'
+import type { Served } from '../core/lifecycle/notifier-internals.ts'
 import { VERSION } from '../core/lifecycle/version.ts'
 import type { HttpRequest, HttpResponse } from '../core/rest/message.ts'
 import { createApi, type HttpApi } from '../http/api.ts'
 import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
 import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
-import type { ServingEngine } from '../rest-api.ts'
+import type { ServingInternals } from '../rest-api.ts'
 import { servedNotifier } from '../served-notifier.ts'
 import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
@@ -111,9 +111,9 @@ export function dashboard<Request = never>(
     }
   }
 
-  const engine: ServingEngine = { version: VERSION, serve }
+  const internals: ServingInternals = { version: VERSION, serve }
   return {
-    engine,
+    internals,
     async signInLink(url, keyId) {
       if (!keys) throw wrong('keys', 'true for links that sign in with a key')
       if (!URL.canParse(url)) throw wrong('url', 'the URL of the mounted dashboard')

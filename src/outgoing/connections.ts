@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ProxyFor } from '../core/ports/outgoing.ts'
 import { IdleSet } from './idle-set.ts'
 import { openSocket, type SocketOptions } from './open-socket.ts'
-import { type Place, placeOf } from './place.ts'
+import { type Origin, originOf } from './origin.ts'
 
 /** Kept connections to any number of origins. A connection carries one request at a time. */
 export interface Connections {
@@ -56,14 +56,14 @@ class ClosedError extends Error {
 }
 
 export function createConnections(options: ConnectionsOptions): Connections {
-  const origins = new Map<string, Origin>()
+  const origins = new Map<string, OriginPool>()
   const idle = new IdleSet<Kept>(options.mostIdle ?? Number.POSITIVE_INFINITY)
   return {
     connect(owner, url, waiting) {
       const name = `${url.origin} ${owner}`
       let origin = origins.get(name)
       if (origin === undefined) {
-        const created = new Origin(owner, url, options, idle, () => {
+        const created = new OriginPool(owner, url, options, idle, () => {
           if (origins.get(name) === created) origins.delete(name)
         })
         origins.set(name, created)
@@ -80,10 +80,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
 }
 
 /** The connections of one owner to one origin, and the requests that wait for one. */
-class Origin {
+class OriginPool {
   readonly #owner: string
   readonly #url: URL
-  readonly #place: Place
+  readonly #origin: Origin
   readonly #options: ConnectionsOptions
   readonly #allIdle: IdleSet<Kept>
   readonly #onEmpty: () => void
@@ -104,7 +104,7 @@ class Origin {
   ) {
     this.#owner = owner
     this.#url = url
-    this.#place = placeOf(url)
+    this.#origin = originOf(url)
     this.#options = options
     this.#allIdle = allIdle
     this.#onEmpty = onEmpty
@@ -174,7 +174,7 @@ class Origin {
 
   async #openOne(): Promise<Socket> {
     const proxy = this.#options.proxyFor?.(this.#url) ?? null
-    return openSocket(this.#place, proxy, this.#options, this.#closing.signal)
+    return openSocket(this.#origin, proxy, this.#options, this.#closing.signal)
   }
 
   #opened(socket: Socket): void {

@@ -183,7 +183,7 @@ interface Answer {
   /** False: the maximum is reached. */
   add(chunk: Buffer): boolean
   end(): void
-  /** Some gateways compress unasked, so the body may have to be decoded. */
+  /** Some gateways compress unrequested, so the body may have to be decoded. */
   read(durationMs: number): HttpAnswer | Promise<HttpAnswer>
 }
 

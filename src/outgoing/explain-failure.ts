@@ -1,14 +1,14 @@
-import { authorityOf, type Place } from './place.ts'
+import { authorityOf, type Origin } from './origin.ts'
 import { ignoredProxyVariable } from './proxy.ts'
 
 const UNKNOWN_AUTHORITY = /^(UNABLE_TO_(GET_ISSUER|VERIFY)|SELF_SIGNED|DEPTH_ZERO|CERT_UNTRUSTED)/
 const NO_ROUTE = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)$/
 
 /** Why a provider cannot be reached, with the remedy if the code shows one. */
-export function explainConnection(place: Place, code: string, throughProxy: boolean): string {
+export function explainConnection(origin: Origin, code: string, throughProxy: boolean): string {
   const ignored = throughProxy || !NO_ROUTE.test(code) ? null : ignoredProxyVariable()
   return [
-    `No connection could be made to ${authorityOf(place)} (${code}).`,
+    `No connection could be made to ${authorityOf(origin)} (${code}).`,
     ...(UNKNOWN_AUTHORITY.test(code)
       ? ['If you trust the authority of its certificate, name its file in NODE_EXTRA_CA_CERTS.']
       : []),
@@ -19,7 +19,7 @@ export function explainConnection(place: Place, code: string, throughProxy: bool
 }
 
 /** Why a proxy cannot be used. Its URL's user name and password are not shown. */
-export function explainProxy(proxy: Place, code: string): string {
+export function explainProxy(proxy: Origin, code: string): string {
   const mixedUp = proxy.secure ? /^(EPROTO|ERR_SSL_|ECONNRESET$)/ : /^(HPE_|ECONNRESET$)/
   const [spoken, other] = proxy.secure ? ['no TLS', 'http'] : ['TLS', 'https']
   const hint = mixedUp.test(code) ? ` If it speaks ${spoken}, its URL begins with ${other}://.` : ''

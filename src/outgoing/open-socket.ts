@@ -3,7 +3,7 @@ import type { AddressGuard } from './address-guard.ts'
 import { codeOf } from './error-code.ts'
 import { explainConnection, explainProxy } from './explain-failure.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
-import { type Place, placeOf } from './place.ts'
+import { type Origin, originOf } from './origin.ts'
 import { ConnectError, ProxyError, tunnel } from './tunnel.ts'
 
 export interface SocketOptions {
@@ -31,13 +31,13 @@ const PROBE_AFTER_MS = 1_000
  * @throws BlockedAddressError, ConnectError, or with a guard the error of the system call or of TLS; nothing was sent then
  */
 export async function openSocket(
-  place: Place,
+  origin: Origin,
   proxy: URL | null,
   options: SocketOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
   const { guard, lookup, timeoutMs = CONNECT_MS } = options
-  const hop = proxy === null ? place : placeOf(proxy)
+  const hop = proxy === null ? origin : originOf(proxy)
   let socket: Socket = connect({
     host: hop.host,
     port: hop.port,
@@ -63,10 +63,10 @@ export async function openSocket(
     check(socket, guard)
     if (proxy !== null) {
       if (hop.secure) await secure(hop.host, {})
-      await tunnel(socket, proxy, place)
+      await tunnel(socket, proxy, origin)
       inProxy = false
     }
-    if (place.secure) await secure(place.host, options)
+    if (origin.secure) await secure(origin.host, options)
     return socket
   } catch (error) {
     socket.destroy()
@@ -74,7 +74,7 @@ export async function openSocket(
     if (guard !== null || error instanceof ConnectError) throw error
     const code = codeOf(error)
     if (inProxy) throw new ProxyError(explainProxy(hop, code), { cause: error })
-    throw new ConnectError(explainConnection(place, code, proxy !== null), { cause: error })
+    throw new ConnectError(explainConnection(origin, code, proxy !== null), { cause: error })
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

@@ -1,7 +1,7 @@
 import { networksOf, rangeOf } from '../core/access/networks.ts'
 import { invalidOption } from '../core/errors/invalid-option.ts'
 import type { ProxyFor } from '../core/ports/outgoing.ts'
-import { type Place, placeOf, withoutBrackets } from './place.ts'
+import { type Origin, originOf, withoutBrackets } from './origin.ts'
 import { ConnectError } from './tunnel.ts'
 
 /** An HTTP proxy and its exceptions. */
@@ -92,12 +92,12 @@ function except(entries: readonly string[], choose: ProxyFor): ProxyFor {
     .filter((entry) => entry !== '')
     .map(exceptionOf)
   return (url) => {
-    const place = placeOf(url)
-    return exceptions.some((matches) => matches(place)) ? null : choose(url)
+    const origin = originOf(url)
+    return exceptions.some((matches) => matches(origin)) ? null : choose(url)
   }
 }
 
-function exceptionOf(entry: string): (place: Place) => boolean {
+function exceptionOf(entry: string): (origin: Origin) => boolean {
   if (entry === '*') return () => true
   const networks = networksOf([entry]) ?? rangeOf(entry)
   if (networks !== null) return ({ host }) => networks.has(host)
@@ -106,7 +106,7 @@ function exceptionOf(entry: string): (place: Place) => boolean {
   const below = name.replace(/^\*?\.?/, '.')
   const matches = (given: string): boolean =>
     given === name || (name !== below.slice(1) && (given.endsWith(below) || `.${given}` === name))
-  return (place) => matches(place.host) && (portOnly === undefined || Number(portOnly) === place.port)
+  return (origin) => matches(origin.host) && (portOnly === undefined || Number(portOnly) === origin.port)
 }
 
 /** Completes the sentence about an option with an invalid proxy. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { authorityOf, type Place } from './place.ts'
+import { authorityOf, type Origin } from './origin.ts'
 
 /** No connection to a provider. Nothing was sent. The message is for people and contains no secret. */
 export class ConnectError extends Error {
@@ -13,9 +13,9 @@ export class ProxyError extends ConnectError {
 }
 
 /** Asks a proxy to connect a socket to a place (RFC 9110 9.3.6). */
-export async function tunnel(socket: Socket, proxy: URL, place: Place): Promise<void> {
+export async function tunnel(socket: Socket, proxy: URL, origin: Origin): Promise<void> {
   const { request } = await import('node:http')
-  const authority = authorityOf(place)
+  const authority = authorityOf(origin)
   const headers = { host: authority, ...authorizationOf(proxy) }
   return new Promise((resolve, reject) => {
     request({ method: 'CONNECT', path: authority, headers, createConnection: () => socket })

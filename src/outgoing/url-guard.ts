@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
-import { withoutBrackets } from './place.ts'
+import { withoutBrackets } from './origin.ts'
 
 /** A valid URL, or its fault. */
 export type JudgedUrl =

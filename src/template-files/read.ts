@@ -36,7 +36,7 @@ interface Sources {
 }
 
 /** Where a file belongs: `welcome.email.de.html` is the HTML of the template `welcome` in German. */
-interface Place {
+interface TextTarget {
   readonly role: 'template' | 'layout' | 'partial'
   readonly name: string
   /** Empty for layouts and partials. */
@@ -57,7 +57,10 @@ export async function readTemplates(folder: string): Promise<LoadedTemplates> {
 
 /** The texts of files by path. @throws as {@link readTemplates} */
 function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
-  const groups = new Map<string, { readonly place: Place; readonly files: Map<keyof FileText, string> }>()
+  const groups = new Map<
+    string,
+    { readonly target: TextTarget; readonly files: Map<keyof FileText, string> }
+  >()
   const messages: Record<string, Readonly<Record<string, string>>> = {}
   for (const file of files.keys()) {
     if (file.startsWith('messages/')) {
@@ -66,15 +69,15 @@ function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
       messages[locale] = messagesOf(file, files.get(file) ?? '')
       continue
     }
-    const place = placeOf(file)
-    const key = [place.role, place.name, place.channel, place.locale].join('\n')
-    const group = groups.get(key) ?? { place, files: new Map() }
-    if (group.files.has(place.field)) throw fileError(file, 'Another file has the same text. Remove one.')
-    group.files.set(place.field, file)
+    const target = targetOf(file)
+    const key = [target.role, target.name, target.channel, target.locale].join('\n')
+    const group = groups.get(key) ?? { target, files: new Map() }
+    if (group.files.has(target.field)) throw fileError(file, 'Another file has the same text. Remove one.')
+    group.files.set(target.field, file)
     groups.set(key, group)
   }
   const texts = [...groups.values()].map((group) => ({
-    place: group.place,
+    target: group.target,
     ...sourcesOf(group.files, files),
   }))
   return {
@@ -85,12 +88,12 @@ function templatesIn(files: ReadonlyMap<string, string>): TemplateFiles {
   }
 }
 
-type PlacedText = Sources & { readonly place: Place }
+type TargetedText = Sources & { readonly target: TextTarget }
 
 const EXPECTED =
   'Name it like welcome.email.html, welcome.email.de.txt, layouts/brand.html, partials/footer.txt or messages/de.json.'
 
-function placeOf(file: string): Place {
+function targetOf(file: string): TextTarget {
   const [, folder, base = file] = /^(layouts|partials)\/(.*)$/.exec(file) ?? []
   const parts = base.split('.')
   const field = FIELDS[parts.pop() ?? '']
@@ -142,17 +145,17 @@ function isEmpty(metadata: unknown): boolean {
   return Object.keys(Object(metadata)).length === 0
 }
 
-function templatesOf(texts: readonly PlacedText[]): Record<string, FileTemplate> {
+function templatesOf(texts: readonly TargetedText[]): Record<string, FileTemplate> {
   const templates = new Map<string, FileTemplate>()
   for (const text of texts) {
-    const { role, name, channel, locale } = text.place
+    const { role, name, channel, locale } = text.target
     if (role !== 'template' || locale !== '') continue
     if (templates.has(name))
       throw fileError(text.file, `Another file has the template "${name}" for another channel.`)
     templates.set(name, { channel, ...fieldsOf(text, templateFields), ...text.text })
   }
   for (const text of texts) {
-    const { role, name, channel, locale } = text.place
+    const { role, name, channel, locale } = text.target
     if (role !== 'template' || locale === '') continue
     const template = templates.get(name)
     if (template?.channel !== channel)
@@ -172,10 +175,10 @@ function withLocale(template: FileTemplate): FileTemplate {
   return { ...template, ...present({ locale }) }
 }
 
-function sharedOf(texts: readonly PlacedText[], role: Place['role']): Record<string, FileShared> {
-  const found = texts.filter(({ place }) => place.role === role)
+function sharedOf(texts: readonly TargetedText[], role: TextTarget['role']): Record<string, FileShared> {
+  const found = texts.filter(({ target }) => target.role === role)
   return Object.fromEntries(
-    found.map((text) => [text.place.name, { ...fieldsOf(text, ['description']), ...text.text }]),
+    found.map((text) => [text.target.name, { ...fieldsOf(text, ['description']), ...text.text }]),
   )
 }
 

@@ -7,7 +7,7 @@ import type { LintOptions } from '../core/text/preview-input.ts'
 /** What {@link expectTemplates} needs of a notifier. */
 export interface NotifierWithTemplates {
   /** Knows the templates in code. Opaque. */
-  readonly engine: object
+  readonly internals: object
   organization(id: string): { readonly templates: LintableTemplates }
 }
 
@@ -71,7 +71,7 @@ export async function expectTemplates(
   if (lines.length > 0) throw new AssertionError({ message: messageOf(lines, names.size) })
 }
 
-/** What the engine knows of templates in code. */
+/** What a notifier knows of templates in code. */
 interface WithCode {
   readonly code: {
     readonly names: readonly string[]
@@ -81,10 +81,10 @@ interface WithCode {
 
 /** A text in code goes first; one that each organization writes must be stored. */
 function namesInCode(
-  { engine }: NotifierWithTemplates,
+  { internals }: NotifierWithTemplates,
   stored: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const { names, find } = (engine as WithCode).code
+  const { names, find } = (internals as WithCode).code
   return names.filter((name) => find(name)?.stored !== true || stored.has(name))
 }
 

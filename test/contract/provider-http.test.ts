@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { refuse, textMember, type Verdict } from '../../adapters/channels/kit/http/provider-answer.ts'
+import { type Classification, refuse, textMember } from '../../adapters/channels/kit/http/provider-answer.ts'
 import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
 import type { Provider } from '../../src/core/ports/provider.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
@@ -15,7 +15,7 @@ const TOKEN = 'correct-horse-battery'
 
 function acme(baseUrl: string, more: Partial<ProviderHttpOptions> = {}): Provider {
   const http = providerHttp({ maxConnections: 4, timeoutMs: 20_000, secrets: [TOKEN], ...more })
-  const table: Readonly<Record<string, Verdict>> = {
+  const table: Readonly<Record<string, Classification>> = {
     bad_number: ['rejected', 'invalid_phone_number', 'recipient'],
   }
   return {

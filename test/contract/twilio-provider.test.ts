@@ -113,7 +113,7 @@ describe("Twilio's own client", () => {
     expect(read(ours)).toEqual(read(theirs))
   })
 
-  it('reads the refusals of the stand-in with the same codes', async () => {
+  it('reads the refusals of the fake with the same codes', async () => {
     const { server, client } = await start()
     for (const { row, reply } of ROWS.filter(({ row }) => /^error \d/.test(row)).slice(0, 8)) {
       server.act({ kind: 'answer', row })

@@ -175,7 +175,7 @@ describe("Vonage's own client", () => {
     expect(read(ours)).toEqual(read(theirs))
   })
 
-  it('takes the refusals of the stand-in for refusals', async () => {
+  it('takes the refusals of the fake for refusals', async () => {
     const { server, client } = await start()
     for (const { row } of ROWS.filter(({ row }) => row.startsWith('status '))) {
       server.act({ kind: 'answer', row })

@@ -4,7 +4,7 @@ import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { uploadPartKind } from '../../src/features/attachments/records.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { mail } from '../support/notifier-world.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -15,8 +15,8 @@ import type { UploadProgram } from './programs/upload.ts'
 const ID = 'org_acme'
 const about = { filename: 'a.pdf', contentType: 'application/pdf' }
 
-async function openNotifier(place: Place) {
-  const storage = openPlace(place)
+async function openNotifier(place: StorageLocation) {
+  const storage = openStorage(place)
   const provider = recordingProvider()
   const notifier = createNotifier({ channels: { email: provider }, storage })
   onTestFinished(() => notifier.stop())
@@ -35,7 +35,7 @@ async function left({ records }: Storage): Promise<readonly string[]> {
 
 const withUpload = (id: string) => ({ ...mail, email: { attachments: [{ id }] } })
 
-function cases(open: () => Promise<Place>): void {
+function cases(open: () => Promise<StorageLocation>): void {
   it('is sent byte for byte, and leaves with its organization', async () => {
     const { tenant, provider, storage, notifier } = await openNotifier(await open())
     const content = Buffer.from(Array.from({ length: 1_600_001 }, (_, index) => (index * 7) % 256))

@@ -2,15 +2,15 @@ import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { defineTemplates } from '../../src/features/code-templates/define.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 /** A process of one deployment, with the texts in its code. */
-async function deploy(place: Place, release: number) {
+async function deploy(place: StorageLocation, release: number) {
   const notifier = createNotifier({
-    storage: openPlace(place),
+    storage: openStorage(place),
     channels: { email: recordingProvider() },
     layouts: { brand: { html: `${release} {{{content}}} {{> footer}}` } },
     partials: { footer: { html: `footer ${release}` } },
@@ -28,7 +28,7 @@ async function deploy(place: Place, release: number) {
 /** Longer than what stays in the record of a version. */
 const LONG = 'x'.repeat(300)
 
-async function keepsTexts(place: Place): Promise<void> {
+async function keepsTexts(place: StorageLocation): Promise<void> {
   const first = await deploy(place, 1)
   await first.messages.put('de', { hello: 'hallo 1' })
   await first.templates.create({

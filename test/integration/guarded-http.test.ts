@@ -105,7 +105,7 @@ describe('an exchange', () => {
     expect(names.asked).toEqual(['hooks.example.test'])
   })
 
-  it('never gets an unasked answer to the request of another organization', async () => {
+  it('never gets an unsolicited answer to the request of another organization', async () => {
     const receiver = await closedAfterTest(forgingReceiver())
     const http = outgoing()
     const url = `http://127.0.0.1:${receiver.port}`
@@ -335,7 +335,7 @@ describe("the caller's signal", () => {
   })
 })
 
-/** Answers 200. On a connection that has carried a request to `/forges`, an unasked 410 comes before the later answers. */
+/** Answers 200. On a connection that has carried a request to `/forges`, an unsolicited 410 comes before the later answers. */
 function forgingReceiver() {
   return tcpReceiver((socket) => {
     let forges = false

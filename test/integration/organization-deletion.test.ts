@@ -5,7 +5,7 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresSecondDoor } from '../support/postgres-harness.ts'
@@ -18,10 +18,10 @@ const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as co
 
 /** Rows of the organization, by kind. */
 type Owned = () => Promise<Readonly<Record<string, number>>>
-type Open = () => Promise<{ readonly place: Place; readonly owned: Owned }>
+type Open = () => Promise<{ readonly place: StorageLocation; readonly owned: Owned }>
 
-async function openNotifier(place: Place): Promise<Notifier> {
-  const notifier = createNotifier({ channels: { email: recordingProvider() }, storage: openPlace(place) })
+async function openNotifier(place: StorageLocation): Promise<Notifier> {
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, storage: openStorage(place) })
   onTestFinished(() => notifier.stop())
   await notifier.start({ deliver: false })
   return notifier

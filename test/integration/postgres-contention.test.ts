@@ -272,7 +272,7 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
       // Fails where the set has this one already.
       await insert(client, high)
       await client.query('COMMIT')
-      expect((await recorded).map(({ kind }) => kind)).toEqual(['recorded', 'heeded'])
+      expect((await recorded).map(({ kind }) => kind)).toEqual(['recorded', 'applied'])
     })
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { openPlace, type Place } from '../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { kindOf, RECORDS } from '../support/profile-kind.ts'
@@ -20,7 +20,7 @@ function storedBy({ lines }: Program): number[] {
   return stored
 }
 
-async function rollOut(place: Place): Promise<void> {
+async function rollOut(place: StorageLocation): Promise<void> {
   const programs = new Map<string, Program>()
   async function begin(version: 1 | 2 | 3, name: string): Promise<void> {
     const program = runProgram('change-records', { place, version, name } satisfies ChangeRecordsProgram)
@@ -55,7 +55,7 @@ async function rollOut(place: Place): Promise<void> {
   await work()
   for (const name of ['next', 'newest', 'back']) await kill(name)
 
-  const storage = openPlace(place)
+  const storage = openStorage(place)
   onTestFinished(() => storage.stop())
   await storage.start({ kinds: [kindOf(3)] })
   const refs = Array.from({ length: RECORDS }, (_, index) => ({ id: `profile_${index}` }))

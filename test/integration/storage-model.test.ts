@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/core/notification/facts.ts'
-import type { GivenLabels, LabelFilter } from '../../src/core/notification/labels.ts'
+import type { LabelFilter, PartialLabels } from '../../src/core/notification/labels.ts'
 import type { NewNotification } from '../../src/core/notification/notification.ts'
 import type { ClaimedJob } from '../../src/core/ports/storage/claim.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
@@ -27,7 +27,7 @@ type Step =
       readonly organization: number
       readonly high: boolean
       readonly inMs: number
-      readonly labels: GivenLabels
+      readonly labels: PartialLabels
     }
   | { readonly do: 'claim' | 'recover' }
   | { readonly do: 'start' | 'release' | 'renew'; readonly pick: number }
@@ -51,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       organization: fc.nat({ max: 1 }),
       high: fc.boolean(),
       inMs: fc.constantFrom(0, 0, 700),
-      labels: fc.constantFrom<GivenLabels>(
+      labels: fc.constantFrom<PartialLabels>(
         {},
         { metadata: { a: '1', b: '2' } },
         { recipient: 'r', groupId: 'g' },

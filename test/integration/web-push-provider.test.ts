@@ -4,7 +4,7 @@ import { jwtVerify } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import webPushProvider from 'web-push'
 import { type WebPushOptions, webPush } from '../../adapters/channels/web-push/send.ts'
-import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/web-push/services.ts'
+import { classifyHost, PUSH_SERVICES, withPaths } from '../../adapters/channels/web-push/services.ts'
 import type { Message, Provider, SendContext } from '../../src/core/ports/provider.ts'
 import { sendContext } from '../support/channel-context.ts'
 import { certificate } from '../support/localhost-certificate.ts'
@@ -196,8 +196,8 @@ describe('an endpoint that a user chose', () => {
     ['https://api.push.apple.com/3/device/ab', 'elsewhere'],
   ])('%s is at a known service: %s', (endpoint, place) => {
     const bare = ['fcm.googleapis.com', 'push.services.mozilla.com', 'push.apple.com', 'notify.windows.com']
-    expect(placeOf(PUSH_SERVICES, endpoint)).toBe(place)
-    expect(placeOf(withPaths(bare), endpoint)).toBe(place)
+    expect(classifyHost(PUSH_SERVICES, endpoint)).toBe(place)
+    expect(classifyHost(withPaths(bare), endpoint)).toBe(place)
   })
 
   it('below a known service where nobody listens holds up no other', async () => {

@@ -138,7 +138,7 @@ export function settle(state: State, settlement: kit.Settlement): kit.SettleAnsw
   const events = kind === 'notification' ? settleNotification(state, job, settlement) : []
   if (next.kind === 'end') state.jobs.delete(job.jobId)
   else {
-    job.recovered &&= next.unasked === true
+    job.recovered &&= next.notSent === true
     if (next.outage === true) job.outages += 1
     makeDue(state, job, state.now() + next.delayMs)
   }
@@ -187,10 +187,10 @@ export function recordReceipt(state: State, receipt: kit.ReceiptRecord): kit.Rec
   if ('consent' in receipt) {
     follow(state, receipt.consent)
     state.receipts.set(key, { at, unmatched: null })
-    if (receipt.received === undefined) return { kind: 'heeded' }
+    if (receipt.received === undefined) return { kind: 'applied' }
     const received = kit.receivedEvent(receipt.received, at)
     publish(state, received, kit.receivedEventId(received), null)
-    return { kind: 'heeded', received }
+    return { kind: 'applied', received }
   }
   const row = correlate(state, receipt)
   const events = row === undefined ? [] : addFacts(state, row, [], [receipt.fact])

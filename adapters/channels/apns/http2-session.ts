@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { ProxyFor } from '../../../src/core/ports/outgoing.ts'
 import { openSocket } from '../../../src/outgoing/open-socket.ts'
-import { placeOf } from '../../../src/outgoing/place.ts'
+import { originOf } from '../../../src/outgoing/origin.ts'
 
 /** Target and timing of a session. */
 export interface Http2SessionOptions {
@@ -158,7 +158,7 @@ async function connected(
   const url = new URL(origin)
   const trusted = ca === undefined ? undefined : [ca].flat()
   const options = { guard: null, ca: trusted, protocol: 'h2', timeoutMs } as const
-  return openSocket(placeOf(url), proxyFor(url), options, signal)
+  return openSocket(originOf(url), proxyFor(url), options, signal)
 }
 
 /** Waits for the server's first SETTINGS, which hold its stream limit. */

@@ -1,29 +1,29 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   hintOf,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const badWebhook: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const restricted: Verdict = ['rejected', 'posting_restricted', 'recipient']
-const badContent: Verdict = ['rejected', 'invalid_content', 'message']
-const unwanted: Verdict = ['rejected', 'content_rejected', 'message']
-const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
-const slow: Verdict = ['retry', 'provider_rate_limited', 'recipient']
-const down: Verdict = ['retry', 'provider_unavailable', 'provider']
+const badWebhook: Classification = ['rejected', 'provider_auth_failed', 'account']
+const restricted: Classification = ['rejected', 'posting_restricted', 'recipient']
+const badContent: Classification = ['rejected', 'invalid_content', 'message']
+const unwanted: Classification = ['rejected', 'content_rejected', 'message']
+const tooLarge: Classification = ['rejected', 'message_too_large', 'message']
+const slow: Classification = ['retry', 'provider_rate_limited', 'recipient']
+const down: Classification = ['retry', 'provider_unavailable', 'provider']
 
 /**
  * Discord's error codes for posts to a webhook (https://discord.com/developers/docs/topics/opcodes-and-status-codes).
  *
  * @internal exported for tests
  */
-export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
+export const DISCORD_ERRORS: Readonly<Record<string, Classification>> = {
   // The webhook, and with it the credential in its address, was deleted.
   10015: badWebhook,
   40001: badWebhook,
@@ -86,16 +86,16 @@ export function judgeDiscord(answer: ProviderAnswer): Outcome | null {
       // More precise than the header, which has whole seconds.
       retryAfterMs: hintOf(member(json, 'retry_after')),
     },
-    verdictOf(status, code, headers, faults),
+    classify(status, code, headers, faults),
   )
 }
 
-function verdictOf(
+function classify(
   status: number,
   code: string | undefined,
   headers: ProviderAnswer['headers'],
   faults: readonly Fault[],
-): Verdict {
+): Classification {
   if (
     code === '50035' &&
     faults.some(({ field, code }) => field === 'content' && code === 'BASE_TYPE_MAX_LENGTH')

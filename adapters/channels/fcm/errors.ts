@@ -1,27 +1,27 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
+  type Classification,
   member,
   type ProviderAnswer,
   type ProviderWords,
   refuse,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const AUTH: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const NEXT_TOKEN: Verdict = ['retry', 'provider_auth_failed', 'account']
+const AUTH: Classification = ['rejected', 'provider_auth_failed', 'account']
+const NEXT_TOKEN: Classification = ['retry', 'provider_auth_failed', 'account']
 /** Apple's or a browser's service refuses the project's key. Android and our access token are not affected. */
-const ELSEWHERE: Verdict = ['retry', 'provider_auth_failed', 'recipient']
-const CONTENT: Verdict = ['rejected', 'invalid_content', 'message']
-const TOKEN: Verdict = ['rejected', 'invalid_device_token', 'recipient']
-const OUTAGE: Verdict = ['retry', 'provider_unavailable', 'provider']
+const ELSEWHERE: Classification = ['retry', 'provider_auth_failed', 'recipient']
+const CONTENT: Classification = ['rejected', 'invalid_content', 'message']
+const TOKEN: Classification = ['rejected', 'invalid_device_token', 'recipient']
+const OUTAGE: Classification = ['retry', 'provider_unavailable', 'provider']
 
 /**
  * FCM's own codes: `google.firebase.fcm.v1.ErrorCode`, in the details of an error.
  *
  * A token of another project is a fault of its owner and must not pause the provider.
  */
-const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
+const FCM_CODES: ReadonlyMap<string, Classification> = new Map<string, Classification>([
   ['UNREGISTERED', ['rejected', 'device_unregistered', 'recipient']],
   ['SENDER_ID_MISMATCH', ['rejected', 'topic_mismatch', 'recipient']],
   ['UNAVAILABLE', OUTAGE],
@@ -34,7 +34,7 @@ const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
  * Google's general codes (`google.rpc.Code`), for answers without an FCM code. They concern the call, not the token: a
  * wrong project must not look like thousands of invalid devices.
  */
-const STATUS_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
+const STATUS_CODES: ReadonlyMap<string, Classification> = new Map<string, Classification>([
   ['PERMISSION_DENIED', AUTH],
   ['NOT_FOUND', ['rejected', 'provider_error', 'account']],
   ['UNAVAILABLE', OUTAGE],
@@ -72,8 +72,8 @@ export function judgeFcm(answer: ProviderAnswer, token: string, renewed: boolean
     case 'UNAUTHENTICATED':
       return refuse(answer, words, renewed ? NEXT_TOKEN : AUTH)
   }
-  const verdict = fcmCode === undefined ? STATUS_CODES.get(status) : FCM_CODES.get(fcmCode)
-  return refuse(answer, words, verdict)
+  const classification = fcmCode === undefined ? STATUS_CODES.get(status) : FCM_CODES.get(fcmCode)
+  return refuse(answer, words, classification)
 }
 
 /** True: Google refuses the access token. Answers with an FCM code concern other credentials. */
@@ -94,7 +94,7 @@ function fcmCodeOf(details: Details): string | undefined {
 }
 
 /** FCM has one code for invalid tokens and invalid content. Only a clear case may count against the token. */
-function invalidArgument(message: string, details: Details, isFcmError: boolean): Verdict {
+function invalidArgument(message: string, details: Details, isFcmError: boolean): Classification {
   if (TOO_LARGE.test(message)) return ['rejected', 'message_too_large', 'message']
   const fields = violations(details('google.rpc.BadRequest'), 'fieldViolations', 'field')
   if (fields.length > 0) return fields.every((field) => field === 'message.token') ? TOKEN : CONTENT

@@ -45,13 +45,13 @@ export type {
 } from '../../../src/core/ports/receipts.ts'
 export { assertWorks } from './check.ts'
 export {
+  type Classification,
   type Judge,
   member,
   type ProviderAnswer,
   type ProviderWords,
   refuse,
   textMember,
-  type Verdict,
 } from './http/provider-answer.ts'
 export {
   type ProviderHttp,

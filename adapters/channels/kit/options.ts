@@ -43,6 +43,11 @@ export const instanceName: z.ZodType<string> = z
 /** The option `timeoutMs`. */
 export const timeout: z.ZodType<number> = z.int().min(1).max(600_000, 'must be at most 600000 milliseconds')
 
+/** Secrets that prove the origin of receipts. During a rotation, the old one and the new one. */
+export interface ReceiptSecrets {
+  readonly secret: readonly string[]
+}
+
 /** An option that takes one value or a non-empty list. Returns a list. */
 export function oneOrSeveral<One>(one: z.ZodType<One>): z.ZodType<One[]> {
   return z.union([one.transform((value) => [value]), z.array(one).min(1)])

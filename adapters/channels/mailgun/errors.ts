@@ -2,10 +2,10 @@ import { parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   type ProviderAnswer,
   refuse,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
 /** Judges an answer of `POST /v3/{domain}/messages`, which has no codes, only text. */
@@ -18,7 +18,7 @@ export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
   if (answer.status < 400) return null
   // Refused credentials answer with plain text.
   const words = message ?? (answer.text.length <= 200 && !answer.text.includes('<') ? answer.text.trim() : '')
-  return refuse(answer, { message: words, retryAfterMs: untilThen(words) }, verdictOf(answer.status, words))
+  return refuse(answer, { message: words, retryAfterMs: untilThen(words) }, classify(answer.status, words))
 }
 
 /**
@@ -43,7 +43,7 @@ function untilThen(words: string): number | undefined {
   return date === undefined ? undefined : parseRetryAfter(`${date} GMT`, Date.now())
 }
 
-function verdictOf(status: number, words: string): Verdict {
+function classify(status: number, words: string): Classification {
   // With 400, 420 or 429.
   if (status < 500 && /not allowed to send:.*(?:limit exceeded|too fast)/i.test(words)) {
     return ['retry', 'provider_quota_exceeded', 'account']

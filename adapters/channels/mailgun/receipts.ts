@@ -14,7 +14,7 @@ import {
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
-import { oneOrSeveral } from '../kit/options.ts'
+import { oneOrSeveral, type ReceiptSecrets } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
 
@@ -27,11 +27,7 @@ export interface MailgunReceiptOptions {
   readonly secret: string | readonly string[]
 }
 
-interface Proof {
-  readonly secret: readonly string[]
-}
-
-export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+export const receiptOptions: z.ZodType<ReceiptSecrets> = z.strictObject({
   secret: oneOrSeveral(credential),
 })
 
@@ -43,7 +39,7 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
  */
 export function mailgunReceipts({
   secret: keys,
-}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+}: ReceiptSecrets): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     if ((request.headers['content-type'] ?? '').includes('form')) {
       return malformed('This is a legacy webhook of Mailgun. Create a current one, which sends JSON.')

@@ -1,15 +1,15 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
 /** Postmark's `ErrorCode`s: https://postmarkapp.com/developer/api/overview#error-codes */
-const CODES: Readonly<Record<string, Verdict>> = {
+const CODES: Readonly<Record<string, Classification>> = {
   '10': ['rejected', 'provider_auth_failed', 'account'],
   '100': ['retry', 'provider_unavailable', 'provider'],
   '400': ['rejected', 'invalid_sender', 'account'],
@@ -43,10 +43,10 @@ export function judgePostmark(answer: ProviderAnswer): Outcome | null {
     return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
   }
   if (answer.status < 400) return null
-  return refuse(answer, { code, message }, verdictOf(answer, code, message ?? ''))
+  return refuse(answer, { code, message }, classify(answer, code, message ?? ''))
 }
 
-function verdictOf({ status }: ProviderAnswer, code: string | undefined, message: string): Verdict {
+function classify({ status }: ProviderAnswer, code: string | undefined, message: string): Classification {
   if (code === '300') {
     if (/'From'/.test(message)) return ['rejected', 'invalid_sender', 'account']
     if (/'(?:To|Cc|Bcc)'/.test(message)) return ['rejected', 'invalid_recipient', 'recipient']

@@ -15,13 +15,13 @@ export type PostmarkReceiptOptions =
   | { readonly user: string; readonly password: string | readonly string[] }
   | { readonly header: string; readonly secret: string | readonly string[] }
 
-type Proof =
+type WebhookCredentials =
   | { readonly user: string; readonly password: readonly string[] }
   | { readonly header: string; readonly secret: readonly string[] }
 
 const presented = oneOrSeveral(z.string().min(8))
 
-export const receiptOptions: z.ZodType<Proof> = z.union(
+export const receiptOptions: z.ZodType<WebhookCredentials> = z.union(
   [
     z.strictObject({ user: z.string().min(1), password: presented }),
     z.strictObject({ header: z.string().regex(/^[A-Za-z0-9-]{1,64}$/), secret: presented }),
@@ -30,9 +30,11 @@ export const receiptOptions: z.ZodType<Proof> = z.union(
 )
 
 /** Reads Postmark's webhooks. They carry no signature, so the secret is the only proof. */
-export function postmarkReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function postmarkReceipts(
+  credentials: WebhookCredentials,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
-    if (!isProven(request, proof)) return unproven('The report lacks the secret of the webhook.')
+    if (!isProven(request, credentials)) return unproven('The report lacks the secret of the webhook.')
     const event = jsonBody(request)
     const type = textMember(event, 'RecordType')
     if (type === undefined) return malformed('The body is not a Postmark report.')
@@ -40,14 +42,16 @@ export function postmarkReceipts(proof: Proof): (request: ReceiptRequest) => Pro
   }
 }
 
-function isProven({ headers }: ReceiptRequest, proof: Proof): boolean {
-  if ('header' in proof) {
-    const given = headers[proof.header.toLowerCase()] ?? ''
-    return proof.secret.map((secret) => sameText(given, secret)).includes(true)
+function isProven({ headers }: ReceiptRequest, credentials: WebhookCredentials): boolean {
+  if ('header' in credentials) {
+    const given = headers[credentials.header.toLowerCase()] ?? ''
+    return credentials.secret.map((secret) => sameText(given, secret)).includes(true)
   }
   const [, given = ''] = /^basic +(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  return proof.password
-    .map((password) => sameText(given, Buffer.from(`${proof.user}:${password}`, 'utf8').toString('base64')))
+  return credentials.password
+    .map((password) =>
+      sameText(given, Buffer.from(`${credentials.user}:${password}`, 'utf8').toString('base64')),
+    )
     .includes(true)
 }
 

@@ -1,20 +1,20 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const ours: Verdict = ['rejected', 'provider_error', 'message']
-const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const ours: Classification = ['rejected', 'provider_error', 'message']
+const credentials: Classification = ['rejected', 'provider_auth_failed', 'account']
 /** The mail may have been sent. A repeated attempt carries the same key. */
-const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
+const faulty: Classification = ['ambiguous', 'provider_unavailable', 'provider']
 
 /** Resend's errors by name: https://resend.com/docs/api-reference/errors */
-const NAMES: Readonly<Record<string, Verdict>> = {
+const NAMES: Readonly<Record<string, Classification>> = {
   invalid_attachment: ours,
   invalid_idempotency_key: ours,
   // The key was used with another mail: an option changed between two attempts.
@@ -53,8 +53,10 @@ export function judgeResend(answer: ProviderAnswer): Outcome | null {
   const name = textMember(answer.json, 'name')
   const message = textMember(answer.json, 'message')
   if (name === undefined) return null
-  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(answer.status, message ?? '') : rowOf(NAMES, name)
-  return refuse(answer, { code: name, message }, verdict)
+  const classification = ABOUT_A_FIELD.has(name)
+    ? aboutField(answer.status, message ?? '')
+    : rowOf(NAMES, name)
+  return refuse(answer, { code: name, message }, classification)
 }
 
 /** Judges an answer of `GET /domains`. The error for a sending-only key proves that the key works. */
@@ -64,7 +66,7 @@ export function judgeDomains(answer: ProviderAnswer): Outcome | null {
   return listed || sendsOnly ? { kind: 'accepted' } : judgeResend(answer)
 }
 
-function aboutField(status: number, message: string): Verdict {
+function aboutField(status: number, message: string): Classification {
   // The documentation says `invalid_api_key`; Resend answers 400 or 401 with this text.
   if (/\bAPI key is invalid\b/i.test(message)) return credentials
   // Before a domain is verified, an account may only write to its owner. Other mails are unaffected.

@@ -13,7 +13,7 @@ import {
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { addressOf, bounced, hintOf, type Meaning } from '../kit/mail/meaning.ts'
-import { oneOrSeveral } from '../kit/options.ts'
+import { oneOrSeveral, type ReceiptSecrets } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 
 /** Tag of mails with copies. */
@@ -25,11 +25,7 @@ export interface ResendReceiptOptions {
   readonly secret: string | readonly string[]
 }
 
-interface Proof {
-  readonly secret: readonly string[]
-}
-
-export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+export const receiptOptions: z.ZodType<ReceiptSecrets> = z.strictObject({
   secret: oneOrSeveral(
     z.custom<string>(isWebhookSecret, 'must be the signing secret of the webhook, whsec_…'),
   ),
@@ -46,7 +42,7 @@ const SIGNATURE_LENGTH = 47
 /** Reads Resend's webhooks: Standard Webhooks with Svix header names. */
 export function resendReceipts({
   secret: secrets,
-}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+}: ReceiptSecrets): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   const signer = webhookSigner()
   return async (request) => {
     const id = request.headers['svix-id'] ?? ''

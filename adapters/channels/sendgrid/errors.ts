@@ -1,11 +1,11 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
 /** Judges an answer of `POST /v3/mail/send`. SendGrid has no error codes, so status, field name and text decide. */
@@ -27,7 +27,7 @@ export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
       message,
       retryAfterMs: answer.retryAfterMs ?? untilReset(answer),
     },
-    verdictOf(answer.status, field, message),
+    classify(answer.status, field, message),
   )
 }
 
@@ -44,7 +44,7 @@ export function judgeScopes(answer: ProviderAnswer): Outcome | null {
   ])
 }
 
-function verdictOf(status: number, field: string, message: string): Verdict {
+function classify(status: number, field: string, message: string): Classification {
   if (status === 400) {
     if (/^from\b/.test(field)) return ['rejected', 'invalid_sender', 'account']
     if (/^personalizations\.\d+\.(?:to|cc|bcc)\b/.test(field)) {

@@ -45,18 +45,18 @@ const publicKey = z
   .transform(publicKeyOf)
   .pipe(z.custom<KeyObject>((key) => key !== null, 'must be a public key in base64'))
 
-interface Proof {
+interface PublicKeys {
   readonly publicKey: readonly KeyObject[]
 }
 
-export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+export const receiptOptions: z.ZodType<PublicKeys> = z.strictObject({
   publicKey: oneOrSeveral(publicKey),
 })
 
 /** Reads SendGrid's event webhook, signed with ECDSA and SHA-256 over the timestamp and the raw body. */
 export function sendgridReceipts({
   publicKey: keys,
-}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+}: PublicKeys): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const timestamp = request.headers[TIMESTAMP] ?? ''
     const signature = Buffer.from(request.headers[SIGNATURE] ?? '', 'base64')

@@ -1,12 +1,12 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
 import { addressesIn } from '../kit/smtp/reply.ts'
@@ -14,14 +14,14 @@ import { addressesIn } from '../kit/smtp/reply.ts'
 /** The addresses of a mail, which a refusal may name. */
 export type SesParties = Pick<MailContent, 'to' | 'from' | 'replyTo'>
 
-const sender: Verdict = ['rejected', 'invalid_sender', 'account']
-const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
-const limited: Verdict = ['retry', 'provider_rate_limited', 'account']
-const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+const sender: Classification = ['rejected', 'invalid_sender', 'account']
+const suspended: Classification = ['rejected', 'provider_suspended', 'account']
+const limited: Classification = ['retry', 'provider_rate_limited', 'account']
+const credentials: Classification = ['rejected', 'provider_auth_failed', 'account']
+const unavailable: Classification = ['retry', 'provider_unavailable', 'provider']
 
 /** Exceptions of SES v2, and those common to all of AWS. */
-const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
+const EXCEPTIONS: Readonly<Record<string, Classification>> = {
   MailFromDomainNotVerifiedException: sender,
   AccountSuspendedException: suspended,
   NotFoundException: ['rejected', 'provider_error', 'account'],
@@ -54,8 +54,12 @@ export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome 
   const name = exceptionOf(answer)
   if (name === undefined) return null
   const message = textMember(answer.json, 'message') ?? textMember(answer.json, 'Message') ?? ''
-  const [verdict, retryAfterMs] = verdictOf(name, message, answer.status, parties)
-  return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
+  const [classification, retryAfterMs] = classify(name, message, answer.status, parties)
+  return refuse(
+    answer,
+    { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs },
+    classification,
+  )
 }
 
 /** Judges an answer of `GetAccount`. */
@@ -74,12 +78,12 @@ function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
   return name === '' ? undefined : name
 }
 
-function verdictOf(
+function classify(
   name: string,
   message: string,
   status: number,
   parties: SesParties | undefined,
-): readonly [Verdict, number?] {
+): readonly [Classification, number?] {
   switch (name) {
     case 'MessageRejected':
       return [rejected(message, parties)]
@@ -100,7 +104,7 @@ function verdictOf(
   }
 }
 
-function rejected(message: string, parties: SesParties | undefined): Verdict {
+function rejected(message: string, parties: SesParties | undefined): Classification {
   if (/not verified/i.test(message)) {
     const [, listed = ''] = /failed the check[^:]*:(.*)/is.exec(message) ?? []
     const identities = listed.split(',').map(addressesIn)
@@ -113,7 +117,7 @@ function rejected(message: string, parties: SesParties | undefined): Verdict {
   return /paused|suspended/i.test(message) ? suspended : ['rejected', 'content_rejected', 'message']
 }
 
-function badRequest(message: string, parties: SesParties | undefined): Verdict {
+function badRequest(message: string, parties: SesParties | undefined): Classification {
   if (/template|render/i.test(message)) return ['rejected', 'template_error', 'message']
   // A refused recipient is suppressed, so the text must name the recipient's address and not just any address.
   return parties !== undefined && addressesIn(message).some((address) => isRecipients(address, parties))

@@ -21,12 +21,12 @@ export interface SesReceiptOptions {
   readonly get?: ((url: string) => Promise<string>) | undefined
 }
 
-interface Given {
+interface SnsOptions {
   readonly topics: readonly string[]
   readonly get?: ((url: string) => Promise<string>) | undefined
 }
 
-interface Proof extends Given {
+interface ResolvedSnsOptions extends SnsOptions {
   readonly get: (url: string) => Promise<string>
 }
 
@@ -34,7 +34,7 @@ const arn = z
   .string()
   .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
 
-export const receiptOptions: z.ZodType<Given> = z.strictObject({
+export const receiptOptions: z.ZodType<SnsOptions> = z.strictObject({
   topics: oneOrSeveral(arn),
   get: z
     .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
@@ -53,7 +53,9 @@ const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
 const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
 
 /** Reads SES events from SNS, signed with RSA and SHA-1 or SHA-256 (signature version 1 or 2). */
-export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function sesReceipts(
+  options: ResolvedSnsOptions,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   const certificateAt = certificates(options.get)
 
   return async (request) => {
@@ -90,7 +92,7 @@ async function prove(
   return isSigned(message, certificate) ? null : unproven('The signature of the report is invalid.')
 }
 
-function act(message: SnsMessage, get: Proof['get']): ParsedReceipts | Promise<ParsedReceipts> {
+function act(message: SnsMessage, get: ResolvedSnsOptions['get']): ParsedReceipts | Promise<ParsedReceipts> {
   switch (message.Type) {
     case 'Notification':
       return { kind: 'receipts', receipts: receiptsOf(message) }
@@ -103,7 +105,7 @@ function act(message: SnsMessage, get: Proof['get']): ParsedReceipts | Promise<P
 
 async function confirm(
   { SubscribeURL = '', TopicArn }: SnsMessage,
-  get: Proof['get'],
+  get: ResolvedSnsOptions['get'],
 ): Promise<ParsedReceipts> {
   const url = snsUrl(SubscribeURL, TopicArn)
   if (url === null) return unproven('The confirmation URL does not belong to Amazon SNS.')
@@ -119,7 +121,7 @@ async function confirm(
 type Certificates = (url: string, now: number) => Promise<string>
 
 /** Caches certificates by address. Failures are not cached and evict nothing. */
-function certificates(get: Proof['get']): Certificates {
+function certificates(get: ResolvedSnsOptions['get']): Certificates {
   const known = new Map<string, string>()
   const coming = new Map<string, Promise<string>>()
   let fetches: readonly number[] = []

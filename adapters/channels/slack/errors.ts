@@ -1,23 +1,23 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const unknownPlace: Verdict = ['rejected', 'channel_not_found', 'recipient']
-const notMember: Verdict = ['rejected', 'bot_not_in_channel', 'recipient']
-const badToken: Verdict = ['rejected', 'invalid_slack_token', 'account']
-const restrictedPlace: Verdict = ['rejected', 'posting_restricted', 'recipient']
-const restrictedApp: Verdict = ['rejected', 'posting_restricted', 'account']
-const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
-const badContent: Verdict = ['rejected', 'invalid_content', 'message']
-const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
-const down: Verdict = ['retry', 'provider_unavailable', 'provider']
+const unknownPlace: Classification = ['rejected', 'channel_not_found', 'recipient']
+const notMember: Classification = ['rejected', 'bot_not_in_channel', 'recipient']
+const badToken: Classification = ['rejected', 'invalid_slack_token', 'account']
+const restrictedPlace: Classification = ['rejected', 'posting_restricted', 'recipient']
+const restrictedApp: Classification = ['rejected', 'posting_restricted', 'account']
+const tooLarge: Classification = ['rejected', 'message_too_large', 'message']
+const badContent: Classification = ['rejected', 'invalid_content', 'message']
+const throttled: Classification = ['retry', 'provider_rate_limited', 'account']
+const down: Classification = ['retry', 'provider_unavailable', 'provider']
 
 /** Pause after a workspace has used up its plan's messages. */
 const LIMIT_MS = 3_600_000
@@ -27,7 +27,7 @@ const LIMIT_MS = 3_600_000
  *
  * @internal exported for tests
  */
-export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
+export const SLACK_ERRORS: Readonly<Record<string, Classification>> = {
   channel_not_found: unknownPlace,
   team_not_found: unknownPlace,
   user_not_found: unknownPlace,
@@ -86,7 +86,7 @@ export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
 }
 
 /** Error families, by prefix. */
-const FAMILIES: readonly (readonly [name: RegExp, verdict: Verdict])[] = [
+const FAMILIES: readonly (readonly [name: RegExp, classification: Classification])[] = [
   [/^restricted_action/, restrictedPlace],
   [/^slack_connect_.*_blocked$/, restrictedPlace],
   [/^invalid_(?:metadata|arg)/, badContent],
@@ -111,11 +111,11 @@ export function judgeSlack(answer: ProviderAnswer): Outcome | null {
       message: wordsOf(answer, code),
       retryAfterMs: code === 'message_limit_exceeded' ? LIMIT_MS : undefined,
     },
-    verdictOf(code, answer.status),
+    classify(code, answer.status),
   )
 }
 
-function verdictOf(code: string, status: number): Verdict {
+function classify(code: string, status: number): Classification {
   const known = rowOf(SLACK_ERRORS, code)
   if (known !== undefined) return known
   const family = FAMILIES.find(([name]) => name.test(code))
@@ -137,7 +137,7 @@ function wordsOf({ json }: ProviderAnswer, code: string): string {
  *
  * @internal exported for tests
  */
-export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Verdict>> = {
+export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Classification>> = {
   invalid_payload: badContent,
   no_text: badContent,
   invalid_blocks: badContent,

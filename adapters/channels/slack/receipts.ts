@@ -12,7 +12,7 @@ import {
   timeOf,
   unproven,
 } from '../kit/http/receipt-request.ts'
-import { oneOrSeveral } from '../kit/options.ts'
+import { oneOrSeveral, type ReceiptSecrets } from '../kit/options.ts'
 
 /** Verification of Slack's events. */
 export interface SlackReceiptOptions {
@@ -20,11 +20,7 @@ export interface SlackReceiptOptions {
   readonly secret: string | readonly string[]
 }
 
-interface Proof {
-  readonly secret: readonly string[]
-}
-
-export const receiptOptions: z.ZodType<Proof> = z.strictObject({ secret: oneOrSeveral(credential) })
+export const receiptOptions: z.ZodType<ReceiptSecrets> = z.strictObject({ secret: oneOrSeveral(credential) })
 
 /** Slack's recommendation. Every repetition has a new signature. */
 const MAX_AGE_MS = 5 * 60_000
@@ -35,7 +31,7 @@ const MAX_AGE_MS = 5 * 60_000
  */
 export function slackEvents({
   secret: secrets,
-}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+}: ReceiptSecrets): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const fault = faultOf(request, secrets)
     if (fault !== null) return unproven(fault)

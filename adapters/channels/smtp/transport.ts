@@ -97,10 +97,10 @@ function throughProxy(
   { host, port, proxy, timeouts }: ResolvedSmtpOptions,
   signal: AbortSignal,
 ): ProxyHandler {
-  const place = { host, port, secure: false }
+  const origin = { host, port, secure: false }
   const options = { guard: null, timeoutMs: timeouts.connectMs }
   return (_, __, done) => {
-    openSocket(place, proxy, options, signal).then((connection) => done(null, { connection }), done)
+    openSocket(origin, proxy, options, signal).then((connection) => done(null, { connection }), done)
   }
 }
 

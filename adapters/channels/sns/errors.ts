@@ -1,24 +1,24 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+const auth: Classification = ['rejected', 'provider_auth_failed', 'account']
+const throttled: Classification = ['retry', 'provider_rate_limited', 'account']
 /** AWS does not guarantee that nothing was sent, and has no idempotency. */
-const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
+const faulty: Classification = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
  * Error codes of `Publish`, and those common to all of AWS.
  *
  * @internal exported for tests
  */
-export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
+export const SNS_ERRORS: Readonly<Record<string, Classification>> = {
   AuthorizationError: auth,
   AccessDenied: auth,
   AccessDeniedException: auth,
@@ -70,17 +70,17 @@ export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outc
   return refuse(
     answer,
     { code, message: error.message },
-    verdictOf(code, error.message) ?? byStatus(answer.status),
+    classify(code, error.message) ?? byStatus(answer.status),
   )
 }
 
-function verdictOf(code: string, message: string): Verdict | undefined {
-  const verdict = rowOf(SNS_ERRORS, code)
-  if (verdict?.[1] !== 'provider_error' || verdict[2] !== 'message') return verdict
+function classify(code: string, message: string): Classification | undefined {
+  const classification = rowOf(SNS_ERRORS, code)
+  if (classification?.[1] !== 'provider_error' || classification[2] !== 'message') return classification
   if (/opted out/i.test(message)) return ['rejected', 'unsubscribed', 'recipient']
   if (/sandbox|not verified|unverified/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
   if (/too long|message length/i.test(message)) return ['rejected', 'message_too_large', 'message']
   if (/sender ?id|originationnumber/i.test(message)) return ['rejected', 'invalid_sender', 'account']
   if (/phone ?number/i.test(message)) return ['rejected', 'invalid_phone_number', 'recipient']
-  return verdict
+  return classification
 }

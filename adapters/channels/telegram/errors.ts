@@ -1,20 +1,20 @@
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   hintOf,
   member,
   type ProviderAnswer,
   refuse,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const gone: Verdict = ['rejected', 'invalid_recipient', 'recipient']
-const restricted: Verdict = ['rejected', 'posting_restricted', 'recipient']
-const outside: Verdict = ['rejected', 'bot_not_in_channel', 'recipient']
-const unreachable: Verdict = ['rejected', 'recipient_unreachable', 'recipient']
-const badContent: Verdict = ['rejected', 'invalid_content', 'message']
-const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
+const gone: Classification = ['rejected', 'invalid_recipient', 'recipient']
+const restricted: Classification = ['rejected', 'posting_restricted', 'recipient']
+const outside: Classification = ['rejected', 'bot_not_in_channel', 'recipient']
+const unreachable: Classification = ['rejected', 'recipient_unreachable', 'recipient']
+const badContent: Classification = ['rejected', 'invalid_content', 'message']
+const tooLarge: Classification = ['rejected', 'message_too_large', 'message']
 
 /**
  * Start of error descriptions in lower case, after the name of the status (`Bad Request: `). Only the text identifies
@@ -22,7 +22,7 @@ const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
  *
  * @internal exported for tests
  */
-export const TELEGRAM_ERRORS: Readonly<Record<string, Verdict>> = {
+export const TELEGRAM_ERRORS: Readonly<Record<string, Classification>> = {
   'chat not found': gone,
   'private chat not found': gone,
   'user not found': gone,
@@ -97,11 +97,11 @@ export function judgeTelegram(answer: ProviderAnswer): Outcome | null {
       message: moved === undefined ? description : `${description}; its id is now ${moved}`,
       retryAfterMs: hintOf(member(parameters, 'retry_after')),
     },
-    verdictOf(description, answer.status),
+    classify(description, answer.status),
   )
 }
 
-function verdictOf(description: string, status: number): Verdict {
+function classify(description: string, status: number): Classification {
   const words = description.replace(/^[a-z ]+: /i, '').toLowerCase()
   const known = Object.entries(TELEGRAM_ERRORS).find(([beginning]) => words.startsWith(beginning))
   if (known !== undefined) return known[1]

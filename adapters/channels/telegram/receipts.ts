@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/core/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, unproven } from '../kit/http/receipt-request.ts'
-import { oneOrSeveral } from '../kit/options.ts'
+import { oneOrSeveral, type ReceiptSecrets } from '../kit/options.ts'
 
 /** Verification of Telegram's updates. */
 export interface TelegramReceiptOptions {
@@ -10,11 +10,7 @@ export interface TelegramReceiptOptions {
   readonly secret: string | readonly string[]
 }
 
-interface Proof {
-  readonly secret: readonly string[]
-}
-
-export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+export const receiptOptions: z.ZodType<ReceiptSecrets> = z.strictObject({
   secret: oneOrSeveral(
     z.string().regex(/^[\w-]{8,256}$/, 'must be 8 to 256 letters, digits, underscores and hyphens'),
   ),
@@ -26,7 +22,7 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
  */
 export function telegramUpdates({
   secret: secrets,
-}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+}: ReceiptSecrets): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const token = request.headers['x-telegram-bot-api-secret-token'] ?? ''
     if (!secrets.some((secret) => sameText(token, secret)))

@@ -2,27 +2,27 @@ import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
 /** A sender's full queue drains at its rate, at worst one message per second. */
 const QUEUE_MS = 60_000
 
-const badNumber: Verdict = ['rejected', 'invalid_phone_number', 'recipient']
-const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
-const badContent: Verdict = ['rejected', 'content_rejected', 'message']
-const badTemplate: Verdict = ['rejected', 'template_error', 'message']
-const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
-const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
-const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
-const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
-const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
-const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
-const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+const badNumber: Classification = ['rejected', 'invalid_phone_number', 'recipient']
+const badSender: Classification = ['rejected', 'invalid_sender', 'account']
+const badContent: Classification = ['rejected', 'content_rejected', 'message']
+const badTemplate: Classification = ['rejected', 'template_error', 'message']
+const blocked: Classification = ['rejected', 'blocked_recipient', 'recipient']
+const unknownEnd: Classification = ['ambiguous', 'provider_unavailable', 'provider']
+const unregistered: Classification = ['rejected', 'sender_not_registered', 'account']
+const suspended: Classification = ['rejected', 'provider_suspended', 'account']
+const unavailable: Classification = ['retry', 'provider_unavailable', 'provider']
+const quota: Classification = ['retry', 'provider_quota_exceeded', 'account']
+const throttled: Classification = ['retry', 'provider_rate_limited', 'account']
 
 /**
  * Twilio's error codes (https://www.twilio.com/docs/api/errors). Codes from 30001 on appear in delivery reports, where
@@ -30,7 +30,7 @@ const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
  *
  * @internal exported for tests
  */
-export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
+export const TWILIO_ERRORS: Readonly<Record<string, Classification>> = {
   20003: ['rejected', 'provider_auth_failed', 'account'],
   10001: suspended,
   20005: suspended,

@@ -8,7 +8,13 @@ import { credential, type ProviderOptions, providerShape } from '../kit/http/pro
 import { checkOptions, wrongOption } from '../kit/options.ts'
 import { ofOwnSender, onlySenders } from '../kit/sms/sender.ts'
 import { judgeTwilio } from './errors.ts'
-import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioReceipts } from './receipts.ts'
+import {
+  OUR_ID,
+  type ResolvedCallbackOptions,
+  receiptOptions,
+  type TwilioReceiptOptions,
+  twilioReceipts,
+} from './receipts.ts'
 
 /** Options of `twilio` and `twilioWhatsApp`. */
 export interface TwilioAccountOptions extends ProviderOptions {
@@ -86,13 +92,13 @@ export function twilioProvider<Kind extends ChannelKind>(
   const refusesSender = onlySenders(given.from, ...given.senders)
   const login = loginOf(plugin, given)
   const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
-  const proof = receipts === undefined ? null : proofOf(plugin, receipts, given.authToken)
+  const callbacks = receipts === undefined ? null : resolveCallbackOptions(plugin, receipts, given.authToken)
   const account = `${baseUrl}/2010-04-01/Accounts/${accountSid}`
   const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
 
   return httpProvider(kind, given, {
     title: 'Twilio',
-    secrets: [basic, login[1], ...(proof?.secret ?? [])],
+    secrets: [basic, login[1], ...(callbacks?.secret ?? [])],
     async send(message, { notificationId, signal }, http) {
       const content = contentOf(message)
       if (isOutcome(content)) return content
@@ -124,7 +130,7 @@ export function twilioProvider<Kind extends ChannelKind>(
     },
     hooks: {
       refuses: (parts) => refusesSender(fromOf(parts)),
-      ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof, scheme) }),
+      ...(callbacks === null ? {} : { parseReceipts: twilioReceipts(callbacks, scheme) }),
     },
   })
 }
@@ -173,11 +179,11 @@ function loginOf(
   throw wrongOption(plugin, 'authToken', 'is required without "apiKey"')
 }
 
-function proofOf(
+function resolveCallbackOptions(
   plugin: string,
   receipts: z.output<typeof receiptOptions>,
   authToken: string | undefined,
-): Proof {
+): ResolvedCallbackOptions {
   const secret = receipts.secret ?? (authToken === undefined ? undefined : [authToken])
   if (secret !== undefined) return { ...receipts, secret }
   throw wrongOption(plugin, 'receipts.secret', 'is required without "authToken"')

@@ -32,16 +32,16 @@ export interface TwilioReceiptOptions {
   readonly url?: string | undefined
 }
 
-interface Given {
+interface CallbackOptions {
   readonly secret?: readonly string[] | undefined
   readonly url?: string | undefined
 }
 
-export interface Proof extends Given {
+export interface ResolvedCallbackOptions extends CallbackOptions {
   readonly secret: readonly string[]
 }
 
-export const receiptOptions: z.ZodType<Given> = z.strictObject({
+export const receiptOptions: z.ZodType<CallbackOptions> = z.strictObject({
   secret: oneOrSeveral(credential).optional(),
   url: z
     .string()
@@ -56,12 +56,12 @@ export const receiptOptions: z.ZodType<Given> = z.strictObject({
  *   address
  */
 export function twilioReceipts(
-  proof: Proof,
+  options: ResolvedCallbackOptions,
   scheme: '' | 'whatsapp:',
 ): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
-    const url = proof.url === undefined ? request.url : proof.url + queryOf(request.url)
-    if (!isSignedByTwilio(request, url, proof.secret))
+    const url = options.url === undefined ? request.url : options.url + queryOf(request.url)
+    if (!isSignedByTwilio(request, url, options.secret))
       return unproven('The signature of the report is invalid.')
     const read = reader(request)
     if (read === null) return malformed('The body is neither a form nor JSON.')

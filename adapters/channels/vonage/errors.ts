@@ -1,23 +1,23 @@
 import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
+const auth: Classification = ['rejected', 'provider_auth_failed', 'account']
+const blocked: Classification = ['rejected', 'blocked_recipient', 'recipient']
 
 /**
  * `messages[].status` of the SMS API: https://developer.vonage.com/en/api-errors/sms. The HTTP status is always 200.
  *
  * @internal exported for tests
  */
-export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
+export const VONAGE_STATUSES: Readonly<Record<string, Classification>> = {
   1: ['retry', 'provider_rate_limited', 'account'],
   2: ['rejected', 'provider_error', 'message'],
   3: ['rejected', 'provider_error', 'message'],
@@ -120,7 +120,7 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   const outcome = refuse(
     answer,
     { code: bad.status, message: bad.why },
-    verdictOf(bad.status ?? '', bad.why ?? ''),
+    classify(bad.status ?? '', bad.why ?? ''),
   )
   if (parts.every(({ status }) => status !== '0')) return outcome
   // Some segments were sent: a full retry would repeat them.
@@ -135,7 +135,7 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
 /** Matches the parameter name. The word alone is too common. */
 const TO = /\bto\b[`'"]? param|\bparam\w*:? [`'"]?to\b[`'"]?(?! \w)|\bmsisdn\b|\brecipient\b/i
 
-function verdictOf(status: string, why: string): Verdict {
+function classify(status: string, why: string): Classification {
   // Missing and invalid parameters: only the text names the parameter.
   if ((status === '2' || status === '3') && TO.test(why)) {
     return ['rejected', 'invalid_phone_number', 'recipient']

@@ -6,7 +6,7 @@ import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../k
 import { oneOrSeveral } from '../kit/options.ts'
 import { incomingText } from '../kit/sms/incoming-text.ts'
 import { vonageReceiptCode } from './errors.ts'
-import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type VonageProof } from './signature.ts'
+import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type SignatureOptions } from './signature.ts'
 
 /** Verification of Vonage's reports. */
 export interface VonageReceiptOptions {
@@ -31,11 +31,11 @@ export interface VonageReceiptOptions {
   readonly url?: string | undefined
 }
 
-interface Given extends Omit<VonageProof, 'apiKey'> {
+interface CallbackOptions extends Omit<SignatureOptions, 'apiKey'> {
   readonly url?: string | undefined
 }
 
-export const receiptOptions: z.ZodType<Given> = z.strictObject({
+export const receiptOptions: z.ZodType<CallbackOptions> = z.strictObject({
   secret: oneOrSeveral(credential),
   method: z.enum(SIGNATURE_METHODS).optional(),
   url: z.url('must be an address').optional(),
@@ -57,7 +57,9 @@ const STATES: Readonly<Record<string, FactType | null>> = {
 }
 
 /** Reads delivery receipts and incoming messages in the formats of the SMS API and the Messages API. */
-export function vonageReceipts(proof: VonageProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function vonageReceipts(
+  proof: SignatureOptions,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const fields = fieldsOf(request)
     const fault = faultOf(request, fields ?? {}, proof)

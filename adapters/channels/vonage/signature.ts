@@ -8,7 +8,7 @@ export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] 
 export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
 
 /** Verification of a report from Vonage. */
-export interface VonageProof {
+export interface SignatureOptions {
   /** The current secret and the previous one. */
   readonly secret: readonly string[]
   /** Undefined: a signature among the fields is no proof. */
@@ -22,20 +22,24 @@ type Fields = Readonly<Record<string, string>>
 const MAX_AGE_MS = 90_000_000
 
 /** Why a report is not proven. Null: it is proven. */
-export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
+export function faultOf(request: ReceiptRequest, fields: Fields, options: SignatureOptions): string | null {
   const bearer = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(request.headers.authorization ?? '')
-  if (bearer !== null) return faultOfToken(request, bearer.slice(1), proof)
-  if (proof.method === undefined) return 'The report has no signed token.'
-  return faultOfFields(request, fields, proof, proof.method)
+  if (bearer !== null) return faultOfToken(request, bearer.slice(1), options)
+  if (options.method === undefined) return 'The report has no signed token.'
+  return faultOfFields(request, fields, options, options.method)
 }
 
 /** A JWT with HS256. The algorithm is fixed, so that a key of another kind never serves as the HMAC's key. */
-function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: VonageProof): string | null {
+function faultOfToken(
+  request: ReceiptRequest,
+  parts: readonly string[],
+  options: SignatureOptions,
+): string | null {
   const [header = '', payload = '', signature = ''] = parts
   if (textMember(decode(header), 'alg') !== 'HS256') return 'The token is not signed by HS256.'
   const expected = (secret: string) =>
     createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')
-  if (!proof.secret.some((secret) => sameText(signature, expected(secret)))) {
+  if (!options.secret.some((secret) => sameText(signature, expected(secret)))) {
     return 'The signature of the token is invalid.'
   }
   const claims = decode(payload)
@@ -44,7 +48,7 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
     return 'The token is for another body.'
   }
   const apiKey = textMember(claims, 'api_key')
-  if (apiKey !== undefined && apiKey !== proof.apiKey) return 'The token is for another account.'
+  if (apiKey !== undefined && apiKey !== options.apiKey) return 'The token is for another account.'
   const signedAt = textMember(claims, 'iat') ?? ''
   return isFreshSeconds(signedAt, request, MAX_AGE_MS) ? null : 'The token was signed too long ago.'
 }
@@ -53,7 +57,7 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
 function faultOfFields(
   request: ReceiptRequest,
   { sig = '', ...fields }: Fields,
-  proof: VonageProof,
+  options: SignatureOptions,
   method: SignatureMethod,
 ): string | null {
   const text = Object.keys(fields)
@@ -66,7 +70,7 @@ function faultOfFields(
           .update(text + secret, 'utf8')
           .digest('hex')
       : createHmac(method, secret).update(text, 'utf8').digest('hex')
-  if (!proof.secret.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
+  if (!options.secret.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
     return 'The signature of the report is invalid.'
   }
   const signedAt = fields.timestamp ?? ''

@@ -1,7 +1,7 @@
 import { type HttpAnswer, type HttpResult, parseRetryAfter } from '../../../src/core/channels/http-answer.ts'
 import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/core/notification/outcome.ts'
-import type { Place } from './services.ts'
+import type { HostClass } from './services.ts'
 
 // FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";
 // Apple: "VapidPkHashMismatch". The subscription belongs to another key and is invalid; our key is fine.
@@ -14,10 +14,10 @@ const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
  * with an endpoint of their own. Only a known push service speaks for all its subscriptions. A host below a known one
  * may not exist, so its failure proves nothing.
  */
-export function judgeWebPush(result: HttpResult, place: Place): Outcome {
+export function judgeWebPush(result: HttpResult, host: HostClass): Outcome {
   return result.kind === 'answered'
-    ? judgeAnswer(result, place !== 'elsewhere')
-    : judgeFailure(result, place === 'service')
+    ? judgeAnswer(result, host !== 'elsewhere')
+    : judgeFailure(result, host === 'service')
 }
 
 function judgeAnswer({ status, headers, body }: HttpAnswer, known: boolean): Outcome {
@@ -27,7 +27,7 @@ function judgeAnswer({ status, headers, body }: HttpAnswer, known: boolean): Out
   }
   const [kind, code, scope] = isOtherKey(status, headers, body)
     ? (['rejected', 'topic_mismatch', 'recipient'] as const)
-    : verdict(status, known)
+    : classify(status, known)
   const detail = {
     code,
     scope,
@@ -39,7 +39,7 @@ function judgeAnswer({ status, headers, body }: HttpAnswer, known: boolean): Out
     : { kind, ...detail, retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()) }
 }
 
-type Verdict = readonly [kind: 'rejected' | 'retry', code: ErrorCode, scope: FaultScope]
+type StatusClassification = readonly [kind: 'rejected' | 'retry', code: ErrorCode, scope: FaultScope]
 
 /** True: the subscription was made with another key. */
 function isOtherKey(status: number, headers: Readonly<Record<string, string>>, body: string): boolean {
@@ -49,7 +49,7 @@ function isOtherKey(status: number, headers: Readonly<Record<string, string>>, b
   return OTHER_KEY.test(body) || (status === 403 && isMicrosoft)
 }
 
-function verdict(status: number, known: boolean): Verdict {
+function classify(status: number, known: boolean): StatusClassification {
   switch (status) {
     case 404:
     case 410:

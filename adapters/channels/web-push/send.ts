@@ -16,7 +16,7 @@ import {
   type VapidKeys,
   type WebPushOptions,
 } from './options.ts'
-import { placeOf } from './services.ts'
+import { classifyHost } from './services.ts'
 import { type PushSubscription, parseSubscription } from './subscription.ts'
 
 export type { VapidKeys, WebPushOptions }
@@ -110,8 +110,8 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
         timeoutMs,
         signal: context.signal,
       })
-      const place = placeOf(resolved.pushServices, subscription.endpoint)
-      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, place))
+      const host = classifyHost(resolved.pushServices, subscription.endpoint)
+      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, host))
     },
 
     async open() {

@@ -2,32 +2,32 @@ import type { ErrorCode } from '../../../src/core/errors/catalogue.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
 import {
   byStatus,
+  type Classification,
   member,
   type ProviderAnswer,
   refuse,
   rowOf,
   textMember,
-  type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-const denied: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
-const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
-const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
-const badTemplate: Verdict = ['rejected', 'template_error', 'message']
-const badContent: Verdict = ['rejected', 'invalid_content', 'message']
-const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
-const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
-const limited: Verdict = ['retry', 'provider_quota_exceeded', 'account']
-const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
-const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
+const denied: Classification = ['rejected', 'provider_auth_failed', 'account']
+const suspended: Classification = ['rejected', 'provider_suspended', 'account']
+const badSender: Classification = ['rejected', 'invalid_sender', 'account']
+const unregistered: Classification = ['rejected', 'sender_not_registered', 'account']
+const badTemplate: Classification = ['rejected', 'template_error', 'message']
+const badContent: Classification = ['rejected', 'invalid_content', 'message']
+const blocked: Classification = ['rejected', 'blocked_recipient', 'recipient']
+const throttled: Classification = ['retry', 'provider_rate_limited', 'account']
+const limited: Classification = ['retry', 'provider_quota_exceeded', 'account']
+const unavailable: Classification = ['retry', 'provider_unavailable', 'provider']
+const unknownEnd: Classification = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
  * Error codes of Meta's Cloud API. The HTTP status does not matter: code 3, a missing permission, comes with 500.
  *
  * @internal exported for tests
  */
-export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
+export const WHATSAPP_ERRORS: Readonly<Record<string, Classification>> = {
   0: denied,
   3: denied,
   10: denied,
@@ -99,13 +99,13 @@ export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
 }
 
 /** Missing permissions have a hundred codes. */
-function verdictOf(code: string | undefined): Verdict | undefined {
+function classify(code: string | undefined): Classification | undefined {
   return /^2\d\d$/.test(code ?? '') ? denied : rowOf(WHATSAPP_ERRORS, code)
 }
 
 /** The code for a failed message's report. */
 export function whatsappErrorCode(code: string | undefined): ErrorCode {
-  return verdictOf(code)?.[1] ?? 'provider_error'
+  return classify(code)?.[1] ?? 'provider_error'
 }
 
 /** Meta's description of an error. The details, if present, are more specific than the title. */
@@ -127,5 +127,5 @@ export function judgeWhatsApp(answer: ProviderAnswer): Outcome | null {
   const error = member(answer.json, 'error')
   if (error === undefined) return null
   const words = whatsappWords(error)
-  return refuse(answer, words, verdictOf(words.code) ?? byStatus(answer.status))
+  return refuse(answer, words, classify(words.code) ?? byStatus(answer.status))
 }

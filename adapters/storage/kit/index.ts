@@ -3,8 +3,8 @@ export { type UploadValue, uploadGone, uploadKind } from '../../../src/core/acce
 export { beginningLanes } from '../../../src/core/delivery/beginning-lanes.ts'
 export {
   type EndpointAttempt,
+  type EndpointDecision,
   type EndpointHealth,
-  type EndpointVerdict,
   endpointEvent,
   endpointEventId,
   healed,
@@ -15,10 +15,10 @@ export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'
 export { COUNTED_AS, type Fact } from '../../../src/core/notification/facts.ts'
 export {
-  type GivenLabels,
   type LabelFilter,
   type Labels,
   matchesLabels,
+  type PartialLabels,
 } from '../../../src/core/notification/labels.ts'
 export { lostAttempt, lostPost } from '../../../src/core/notification/lost-attempt.ts'
 export type {

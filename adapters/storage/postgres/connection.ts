@@ -90,7 +90,7 @@ export interface ConnectionOptions {
 }
 
 /** A statement that proves that a transaction is stored. */
-type Proof = readonly [statement: string, values: readonly Value[]]
+type CommitProof = readonly [statement: string, values: readonly Value[]]
 
 /** A standby may lag behind. */
 const SELECT_FATE = `
@@ -257,7 +257,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     reads: boolean,
   ): Promise<Answer> {
     let commit: { readonly xid: string | null; readonly answer: Answer } | undefined
-    let proof: Proof | undefined
+    let proof: CommitProof | undefined
     const made = dueJobs.collect()
     try {
       const answer = await withClient(async (client) => {
@@ -305,7 +305,7 @@ export function createConnection(options: ConnectionOptions): Connection {
    *
    * @throws NotifierError `service_unavailable` if the outcome stays unknown
    */
-  async function wasCommitted(xid: string | null, proof: Proof | undefined, cause: unknown) {
+  async function wasCommitted(xid: string | null, proof: CommitProof | undefined, cause: unknown) {
     if (xid === null) return true
     return commitLookup(async () => {
       const status = await fateOf(xid)

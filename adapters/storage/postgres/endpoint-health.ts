@@ -68,10 +68,10 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
   for (const { endpoint: id, settlement } of attempts) {
     const [row, known] = [rows.get(id), health.get(id)]
     if (row === undefined || known === undefined || disabled.has(id)) continue
-    const verdict = judgeEndpoint(known, settlement, tx.now, row.url)
-    health.set(id, verdict.health)
-    if (verdict.disable !== null) disabled.set(id, verdict.disable)
-    const event = endpointEvent({ id, organizationId: row.organization }, verdict, tx.now)
+    const decision = judgeEndpoint(known, settlement, tx.now, row.url)
+    health.set(id, decision.health)
+    if (decision.disable !== null) disabled.set(id, decision.disable)
+    const event = endpointEvent({ id, organizationId: row.organization }, decision, tx.now)
     if (event === null) continue
     events.set(settlement, event)
     unpublished.push(publishedByEndpoint(event))

@@ -61,7 +61,7 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
       ledger.follow(receipt.consent)
       const received = receipt.received && receivedEvent(receipt.received, tx.now)
       if (received !== undefined) ledger.publish(publishedReceived(received))
-      answers.set(receipt, { kind: 'heeded', ...(received && { received }) })
+      answers.set(receipt, { kind: 'applied', ...(received && { received }) })
       continue
     }
     const standing = correlate(receipt)

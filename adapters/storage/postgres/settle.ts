@@ -40,11 +40,11 @@ const EXIST = `
 /** A settled job no longer must run alone, unless it never reached a provider. */
 const DUE_AGAIN = `
   UPDATE carillon.jobs AS j
-  SET state = CASE WHEN j.recovered AND again.unasked AND again.state = 0 THEN 3 ELSE again.state END,
-    due_at = again.due_at, outages = j.outages + again.outage, recovered = j.recovered AND again.unasked,
+  SET state = CASE WHEN j.recovered AND again.not_sent AND again.state = 0 THEN 3 ELSE again.state END,
+    due_at = again.due_at, outages = j.outages + again.outage, recovered = j.recovered AND again.not_sent,
     token = NULL, lease_until = NULL, provider = NULL
   FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[], $5::boolean[])
-    AS again (id, state, due_at, outage, unasked)
+    AS again (id, state, due_at, outage, not_sent)
   WHERE j.id = again.id RETURNING j.id, j.lane`
 
 const READY = 0
@@ -268,7 +268,7 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
     again.map(({ delayMs }) => (delayMs <= 0 ? READY : WAITING)),
     again.map(({ delayMs }) => (delayMs <= 0 ? tx.now : Math.ceil(tx.now + delayMs))),
     again.map(({ outage }) => (outage === true ? 1 : 0)),
-    again.map(({ unasked }) => unasked === true),
+    again.map(({ notSent }) => notSent === true),
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)

@@ -1,4 +1,4 @@
-import { type GivenLabels, hasLabels, type Labels } from '../../../src/core/notification/labels.ts'
+import { hasLabels, type Labels, type PartialLabels } from '../../../src/core/notification/labels.ts'
 
 /** The columns of a notification's labels. Null: none. */
 export interface LabelColumns {
@@ -17,7 +17,7 @@ export function toLabels({ metadata, person, category, group_id: groupId }: Labe
 const NONE: LabelColumns = { metadata: null, person: null, category: null, group_id: null }
 
 /** The columns to store. */
-export function labelColumns(labels: GivenLabels): LabelColumns {
+export function labelColumns(labels: PartialLabels): LabelColumns {
   if (!hasLabels(labels)) return NONE
   const { metadata = null, recipient = null, category = null, groupId = null } = labels
   return {

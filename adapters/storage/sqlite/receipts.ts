@@ -96,10 +96,10 @@ export function createRecordReceipts(
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
     if ('consent' in receipt) {
       records.follow(receipt.consent)
-      if (receipt.received === undefined) return { kind: 'heeded' }
+      if (receipt.received === undefined) return { kind: 'applied' }
       const received = receivedEvent(receipt.received, now)
       deliveries.publishOther(received, receivedEventId(received), now)
-      return { kind: 'heeded', received }
+      return { kind: 'applied', received }
     }
     const { fact } = receipt
     const row = correlate(receipt)

@@ -79,7 +79,7 @@ export function createSettle(
   const setContent = createSetContent(connection)
   const deleteJob = connection.statement(DELETE_JOB)
   const dueAgain = connection.statement(DUE_AGAIN)
-  const dueAgainUnasked = connection.statement(DUE_AGAIN_UNASKED)
+  const dueAgainNotSent = connection.statement(DUE_AGAIN_UNASKED)
 
   function next(job: number, { next }: Settlement, now: number): void {
     if (next.kind === 'end') {
@@ -87,7 +87,7 @@ export function createSettle(
       return
     }
     const outage = next.outage === true ? 1 : 0
-    const again = next.unasked === true ? dueAgainUnasked() : dueAgain()
+    const again = next.notSent === true ? dueAgainNotSent() : dueAgain()
     if (next.delayMs <= 0) again.run(READY, now, outage, job)
     else again.run(WAITING, Math.ceil(now + next.delayMs), outage, job)
   }
@@ -131,8 +131,8 @@ export function createSettle(
       failingPublished: row.failing_published === 1,
       sequence: row.event_sequence,
     }
-    const verdict = judgeEndpoint(before, settlement, now, row.url)
-    const { failingSince, failingPublished, sequence } = verdict.health
+    const decision = judgeEndpoint(before, settlement, now, row.url)
+    const { failingSince, failingPublished, sequence } = decision.health
     if (
       failingSince !== before.failingSince ||
       failingPublished !== before.failingPublished ||
@@ -141,8 +141,8 @@ export function createSettle(
       healths.delete(id)
       updateHealth().run(failingSince, failingPublished ? 1 : 0, sequence, id)
     }
-    if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
-    const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
+    if (decision.disable !== null) deliveries.disable(id, decision.disable)
+    const event = endpointEvent({ id, organizationId: row.organization }, decision, now)
     if (event !== null) deliveries.publishOther(event, endpointEventId(event), now)
     return event
   }

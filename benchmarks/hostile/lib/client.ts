@@ -19,7 +19,7 @@ export interface Ask {
 export interface HostileClient {
   ask(ask: Ask): Promise<Answer>
   /** Sends requests as fast as they are answered. Stops if `goesOn` says so. */
-  flood(asks: (number: number) => Ask, how: FloodSettings): Promise<void>
+  flood(asks: (number: number) => Ask, settings: FloodSettings): Promise<void>
   /** Starts to count anew. */
   forget(): void
   /** What was asked, with which answers. */

@@ -5,7 +5,7 @@ import { personOf } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
-import type { Grant, SendLimits } from '../limits/send-limits.ts'
+import type { Reservation, SendLimits } from '../limits/send-limits.ts'
 import { exampleUrls } from '../links/links.ts'
 import type { Notifications } from '../notification/api.ts'
 import type { NewNotification } from '../notification/notification.ts'
@@ -28,10 +28,10 @@ import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
+import { applyVerdicts } from './apply-verdicts.ts'
 import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { fingerprint } from './fingerprint.ts'
-import { heeding } from './heeding.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import type { ParsedSend } from './input.ts'
 import { itemError } from './item-errors.ts'
@@ -43,10 +43,10 @@ import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
 import {
+  type AcceptServices,
   categoryFor,
   channelHint,
   type Group,
-  type Preparation,
   prepareResend,
   prepareSend,
 } from './prepare.ts'
@@ -72,17 +72,17 @@ export function createAccept(
   storage: Storage<unknown>,
   organizations: OrganizationFinder,
   limits: SendLimits,
-  how: Preparation,
+  services: AcceptServices,
   accepted: (lane: string) => void,
   observer: Observer,
 ): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> {
-  const units = createUnitsOfWork(storage, how.texts, accepted)
-  const singleFlight = createSingleFlight(how.clock)
+  const units = createUnitsOfWork(storage, services.texts, accepted)
+  const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
-  const uploads = createNamedUploads(how.registry.kinds)
-  const answered = createAnswered(how.registry.kinds)
+  const uploads = createNamedUploads(services.registry.kinds)
+  const answered = createAnswered(services.registry.kinds)
 
-  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
+  const kindOf = ({ channel }: NewNotification) => services.registry.kinds.of(channel)
 
   async function earlier({ lookups }: UnitOfWork, use: IdempotentUse): Promise<IdempotencyRecord | null> {
     const record = await lookups.record(use.key)
@@ -105,16 +105,16 @@ export function createAccept(
     const looking = lookingUp(given, organizationId, lookups.reads)
     const input = looking === undefined ? given : await looking
     const person =
-      input.recipient === undefined ? null : await personOf(how.people, organizationId, input.recipient)
+      input.recipient === undefined ? null : await personOf(services.people, organizationId, input.recipient)
     let template = await templateFor(lookups, input.template, organizationId)
     if (template !== null && needsTexts(template))
-      template = await how.library.complete(template, lookups.records, localeOf(input, person))
-    if (template !== null) await how.compiled.prepare(template)
+      template = await services.library.complete(template, lookups.records, localeOf(input, person))
+    if (template !== null) await services.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
-    const named = categoryFor(organizationId, input, template, how)
+    const named = categoryFor(organizationId, input, template, services)
     const category = named instanceof Promise ? await named : named
-    const prepared = prepareSend(organizationId, input, person, template, category, how)
+    const prepared = prepareSend(organizationId, input, person, template, category, services)
     return permitted(organizationId, prepared instanceof Promise ? await prepared : prepared)
   }
 
@@ -125,13 +125,13 @@ export function createAccept(
     organizationId: string,
   ): Template | null | Promise<Template | null> {
     if (reference === undefined) return null
-    const entry = inCode(how.code, reference)
+    const entry = inCode(services.code, reference)
     return entry === null ? template({ organizationId, reference }) : entry.of(organizationId)
   }
 
   /** Loads an organization's own providers before they are asked about the recipient. */
   function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
-    return channel === undefined ? undefined : how.registry.warm(channel, organizationId)
+    return channel === undefined ? undefined : services.registry.warm(channel, organizationId)
   }
 
   /** @throws NotifierError `region_not_permitted`, `invalid_sender` */
@@ -139,7 +139,7 @@ export function createAccept(
     const [first] = group
     const kind = kindOf(first)
     if (first.to === '' || !isLimited(kind, first)) return group
-    return withinLimits(kind, group, await how.limitsOf(organizationId), how)
+    return withinLimits(kind, group, await services.limitsOf(organizationId), services)
   }
 
   /**
@@ -154,7 +154,7 @@ export function createAccept(
   ): Promise<Group> {
     const [first, ...others] = group
     if (first.to === '') return group
-    const { consent } = how
+    const { consent } = services
     const found = consent.inUse.of(organizationId, inside)
     const inUse = found instanceof Promise ? await found : found
     const named = consent.categories.ofStored(organizationId, first.category ?? null)
@@ -163,8 +163,8 @@ export function createAccept(
       const { to, recipient = null } = one
       return verdict({ organizationId, kind: kindOf(one), to, recipient, category }, lookups, inUse)
     }
-    if (others.length === 0) return heeding(group, [await verdictOn(first)])
-    return heeding(group, await Promise.all(group.map(verdictOn)))
+    if (others.length === 0) return applyVerdicts(group, [await verdictOn(first)])
+    return applyVerdicts(group, await Promise.all(group.map(verdictOn)))
   }
 
   /**
@@ -175,7 +175,7 @@ export function createAccept(
   async function assertStorable(
     organizationId: string,
     group: Group,
-    { quota }: Grant['quota'],
+    { quota }: Reservation['quota'],
   ): Promise<void> {
     await storage.check?.()
     // Not from the cache: another process may have deleted it.
@@ -187,15 +187,15 @@ export function createAccept(
   }
 
   /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
-  async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
+  async function store({ unit }: Call, reservation: Reservation, request: AcceptRequest): Promise<Stored> {
     let stored = 0
     try {
-      const answer = await unit.store({ ...request, ...grant.quota })
+      const answer = await unit.store({ ...request, ...reservation.quota })
       if (answer.kind === 'accepted') stored = countedOf(request.notifications, answer.admitted, hourlyUnits)
       return answer
     } finally {
-      const unused = grant.granted - stored
-      if (unused > 0) await grant.refund(unused)
+      const unused = reservation.granted - stored
+      if (unused > 0) await reservation.refund(unused)
     }
   }
 
@@ -208,11 +208,16 @@ export function createAccept(
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record, unit.lookups)
     const group = await wanted(unit, organizationId, await judge())
-    const grant = await limits.take(organizationId, hourly(group))
-    if (grant.refusal !== null) throw await refunded(grant, grant.refusal(shortfallOf(group, 0, grant)))
-    const result = resultOf(group, how.clock.now())
+    const reservation = await limits.take(organizationId, hourly(group))
+    if (reservation.refusal !== null)
+      throw await refunded(reservation, reservation.refusal(shortfallOf(group, 0, reservation)))
+    const result = resultOf(group, services.clock.now())
     const notifications = traced(group, span)
-    const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
+    const answer = await store(call, reservation, {
+      organizationId,
+      notifications,
+      ...recordFor(use, result),
+    })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
       return replayedSend(answer.record, unit.lookups)
@@ -248,25 +253,25 @@ export function createAccept(
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return replayedBatch(known, unit.lookups.state)
     const whole = await lookedUp(parsed, organizationId, unit)
-    const judged = await judgeBatch(whole, organizationId, unit, how)
+    const judged = await judgeBatch(whole, organizationId, unit, services)
     const all = judged.notifications
-    const grant = await limits.take(organizationId, hourly(all))
-    const fitting = admittedOf(all, grant.granted, hourlyUnits)
+    const reservation = await limits.take(organizationId, hourly(all))
+    const fitting = admittedOf(all, reservation.granted, hourlyUnits)
     const going = all.slice(0, fitting)
     const notifications = traced(going, span)
-    const now = how.clock.now()
+    const now = services.clock.now()
     const result: BatchRecord = {
       size: parsed.size,
       errors: judged.errors.all,
       items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
-      ...(grant.refusal === null
+      ...(reservation.refusal === null
         ? {}
-        : { overHour: itemError(grant.refusal(shortfallOf(all, fitting, grant))) }),
+        : { overHour: itemError(reservation.refusal(shortfallOf(all, fitting, reservation))) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
     // As if the monthly quota refused all: a repetition does nothing twice.
     const record = recordFor(going.length === 0 ? null : use, result)
-    const answer = await store(call, grant, { organizationId, notifications, ...record })
+    const answer = await store(call, reservation, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
     return replayedBatch(answer.record, unit.lookups.state)
@@ -290,7 +295,13 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           // Before the first await: the caller may reuse the object for the next message.
-          const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
+          const input = parseSend(
+            services.sendInput,
+            message,
+            organizationId,
+            given.strict !== false,
+            services.bounds,
+          )
           const unit = await units.of(given.tx)
           const call = await callOf('send', organizationId, given, input, unit)
           return singleFlight.run(call.use, () =>
@@ -312,7 +323,7 @@ export function createAccept(
               const found = await byId(id, (known) => unit.lookups.reads.notifications.get(known))
               const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
-              return permitted(organizationId, [prepareResend(original, how)])
+              return permitted(organizationId, [prepareResend(original, services)])
             }),
           )
         },
@@ -321,7 +332,13 @@ export function createAccept(
 
     async validate(organizationId, message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(how.sendInput, message, organizationId, given.strict !== false, how.bounds)
+      const input = parseSend(
+        services.sendInput,
+        message,
+        organizationId,
+        given.strict !== false,
+        services.bounds,
+      )
       const unit = units.shared
       const { use } = await callOf('send', organizationId, given, input, unit)
       if (use !== null) await earlier(unit, use)
@@ -332,7 +349,7 @@ export function createAccept(
       if (hour.refusal !== null) throw hour.refusal(shortfallOf(group, 0, hour))
       await assertStorable(organizationId, group, hour.quota)
       const { channel, to, content } = notification
-      const template = 'body' in content ? null : await how.compiled.load(content.template)
+      const template = 'body' in content ? null : await services.compiled.load(content.template)
       const kind = kindOf(notification)
       return {
         channel,
@@ -349,13 +366,13 @@ export function createAccept(
           assertBatch(messages)
           // A copy: the caller may empty the list meanwhile.
           const reading = {
-            schema: how.sendInput,
-            bounds: how.bounds,
+            schema: services.sendInput,
+            bounds: services.bounds,
             organizationId,
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,
           }
-          const parsed = await parseBatch([...messages], reading, how.processor.share(organizationId))
+          const parsed = await parseBatch([...messages], reading, services.processor.share(organizationId))
           const unit = await units.of(given.tx)
           const call = await callOf('batch', organizationId, given, parsed.request, unit)
           const result = await singleFlight.run(call.use, () => acceptBatch(call, span, parsed))
@@ -373,7 +390,7 @@ function hourly(notifications: readonly NewNotification[]): number {
 }
 
 /** What the first notification or group needs that the hourly limit does not grant. */
-function shortfallOf(all: readonly NewNotification[], fitting: number, { granted }: Grant): Shortfall {
+function shortfallOf(all: readonly NewNotification[], fitting: number, { granted }: Reservation): Shortfall {
   const groupId = all[fitting]?.groupId ?? null
   const first = all.filter((one, at) => at === fitting || (groupId !== null && one.groupId === groupId))
   return { needed: hourly(first), remaining: granted - countedOf(all, fitting, hourlyUnits) }
@@ -400,7 +417,7 @@ async function replayedSend(
 }
 
 /** A group goes as a whole, or not at all. */
-async function refunded({ granted, refund }: Grant, refusal: NotifierError): Promise<NotifierError> {
+async function refunded({ granted, refund }: Reservation, refusal: NotifierError): Promise<NotifierError> {
   if (granted > 0) await refund(granted)
   return refusal
 }

@@ -8,7 +8,7 @@ import { findTemplates, inCode } from '../text/find-templates.ts'
 import type { Template } from '../text/template.ts'
 import type { BatchCategories } from './batch-categories.ts'
 import type { ParsedSend } from './input.ts'
-import { channelHint, type Preparation } from './prepare.ts'
+import { type AcceptServices, channelHint } from './prepare.ts'
 
 /** The messages of a batch that were parsed. */
 export type BatchInputs = readonly (readonly [index: number, input: ParsedSend])[]
@@ -61,28 +61,34 @@ export async function* byTemplate(
   inputs: BatchInputs,
   organizationId: string,
   reads: AcceptReads,
-  how: Preparation & {
+  services: AcceptServices & {
     readonly categories: BatchCategories
     localeFor(input: ParsedSend): string | undefined
   },
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
   const naming = groupedByTemplate(inputs)
-  const { registry, categories } = how
+  const { registry, categories } = services
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
     warmed.add(channel)
     await registry.warm(channel, organizationId)
   }
-  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, how, spent)) {
+  for await (const [name, template] of templatesOf(
+    [...naming.keys()],
+    organizationId,
+    reads,
+    services,
+    spent,
+  )) {
     const named = naming.get(name) ?? []
-    const inLocale = await templateIn(template, reads, how, spent)
+    const inLocale = await templateIn(template, reads, services, spent)
     await categories.prepare([template?.category])
     const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) {
-      const known = inLocale(how.localeFor(input))
+      const known = inLocale(services.localeFor(input))
       yield [index, input, isPending(known) ? await known : known]
     }
   }
@@ -96,7 +102,7 @@ const isPending = (found: Found | Promise<Found>): found is Promise<Found> => fo
 async function templateIn(
   template: Template | null,
   { records }: AcceptReads,
-  { compiled, library }: Preparation,
+  { compiled, library }: AcceptServices,
   spent: Spent,
 ): Promise<InLocale> {
   async function prepared(whole: Found): Promise<Found> {
@@ -127,7 +133,7 @@ async function* templatesOf(
   names: readonly string[],
   organizationId: string,
   { records }: AcceptReads,
-  { code, texts }: Preparation,
+  { code, texts }: AcceptServices,
   spent: Spent,
 ): AsyncGenerator<readonly [name: string, template: Template | null]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {

@@ -9,6 +9,7 @@ import type { RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import type { AcceptReads } from '../ports/storage/accept.ts'
+import { applyVerdicts } from './apply-verdicts.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
 import {
   assertAnswering,
@@ -21,12 +22,11 @@ import {
   type Spent,
 } from './batch-templates.ts'
 import { fingerprint } from './fingerprint.ts'
-import { heeding } from './heeding.ts'
 import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
-import { channelHint, type Group, type Preparation, prepareSend } from './prepare.ts'
+import { type AcceptServices, channelHint, type Group, prepareSend } from './prepare.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -94,7 +94,7 @@ export async function judgeBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
   { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
-  how: Preparation,
+  services: AcceptServices,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
   const errors = refused.copy()
   const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
@@ -103,32 +103,32 @@ export async function judgeBatch(
     spent.held += heldBy(group[0].content)
     prepared.push([index, group])
   }
-  const people = await peopleOf(inputs, organizationId, how)
+  const people = await peopleOf(inputs, organizationId, services)
   const localeFor = (input: ParsedSend) => {
     const person = people(input)
     return localeOf(input, isNotifierError(person) ? null : person)
   }
-  const categories = createBatchCategories(how.consent.categories, organizationId)
+  const categories = createBatchCategories(services.consent.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
   function judged(input: ParsedSend, template: Found): Group | Promise<Group> {
     if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
     if (isNotifierError(template)) throw template
-    assertAnswering(how.code, input.template, spent)
+    assertAnswering(services.code, input.template, spent)
     const person = people(input)
     if (isNotifierError(person)) throw person
     spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
     const named = input.category ?? template?.category ?? null
     const category =
       named === null ? null : categories.of(named, input.category === undefined ? template : null)
-    return prepareSend(organizationId, input, person, template, category, how, spent)
+    return prepareSend(organizationId, input, person, template, category, services, spent)
   }
   function unwritten(error: unknown): never {
     if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
     throw error
   }
   await inShare(
-    byTemplate(inputs, organizationId, reads, { ...how, categories, localeFor }, spent),
-    how.processor.share(organizationId),
+    byTemplate(inputs, organizationId, reads, { ...services, categories, localeFor }, spent),
+    services.processor.share(organizationId),
     ([index, input, template]) =>
       attempt(index, errors, () => {
         const group = judged(input, template)
@@ -138,11 +138,11 @@ export async function judgeBatch(
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  const permitted = await permittedOf(prepared, organizationId, errors, how)
-  const verdictOn = await verdictsOn(permitted, organizationId, { reads, inside, categories }, how)
+  const permitted = await permittedOf(prepared, organizationId, errors, services)
+  const verdictOn = await verdictsOn(permitted, organizationId, { reads, inside, categories }, services)
   const notifications: NewNotification[] = []
   for (const [index, group] of permitted) {
-    attempt(index, errors, () => void notifications.push(...heeding(group, group.map(verdictOn))))
+    attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn))))
   }
   return { notifications, errors }
 }
@@ -154,16 +154,16 @@ async function permittedOf(
   prepared: readonly Prepared[],
   organizationId: string,
   errors: ItemErrors,
-  how: Preparation,
+  services: AcceptServices,
 ): Promise<readonly Prepared[]> {
-  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
+  const kindOf = ({ channel }: NewNotification) => services.registry.kinds.of(channel)
   const isSubject = ([first]: Group) => first.to !== '' && isLimited(kindOf(first), first)
   if (!prepared.some(([, group]) => isSubject(group))) return prepared
-  const limits = await how.limitsOf(organizationId)
+  const limits = await services.limitsOf(organizationId)
   const permitted: Prepared[] = []
   for (const [index, group] of prepared) {
     attempt(index, errors, () => {
-      const all = isSubject(group) ? withinLimits(kindOf(group[0]), group, limits, how) : group
+      const all = isSubject(group) ? withinLimits(kindOf(group[0]), group, limits, services) : group
       permitted.push([index, all])
     })
   }
@@ -179,7 +179,7 @@ async function verdictsOn(
     inside,
     categories,
   }: Pick<UnitOfWork, 'inside'> & { reads: AcceptReads; categories: BatchCategories },
-  { consent, registry }: Preparation,
+  { consent, registry }: AcceptServices,
 ): Promise<(notification: NewNotification) => Verdict | undefined> {
   const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
   const asked = going.map(({ channel, to, recipient = null, category = null }) => ({
@@ -210,7 +210,7 @@ function spend(spent: Spent, notifications = 1): void {
 async function peopleOf(
   inputs: BatchInputs,
   organizationId: string,
-  { people }: Preparation,
+  { people }: AcceptServices,
 ): Promise<(input: ParsedSend) => FoundPerson | null> {
   const ids = inputs.flatMap(([, { recipient }]) => recipient ?? [])
   const found = ids.length === 0 || people === null ? null : await people.many(organizationId, ids)

@@ -1,6 +1,6 @@
 import type { CodeTemplate, CodeTemplates } from '../../features/code-templates/code-templates.ts'
 import { jsonValues } from '../../features/code-templates/values.ts'
-import type { Writing } from '../../features/code-templates/write.ts'
+import type { WriteOptions } from '../../features/code-templates/write.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
@@ -14,7 +14,7 @@ import type { Template } from '../text/template.ts'
 import type { ParsedSend } from './input.ts'
 
 /** Dependencies for the text of a send. */
-interface TextParts {
+interface TextServices {
   readonly code: CodeTemplates
   readonly compiled: CompiledTemplates
   readonly links: Links
@@ -35,8 +35,8 @@ export function textOf(
   input: ParsedSend,
   parts: unknown,
   template: Template | null,
-  how: TextParts,
-  writing: Writing,
+  services: TextServices,
+  writing: WriteOptions,
 ): PinnedText | Promise<PinnedText> {
   const { subject, format } = input
   const overrides = {
@@ -44,13 +44,13 @@ export function textOf(
     ...(format === undefined ? {} : { format }),
   }
   if (template === null) return { ...overrides, ...literalOf(kind, input, parts) }
-  const entry = how.code.find(input.template)
+  const entry = services.code.find(input.template)
   if (template.channel !== kind.name) throw ofOtherChannel(template, kind)
   const given = { ...input.data, ...input.variables }
-  if (entry === null) return ofStored(template, given, overrides, how, writing)
+  if (entry === null) return ofStored(template, given, overrides, services, writing)
   return entry
     .values(given, input.sensitive === true)
-    .then((values) => ofCode(entry, template, values, overrides, how, writing))
+    .then((values) => ofCode(entry, template, values, overrides, services, writing))
 }
 
 function ofCode(
@@ -58,11 +58,11 @@ function ofCode(
   template: Template,
   values: unknown,
   overrides: Overrides,
-  how: TextParts,
-  writing: Writing,
+  services: TextServices,
+  writing: WriteOptions,
 ): PinnedText | Promise<PinnedText> {
   return entry.stored
-    ? ofStored(template, jsonValues(entry.name, values), overrides, how, writing)
+    ? ofStored(template, jsonValues(entry.name, values), overrides, services, writing)
     : entry.write(template, values, { ...writing, ...overrides })
 }
 
@@ -72,16 +72,16 @@ function ofStored(
   template: Template,
   variables: Values,
   overrides: Overrides,
-  { compiled, links, brandingOf }: TextParts,
-  { timeZone, spent }: Writing,
+  { compiled, links, brandingOf }: TextServices,
+  { timeZone, spent }: WriteOptions,
 ): PinnedText | Promise<PinnedText> {
   const zone = template.made?.timeZone
-  const how = zone === undefined ? overrides : { ...overrides, timeZone: timeZone ?? zone }
+  const zoned = zone === undefined ? overrides : { ...overrides, timeZone: timeZone ?? zone }
   const { given, assertVariables } = compiled.of(template)
   assertLinkable(given.links, variables, links)
   function pinned(values: Values): PinnedText {
-    assertVariables(values, how, spent)
-    return { ...how, template: referenceOf(template), variables: values }
+    assertVariables(values, zoned, spent)
+    return { ...zoned, template: referenceOf(template), variables: values }
   }
   const fields = given.organization
   if (fields.size === 0) return pinned(variables)

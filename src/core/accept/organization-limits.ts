@@ -1,7 +1,7 @@
 import { usable } from '../../features/recipients/addressed.ts'
 import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
 import type { NewNotification } from '../notification/notification.ts'
-import type { Group, Preparation } from './prepare.ts'
+import type { AcceptServices, Group } from './prepare.ts'
 
 /** Whether the organization's settings can refuse the notification. */
 export function isLimited(kind: ChannelKind, { content: { parts } }: NewNotification): boolean {
@@ -17,7 +17,7 @@ export function withinLimits(
   kind: ChannelKind,
   group: Group,
   limits: OrganizationLimits,
-  { people }: Pick<Preparation, 'people'>,
+  { people }: Pick<AcceptServices, 'people'>,
 ): Group {
   const [first] = group
   const { content, recipient = null } = first

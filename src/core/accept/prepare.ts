@@ -38,7 +38,7 @@ import { uploadsIn } from './named-uploads.ts'
 import { assertAhead } from './times.ts'
 
 /** Dependencies for judging a send. */
-export interface Preparation {
+export interface AcceptServices {
   readonly consent: Consent
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
@@ -80,27 +80,27 @@ export function prepareSend(
   person: ResolvedPerson | null,
   template: Template | null,
   category: Category | null,
-  how: Preparation,
+  services: AcceptServices,
   spent?: Work,
 ): Group | Promise<Group> {
-  const channel = channelOf(organizationId, input, template, how)
-  const kind = how.registry.kinds.of(channel)
-  const route = routeOf(kind, organizationId, how)
-  const reaches = (address: string) => assertReached(kind, route, address, how)
-  const { addresses, recipient } = addressed(kind, input, person, reaches, how.people)
+  const channel = channelOf(organizationId, input, template, services)
+  const kind = services.registry.kinds.of(channel)
+  const route = routeOf(kind, organizationId, services)
+  const reaches = (address: string) => assertReached(kind, route, address, services)
+  const { addresses, recipient } = addressed(kind, input, person, reaches, services.people)
   const locale = localeOf(input, person)
   const [to = '', ...others] = addresses
   assertFormat(kind, input)
-  const given = partsOf(kind, input, how.registry.kinds)
+  const given = partsOf(kind, input, services.registry.kinds)
   const parts = fromCategory(kind, given, category)
-  assertParts(kind, parts, how.links, category ?? how.consent.categories.default)
-  assertCarried(kind, route, to, parts, how.registry, parts === given ? null : category)
-  const id = how.newId()
+  assertParts(kind, parts, services.links, category ?? services.consent.categories.default)
+  assertCarried(kind, route, to, parts, services.registry, parts === given ? null : category)
+  const id = services.newId()
 
   function grouped(text: PinnedText): Group {
     const content = { ...text, ...carriedOf(input, parts, locale) }
     const source = { organizationId, notification: { id, to, category: category?.id, recipient, content } }
-    assertReadable(kind, input, source, template, how, spent)
+    assertReadable(kind, input, source, template, services, spent)
     const first: NewNotification = {
       id,
       channel,
@@ -108,18 +108,18 @@ export function prepareSend(
       content,
       lane: route.lane,
       priority: input.priority ?? 'normal',
-      ...timesOf(input, how.clock.now()),
+      ...timesOf(input, services.clock.now()),
       metadata: mergedMetadata(template?.metadata, input.metadata),
       category: category?.id,
       uploads: uploadsIn(kind, parts),
       addressees: addresseesOf(kind, to, parts),
     }
-    return recipient === null ? [first] : groupOf({ ...first, recipient }, others, how)
+    return recipient === null ? [first] : groupOf({ ...first, recipient }, others, services)
   }
 
   if (input.template !== undefined && template === null)
-    throw templateNotFound(input.template, organizationId, how.code)
-  const text = textOf(kind, input, parts, template, how, {
+    throw templateNotFound(input.template, organizationId, services.code)
+  const text = textOf(kind, input, parts, template, services, {
     locale,
     timeZone: timeZoneOf(input, person),
     spent,
@@ -143,7 +143,7 @@ function carriedOf(
 function groupOf(
   first: NewNotification,
   others: readonly string[],
-  { newId, newGroupId }: Preparation,
+  { newId, newGroupId }: AcceptServices,
 ): Group {
   if (others.length === 0) return [first.to === '' ? { ...first, addressees: 0 } : first]
   const shared = { ...first, groupId: newGroupId() }
@@ -161,7 +161,7 @@ function assertReadable(
   input: ParsedSend,
   source: LinkSource & { readonly notification: { readonly content: NotificationContent } },
   template: Template | null,
-  { compiled, links }: Preparation,
+  { compiled, links }: AcceptServices,
   spent: Work | undefined,
 ): void {
   if (kind.isBlank === undefined && kind.assertText === undefined) return
@@ -181,7 +181,7 @@ export function categoryFor(
   organizationId: string,
   input: ParsedSend,
   template: Template | null,
-  { consent }: Preparation,
+  { consent }: AcceptServices,
 ): Category | null | Promise<Category> {
   if (input.category !== undefined) return consent.categories.existing(organizationId, input.category)
   const id = template?.category ?? null
@@ -195,27 +195,27 @@ export function categoryFor(
  * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`, or a provider's
  *   reason: the rules may have changed since the first accept
  */
-export function prepareResend(original: Notification, how: Preparation): NewNotification {
+export function prepareResend(original: Notification, services: AcceptServices): NewNotification {
   const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = original
   const { metadata, recipient, category } = original
   const { turnedOff: _, ...content } = original.content
   if (content.removed === true) throw new NotifierError('content_removed')
-  const kind = how.registry.kinds.of(channel)
-  const route = routeOf(kind, organizationId, how)
+  const kind = services.registry.kinds.of(channel)
+  const route = routeOf(kind, organizationId, services)
   // A recipient without an address: it will be skipped.
-  if (to !== '') assertReached(kind, route, to, how)
-  assertParts(kind, content.parts, how.links, null)
-  assertCarried(kind, route, to, content.parts, how.registry)
+  if (to !== '') assertReached(kind, route, to, services)
+  assertParts(kind, content.parts, services.links, null)
+  assertCarried(kind, route, to, content.parts, services.registry)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
-    id: how.newId(),
+    id: services.newId(),
     channel,
     to,
     content,
     lane: route.lane,
     priority,
     sendAt: null,
-    expiresAt: mayTakeMs === null ? null : Math.min(how.clock.now() + mayTakeMs, LATEST_TIME),
+    expiresAt: mayTakeMs === null ? null : Math.min(services.clock.now() + mayTakeMs, LATEST_TIME),
     resendOf: id,
     metadata,
     recipient,
@@ -233,7 +233,7 @@ function addresseesOf(kind: ChannelKind, to: string, parts: unknown): number | u
 }
 
 /** @throws NotifierError `invalid_channel` */
-function routeOf({ name }: ChannelKind, organizationId: string, { registry }: Preparation): Destination {
+function routeOf({ name }: ChannelKind, organizationId: string, { registry }: AcceptServices): Destination {
   const route = registry.of(name, organizationId)
   if (route === null) throw notConfigured(name, registry)
   return route
@@ -244,7 +244,7 @@ function assertReached(
   kind: ChannelKind,
   { providers }: Destination,
   to: string,
-  { registry }: Preparation,
+  { registry }: AcceptServices,
 ): void {
   assertRecipient(kind, to)
   // If the providers are unknown now, the lane decides later: a failed lookup refuses nothing.
@@ -308,7 +308,7 @@ function channelOf(
   organizationId: string,
   input: ParsedSend,
   template: Template | null,
-  { code }: Preparation,
+  { code }: AcceptServices,
 ): string {
   const declared = input.channel ?? code.find(input.template)?.channel
   if (declared !== undefined) return declared

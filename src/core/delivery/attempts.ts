@@ -103,9 +103,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  /** Once per takeover: a job that goes back unasked is still recovered for its next claim. */
+  /** Once per takeover: a job that goes back without a provider call is still recovered for its next claim. */
   function countRecovered(job: ClaimedJob, { next }: Ending): void {
-    if (!job.recovered || (next.kind === 'retry' && next.unasked === true)) return
+    if (!job.recovered || (next.kind === 'retry' && next.notSent === true)) return
     observer.record({ type: 'recovered', lane: metricLaneOf(job) })
   }
 

@@ -33,7 +33,7 @@ export interface Composition {
   tracking(organizationId: string): Promise<Tracking>
   readonly consent: Consent
   /** The look-ups of suppressions and preferences. */
-  readonly wishes: VerdictLookups
+  readonly lookups: VerdictLookups
   readonly uploads: UploadContents
   readonly threads: Threads
   readonly logger: Logger
@@ -146,11 +146,11 @@ async function judged(
   composition: Composition,
 ): Promise<ComposedMessage | NotificationFailure> {
   const { organizationId, notification } = job
-  const { consent, wishes } = composition
+  const { consent, lookups } = composition
   const found = consent.inUse.of(organizationId)
   const inUse = found instanceof Promise ? await found : found
   const verdictOn = (to: string, recipient: string | null) =>
-    verdict({ organizationId, kind, to, recipient, category }, wishes, inUse)
+    verdict({ organizationId, kind, to, recipient, category }, lookups, inUse)
   const answer = verdictOn(notification.to, notification.recipient)
   const copies = unwantedCopies(kind, notification.content.parts, (address) => verdictOn(address, null))
   if (copies === null) return refusalOf(job, await answer) ?? composed

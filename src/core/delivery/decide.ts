@@ -157,25 +157,25 @@ type Failure = Omit<Fact, 'type'> & { readonly code: ErrorCode }
 function again(
   failure: Failure,
   context: AttemptContext,
-  how: Pick<Decision, 'provider' | 'pauseMs'> & {
+  refusal: Pick<Decision, 'provider' | 'pauseMs'> & {
     readonly outage: boolean
     readonly hintMs: number | undefined
   },
 ): Decision {
   const { attempt, outages, earlierAttempts = 0, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
-  const { outage } = how
+  const { outage } = refusal
   // Outages have a count of their own, so that a message keeps its attempts.
   const count = outage ? outages + 1 : attempt - earlierAttempts - outages
   const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))
-  const about = { provider: how.provider, pauseMs: how.pauseMs }
+  const about = { provider: refusal.provider, pauseMs: refusal.pauseMs }
   if (outage && hasNextProvider && !last) {
     return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true, outage }, ...about }
   }
   // In a long outage a message waits with the longest delay.
   const delayMs = last
     ? null
-    : retryDelay(policy, Math.min(count, maxAttempts(policy) - 1), random, how.hintMs)
+    : retryDelay(policy, Math.min(count, maxAttempts(policy) - 1), random, refusal.hintMs)
   if (delayMs === null) {
     return {
       facts: [

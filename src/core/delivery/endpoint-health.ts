@@ -59,12 +59,12 @@ export interface EndpointAttempt {
   /** `end`: the delivery has no further attempt. */
   readonly next: { readonly kind: 'end' | 'retry' }
   /** It failed because of this service or its stop: says nothing about the endpoint. */
-  readonly blameless?: true | undefined
+  readonly ownFault?: true | undefined
   /** The endpoint answered 410. */
   readonly disable?: 'gone' | undefined
 }
 
-export interface EndpointVerdict {
+export interface EndpointDecision {
   readonly health: EndpointHealth
   /** The reason to disable the endpoint. Null: keep it. */
   readonly disable: 'gone' | 'failing' | null
@@ -81,15 +81,15 @@ export interface EndpointVerdict {
  */
 export function judgeEndpoint(
   health: EndpointHealth,
-  { attempt, url: to, next, blameless, disable }: EndpointAttempt,
+  { attempt, url: to, next, ownFault, disable }: EndpointAttempt,
   now: number,
   url: string,
-): EndpointVerdict {
+): EndpointDecision {
   if (to !== undefined && to !== url) return { health, disable: null, eventType: null }
   const failingSince = health.failingSince ?? now
   if (disable === 'gone') return disabled(health, failingSince, 'gone')
   if (attempt?.succeeded === true) return { health: healed(health), disable: null, eventType: null }
-  if (attempt === undefined || blameless === true) return { health, disable: null, eventType: null }
+  if (attempt === undefined || ownFault === true) return { health, disable: null, eventType: null }
   if (next.kind === 'end' && now - failingSince >= DISABLED_AFTER_MS)
     return disabled(health, failingSince, 'failing')
   const tell = !health.failingPublished && attempt.attempt >= FAILING_ATTEMPTS
@@ -108,7 +108,7 @@ function disabled(
   { sequence }: EndpointHealth,
   failingSince: number,
   disable: 'gone' | 'failing',
-): EndpointVerdict {
+): EndpointDecision {
   const health = { failingSince, failingPublished: true, sequence: sequence + 1 }
   return { health, disable, eventType: 'webhook.disabled' }
 }
@@ -136,7 +136,7 @@ export interface EndpointEvent {
 /** The event of a verdict. Null: none. @param now the storage's time in epoch milliseconds */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
-  { health, disable, eventType }: EndpointVerdict,
+  { health, disable, eventType }: EndpointDecision,
   now: number,
 ): EndpointEvent | null {
   if (eventType === null) return null

@@ -162,7 +162,7 @@ export function createEngine(options: EngineOptions): Engine {
       attempts,
       uploads: createUploadContents(storage.records),
       threads: createThreads(storage.notifications, registry),
-      wishes: {
+      lookups: {
         suppression: createMatchSuppression(storage.records),
         preferences: createMatchPreferences(storage.records),
       },
@@ -243,6 +243,6 @@ async function mayHaveGone(storage: Storage, job: NotificationJob): Promise<bool
 
 async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
   const timeline = await storage.notifications.timeline(job.notification.id)
-  const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.unasked !== true)
+  const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.notSent !== true)
   return last?.type === 'attempt_ambiguous' ? (last.fact?.provider ?? null) : null
 }

@@ -2,7 +2,7 @@ import { judgePost, type PostVerdict } from '../channels/http-answer.ts'
 import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { Attempts, Ending } from './attempts.ts'
 import type { Lane } from './lane.ts'
-import { attemptOf, type EventPost, type Posted, postEvent } from './post-event.ts'
+import { attemptOf, type Posted, type PostServices, postEvent } from './post-event.ts'
 import { retryDelay, WEBHOOK_RETRY } from './retry.ts'
 import type { Slots } from './slots.ts'
 import { postSignal, type Stop } from './stop.ts'
@@ -10,7 +10,7 @@ import { postSignal, type Stop } from './stop.ts'
 type EventJob = Extract<ClaimedJob, { kind: 'event' }>
 
 /** Dependencies of event delivery. */
-export interface EventDelivery extends EventPost {
+export interface EventDelivery extends PostServices {
   readonly attempts: Attempts
   /** In [0, 1). */
   random(): number
@@ -59,11 +59,11 @@ function endingOf(
   const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
   // Not signed, or aborted by a stop: not the endpoint's fault.
   const ours = result.kind === 'failed' && result.reason === 'aborted'
-  const blameless = ours ? ({ blameless: true } as const) : {}
+  const ownFault = ours ? ({ ownFault: true } as const) : {}
   // The event waits like the endpoint's others: to be held with them, or for the endpoint's new address.
   const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
   const disable = gone ? ({ disable: 'gone' } as const) : {}
-  const about = { attempt, url: job.delivery.endpoint.url, ...blameless, ...disable }
+  const about = { attempt, url: job.delivery.endpoint.url, ...ownFault, ...disable }
   if (verdict.kind === 'succeeded') return { ...about, ended: 'delivered', next: { kind: 'end' } }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
   // An attempt aborted by a stop, or one that finds the endpoint gone, is not the last.

@@ -8,7 +8,7 @@ import type { ProviderHealth, WaitingLane } from './model.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
-import { type Demand, share, spared } from './share.ts'
+import { type Demand, permittedSlots, share } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
 import { createTally } from './tally.ts'
 
@@ -116,7 +116,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     const most = (): number =>
       organizationId === exempt()
         ? Number.POSITIVE_INFINITY
-        : spared(pool.empty(), pool.used().get(organizationId) ?? 0)
+        : permittedSlots(pool.empty(), pool.used().get(organizationId) ?? 0)
     return {
       ...lane,
       free: () => Math.min(lane.free(), most()),
@@ -129,7 +129,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     if (known !== undefined) return known.lane
     if (endpoints.size >= KEPT) forgetIdle()
     const slots = createSlots(PER_ENDPOINT, options.freed, posts)
-    const free = (): number => Math.min(slots.free(), spared(leftPosts(), slots.busy()))
+    const free = (): number => Math.min(slots.free(), permittedSlots(leftPosts(), slots.busy()))
     const eventLane = createEventLane({ free, run: slots.run }, events)
     const lane: Lane = {
       ...eventLane,

@@ -266,11 +266,11 @@ export function createNotificationLane(
 
   /** The notifier stops, or lost the job, between the recorded start and the hand-over. */
   function notAsked({ attempts }: NotificationJob, provider: string): Ending {
-    const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
+    const fault = { code: 'provider_unavailable', message: NOT_ASKED, notSent: true } as const
     return {
       facts: [{ type: 'attempt_failed', attempt: attempts + 1, provider, ...fault }],
       // The message is not at fault, so this costs it no attempt.
-      next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
+      next: { kind: 'retry', delayMs: 0, outage: true, notSent: true },
     }
   }
 
@@ -287,7 +287,7 @@ export function createNotificationLane(
       left = eligible(job, reachable)
     }
     const delayMs = Math.min(returnIn(left), job.notification.expiresInMs ?? Number.POSITIVE_INFINITY)
-    return { facts: [], next: { kind: 'retry', delayMs, unasked: true } }
+    return { facts: [], next: { kind: 'retry', delayMs, notSent: true } }
   }
 
   function returnIn(left: readonly ProviderState[]): number {
@@ -363,8 +363,8 @@ export function createNotificationLane(
 
   /** Costs no attempt, and the history says why it waits. */
   function waitForPeople({ message, delayMs }: Extract<AddressNow, { kind: 'later' }>): Ending {
-    const fact = { type: 'attempt_failed', code: 'service_unavailable', message, unasked: true } as const
-    return { facts: [fact], next: { kind: 'retry', delayMs, unasked: true } }
+    const fact = { type: 'attempt_failed', code: 'service_unavailable', message, notSent: true } as const
+    return { facts: [fact], next: { kind: 'retry', delayMs, notSent: true } }
   }
 
   const reaches = (

@@ -1,6 +1,6 @@
 import type { QueueWorker } from '../ports/queue.ts'
 import type { LaneDemand } from '../ports/storage/claim.ts'
-import { spared } from './share.ts'
+import { permittedSlots } from './share.ts'
 
 /** Refs from a queue engine that wait for the next claim. */
 export interface Offers {
@@ -74,5 +74,5 @@ export function createOffers(): Offers {
 /** So few that the rule of shared slots permits them, whichever organizations they belong to. */
 function mostOf({ shared }: LaneDemand): number {
   if (shared === undefined || shared.exempt !== null) return Number.POSITIVE_INFINITY
-  return spared(shared.empty, Math.max(0, ...shared.used.values()))
+  return permittedSlots(shared.empty, Math.max(0, ...shared.used.values()))
 }

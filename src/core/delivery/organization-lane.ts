@@ -105,7 +105,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     const { notification, outages } = job
     const known = instances.known(organizationId)
     if (blocked() === null) {
-      const next = { kind: 'retry', delayMs: RETURN_DELAY_MS, unasked: true } as const
+      const next = { kind: 'retry', delayMs: RETURN_DELAY_MS, notSent: true } as const
       return attempts.settle(job, { facts: [], next })
     }
     // An expired job needs no provider.
@@ -131,9 +131,9 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       durationMs: 0,
     })
     await attempts.settle(job, {
-      facts: facts.map((fact) => ({ ...fact, unasked: true })),
+      facts: facts.map((fact) => ({ ...fact, notSent: true })),
       next:
-        next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true, unasked: true },
+        next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true, notSent: true },
     })
   }
 

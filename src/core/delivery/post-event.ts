@@ -9,7 +9,7 @@ import type { DeliveryAttempt, SentRequest, WebhookEndpoint } from '../ports/sto
 import type { WebhookRequestRecord } from './webhook-request.ts'
 
 /** Dependencies for signing and posting events. */
-export interface EventPost {
+export interface PostServices {
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
   readonly clock: Clock
@@ -43,17 +43,17 @@ export interface Posted {
 
 /** Signs an event with every secret of its endpoint and posts it. Never rejects. */
 export async function postEvent(
-  how: EventPost,
+  services: PostServices,
   endpoint: WebhookEndpoint,
   event: PostedEvent,
   signal?: PostSignal,
 ): Promise<Posted> {
   const { eventId, eventType } = event
-  const { observer, clock } = how
+  const { observer, clock } = services
   const began = clock.monotonic()
   const posted = await observer.span(
     { name: 'post', event: eventType, eventId, endpointId: endpoint.id },
-    (span) => post(how, endpoint, event, span?.headers ?? {}, signal),
+    (span) => post(services, endpoint, event, span?.headers ?? {}, signal),
     spanEnd,
   )
   const { result } = posted
@@ -63,7 +63,7 @@ export async function postEvent(
 }
 
 async function post(
-  { outgoing, signer, clock, box }: EventPost,
+  { outgoing, signer, clock, box }: PostServices,
   endpoint: WebhookEndpoint,
   event: PostedEvent,
   traceHeaders: Readonly<Record<string, string>>,

@@ -15,7 +15,7 @@ export interface Demand {
  *
  * @param turn where to begin among equals; changes with each call
  * @param empty number of empty slots, at least `slots`: gives a slot to a lane only while more are empty than it has,
- *   see {@link spared}. Null: regardless
+ *   see {@link permittedSlots}. Null: regardless
  * @returns number of slots for each demand, in order
  */
 export function share(
@@ -27,13 +27,13 @@ export function share(
 ): number[] {
   const given = demands.map(() => 0)
   const lanesOf = lanesByOwner(demands, turn)
-  const owners = createLadder<string>()
+  const owners = createLevelQueue<string>()
   for (const owner of lanesOf.keys()) owners.put(owner, used.get(owner) ?? 0)
   const kept = empty === null ? null : empty - slots
   let left = slots
   /** The owner's other lanes have as many slots or more. */
-  const refused = ({ item, rung }: { readonly item: number; readonly rung: number }): boolean =>
-    kept !== null && demands[item]?.exempt !== true && rung >= left + kept
+  const refused = ({ item, level }: { readonly item: number; readonly level: number }): boolean =>
+    kept !== null && demands[item]?.exempt !== true && level >= left + kept
   for (let first = owners.take(); first !== null && left > 0; first = owners.take()) {
     const lanes = lanesOf.get(first.item)
     const lane = lanes?.take() ?? null
@@ -41,8 +41,8 @@ export function share(
     left -= 1
     const got = (given[lane.item] ?? 0) + 1
     given[lane.item] = got
-    if (got < (demands[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.rung + 1)
-    if (lanes.size() > 0) owners.put(first.item, first.rung + 1)
+    if (got < (demands[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.level + 1)
+    if (lanes.size() > 0) owners.put(first.item, first.level + 1)
   }
   return given
 }
@@ -51,16 +51,16 @@ export function share(
  * Number of slots a lane may take alone of `empty` ones, if it gets each only while more are empty than it has. So
  * hanging jobs always leave some slots to lanes that have none.
  */
-export function spared(empty: number, used: number): number {
+export function permittedSlots(empty: number, used: number): number {
   return Math.max(0, Math.ceil((empty - used) / 2))
 }
 
-function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, Ladder<number>> {
-  const lanesOf = new Map<string, Ladder<number>>()
+function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, LevelQueue<number>> {
+  const lanesOf = new Map<string, LevelQueue<number>>()
   for (let step = 0; step < demands.length; step += 1) {
     const index = (turn + step) % demands.length
     const { owner, used } = demands[index] as Demand
-    const lanes = lanesOf.get(owner) ?? createLadder<number>()
+    const lanes = lanesOf.get(owner) ?? createLevelQueue<number>()
     lanes.put(index, used)
     lanesOf.set(owner, lanes)
   }
@@ -71,29 +71,29 @@ function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, Lad
  * A queue by number of slots: the lowest first, and among equals the oldest. No later item is lower than one already
  * taken.
  */
-interface Ladder<Item> {
-  put(item: Item, rung: number): void
-  take(): { readonly item: Item; readonly rung: number } | null
+interface LevelQueue<Item> {
+  put(item: Item, level: number): void
+  take(): { readonly item: Item; readonly level: number } | null
   size(): number
 }
 
-function createLadder<Item>(): Ladder<Item> {
-  const rungs: { readonly items: Item[]; taken: number }[] = []
+function createLevelQueue<Item>(): LevelQueue<Item> {
+  const levels: { readonly items: Item[]; taken: number }[] = []
   let lowest = 0
   let size = 0
   return {
     size: () => size,
-    put(item, rung) {
-      while (rungs.length <= rung) rungs.push({ items: [], taken: 0 })
-      rungs[rung]?.items.push(item)
+    put(item, level) {
+      while (levels.length <= level) levels.push({ items: [], taken: 0 })
+      levels[level]?.items.push(item)
       size += 1
     },
     take() {
-      for (; lowest < rungs.length; lowest += 1) {
-        const rung = rungs[lowest]
-        if (rung === undefined || rung.taken === rung.items.length) continue
+      for (; lowest < levels.length; lowest += 1) {
+        const level = levels[lowest]
+        if (level === undefined || level.taken === level.items.length) continue
         size -= 1
-        return { item: rung.items[rung.taken++] as Item, rung: lowest }
+        return { item: level.items[level.taken++] as Item, level: lowest }
       }
       return null
     },

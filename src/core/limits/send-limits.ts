@@ -9,14 +9,14 @@ import { hourlyCheck, stateOf } from './request-limits.ts'
 /** The limits on an organization's notifications. */
 export interface SendLimits {
   /** Counts up to `cost` notifications against the hourly limit. */
-  take(organizationId: string, cost: number): Promise<Grant>
+  take(organizationId: string, cost: number): Promise<Reservation>
   /** Like {@link take}, without counting. */
-  peek(organizationId: string, cost: number): Promise<Grant>
+  peek(organizationId: string, cost: number): Promise<Reservation>
   /** The error of a notification over the monthly quota. */
   quotaError(organizationId: string): Promise<NotifierError>
 }
 
-export interface Grant {
+export interface Reservation {
   /** Number of granted notifications. */
   readonly granted: number
   /** The error of the others. Null: all were granted. */
@@ -27,12 +27,12 @@ export interface Grant {
   refund(units: number): Promise<void>
 }
 
-const NO_QUOTA: Grant['quota'] = Object.freeze({})
+const NO_QUOTA: Reservation['quota'] = Object.freeze({})
 
-const nothingCounted: Grant['refund'] = async () => {}
+const nothingCounted: Reservation['refund'] = async () => {}
 
 export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock: Clock): SendLimits {
-  async function judge(verb: 'consume' | 'peek', organizationId: string, cost: number): Promise<Grant> {
+  async function judge(verb: 'consume' | 'peek', organizationId: string, cost: number): Promise<Reservation> {
     const found = plans.of(organizationId)
     const { plan } = found instanceof Promise ? await found : found
     const month = plan.notificationsPerMonth

@@ -47,7 +47,7 @@ export interface Fact {
   /** True: no answer came, and the provider may have taken the message. */
   readonly ambiguous?: boolean | undefined
   /** The attempt failed before it asked a provider: an earlier ambiguity remains. */
-  readonly unasked?: true | undefined
+  readonly notSent?: true | undefined
   /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Logged; changes no status. */
   readonly machine?: boolean | undefined
   /**

@@ -11,7 +11,7 @@ export interface Labels {
 }
 
 /** Labels to store. Absent: null. */
-export type GivenLabels = { readonly [Name in keyof Labels]?: Labels[Name] | undefined }
+export type PartialLabels = { readonly [Name in keyof Labels]?: Labels[Name] | undefined }
 
 /** Selects notifications by their labels. */
 export interface LabelFilter {
@@ -23,7 +23,7 @@ export interface LabelFilter {
 }
 
 /** Whether anything is labelled at all. */
-export function hasLabels({ metadata, recipient, category, groupId }: GivenLabels): boolean {
+export function hasLabels({ metadata, recipient, category, groupId }: PartialLabels): boolean {
   return (metadata ?? recipient ?? category ?? groupId ?? null) !== null
 }
 

@@ -1,6 +1,6 @@
 import type { DecidedBy } from '../accept/verdict.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
-import type { GivenLabels, Labels } from './labels.ts'
+import type { Labels, PartialLabels } from './labels.ts'
 
 /** Public status values. */
 export const STATUSES = [
@@ -81,8 +81,8 @@ interface LiteralText {
   readonly text?: string
   /** The template in code that wrote it. Absent: none. */
   readonly template?: CodeTemplateReference
-  /** The nonce of addresses in it that stand in for the links of the message. Absent: it has none. */
-  readonly standIn?: string
+  /** The nonce of the link placeholders in it. Absent: it has none. */
+  readonly linkNonce?: string
 }
 
 /** What a template in code wrote. */
@@ -139,7 +139,7 @@ export interface Notification extends Labels {
 }
 
 /** A notification to store; the storage adds its time as `createdAt`. */
-export interface NewNotification extends GivenLabels {
+export interface NewNotification extends PartialLabels {
   readonly id: string
   readonly channel: string
   readonly to: string

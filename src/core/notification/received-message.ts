@@ -13,7 +13,7 @@ export interface ReceivedMessage {
   readonly to: string | null
   /** At most 4,096 UTF-16 characters; longer ones are cut. */
   readonly text: string
-  /** `stop` or `start`: the text opted out or in, which has been heeded. */
+  /** `stop` or `start`: the text opted out or in, which has been applied. */
   readonly consent: 'stop' | 'start' | null
 }
 

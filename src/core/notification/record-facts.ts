@@ -113,7 +113,7 @@ function errorAfter(
   status: NotificationStatus,
   decided: boolean,
 ): NotificationFailure | null {
-  const { code, type, unasked } = fact
+  const { code, type, notSent } = fact
   const hadFailed = before.status === 'failed'
   if (status === 'failed') {
     // Only a fact that changes the fold changes the reason; a lesser or repeated one keeps it.
@@ -122,7 +122,7 @@ function errorAfter(
   }
   if (status === 'skipped') return type === 'skipped' && decided ? failureOf(fact) : before.error
   if (status !== 'queued') return null
-  const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && unasked !== true
+  const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && notSent !== true
   if (tried) return failureOf(fact)
   return hadFailed ? null : before.error
 }

@@ -21,19 +21,19 @@ export interface RetryPlan {
 /**
  * Spreads retried notifications over time, the same way in every storage.
  *
- * @param how a `RetryRequest`
+ * @param options a `RetryRequest`
  * @param now the storage's time in epoch milliseconds
  */
 export function createRetryPlan(
-  how: {
+  options: {
     readonly lanes: Readonly<Partial<Record<string, string>>>
     readonly dueAt?: number | undefined
     readonly spacingMs?: number | undefined
   },
   now: number,
 ): RetryPlan {
-  const { lanes, spacingMs = 0 } = how
-  const first = Math.max(now, how.dueAt ?? now)
+  const { lanes, spacingMs = 0 } = options
+  const first = Math.max(now, options.dueAt ?? now)
   let [retried, expired, unroutable, contentRemoved] = [0, 0, 0, 0]
   return {
     place({ channel, expiresAt, removed }) {

@@ -30,7 +30,7 @@ export type ProxyFor = (url: URL) => URL | null
 
 export interface PostRequest {
   /**
-   * Whose request it is. HTTP/1.1 cannot tell the answer to a request from an unasked one, so on a shared connection one
+   * Whose request it is. HTTP/1.1 cannot tell the answer to a request from an unsolicited one, so on a shared connection one
    * organization's receiver could answer another organization's request.
    */
   readonly organizationId: string

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { KeyRecord } from '../access/keys.ts'
-import type { Engine } from '../lifecycle/engine.ts'
+import type { NotifierInternals } from '../lifecycle/notifier-internals.ts'
 import type { Admissions } from '../limits/model.ts'
 import type { Processor } from '../loop/processor.ts'
 import type { Reporting } from '../observe/reporting.ts'
@@ -11,7 +11,7 @@ interface Keys {
 }
 
 /** What the REST core itself uses of a notifier; the handlers of routes use the rest. */
-export interface HttpNotifier extends Engine {
+export interface HttpNotifier extends NotifierInternals {
   readonly apiKeys: Keys
   readonly operatorKeys: Keys
   readonly organizations: {

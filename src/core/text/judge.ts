@@ -1,7 +1,7 @@
 import type { Bounds } from '../input/bounds.ts'
 import { shortName } from '../input/listed-names.ts'
 import { MESSAGE_KEY } from './language.ts'
-import { assertNested, type Place, type Token, tagsIn, wrongText } from './parse.ts'
+import { assertNested, type SourceName, type Token, tagsIn, wrongText } from './parse.ts'
 import { MAX_PARTIALS, SHARED_NAME } from './shared-text.ts'
 
 /** Maximum nesting of sections. */
@@ -43,20 +43,20 @@ export function assertTemplateText(
 const FIELDS = ['body', 'html', 'text', 'subject'] as const
 
 /** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
-function judge(source: string, place: Place, most: number): void {
-  const tags = tagsIn(source, place, most)
+function judge(source: string, sourceName: SourceName, most: number): void {
+  const tags = tagsIn(source, sourceName, most)
   const open: string[] = []
   const partials = new Set<string>()
   for (const tag of tags) {
     const [type, name] = tag
     const fault = tagFault(tag, open)
-    if (fault !== null) throw wrongText(place, fault)
+    if (fault !== null) throw wrongText(sourceName, fault)
     if (type === '>') partials.add(name)
     if (type === '#' || type === '^') open.push(type)
     if (type === '/') open.pop()
   }
-  if (partials.size > MAX_PARTIALS) throw wrongText(place, `names more than ${MAX_PARTIALS} partials`)
-  assertNested(tags, place)
+  if (partials.size > MAX_PARTIALS) throw wrongText(sourceName, `names more than ${MAX_PARTIALS} partials`)
+  assertNested(tags, sourceName)
 }
 
 function tagFault([type, name, start]: Token, open: readonly string[]): string | null {

@@ -110,7 +110,7 @@ function keyOf({ channel, subject, body, format, text }: WrittenTemplate, pinned
   return sha256Of(JSON.stringify([channel, subject, body, format, text, pinned]))
 }
 
-function remembering<Given, Result>(work: (given: Given) => Result): (key: string, given: Given) => Result {
+function remembering<Input, Result>(work: (given: Input) => Result): (key: string, given: Input) => Result {
   const known = new Map<string, Result>()
   return (key, given) => {
     const result = known.get(key) ?? work(given)

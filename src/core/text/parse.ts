@@ -15,7 +15,7 @@ export type Token = [
 ]
 
 /** Where a source is written, for errors: `html` of a `layout`. */
-export interface Place {
+export interface SourceName {
   readonly field: string
   readonly owner: string
 }
@@ -40,15 +40,15 @@ type Span = [
  * @param most maximum number of tags
  * @throws NotifierError `invalid_parameter` for a malformed source
  */
-export function parseSource(source: string, place: Place, most?: number): Token[] {
-  const tags = tagsIn(source, place, most)
-  assertNested(tags, place)
+export function parseSource(source: string, sourceName: SourceName, most?: number): Token[] {
+  const tags = tagsIn(source, sourceName, most)
+  assertNested(tags, sourceName)
   let outline = ''
   /** By position in the outline. */
-  const parts: Token[] = []
+  const outlined: Token[] = []
 
   function add(written: string, part: Token): void {
-    parts[outline.length] = part
+    outlined[outline.length] = part
     outline += written
   }
 
@@ -66,9 +66,9 @@ export function parseSource(source: string, place: Place, most?: number): Token[
 
   function original(level: readonly Span[]): Token[] {
     return level.map(([type, , from, to, inside, ofLine], index) => {
-      const token = parts[from] as Token
+      const token = outlined[from] as Token
       if (type === 'text') {
-        token[3] = parts[to]?.[2] ?? source.length
+        token[3] = outlined[to]?.[2] ?? source.length
         token[1] = source.slice(token[2], token[3])
       }
       if (Array.isArray(inside)) token[4] = original(inside)
@@ -102,14 +102,18 @@ function outlineOf(line: string): string {
  * @param most maximum number of tags: each costs as much as a hundred characters
  * @throws NotifierError `invalid_parameter` for an unclosed tag, changed delimiters, or too many tags
  */
-export function tagsIn(source: string, place: Place, most: number = Number.POSITIVE_INFINITY): Token[] {
+export function tagsIn(
+  source: string,
+  sourceName: SourceName,
+  most: number = Number.POSITIVE_INFINITY,
+): Token[] {
   const tags: Token[] = []
   for (let end = 0; ; ) {
     const start = source.indexOf('{{', end)
     if (start === -1) return tags
     if (tags.length >= most) {
       throw wrongText(
-        place,
+        sourceName,
         `has more than ${counted(most)} tags, which is the option "bounds.tags" of the service. Repeat text with a section, or write several templates`,
       )
     }
@@ -117,7 +121,7 @@ export function tagsIn(source: string, place: Place, most: number = Number.POSIT
     const [opening, kind = ''] = OPENING.exec(source) ?? ['']
     const closing = kind === '{' ? '}}}' : '}}'
     const nameEnd = source.indexOf(closing, start + opening.length)
-    if (kind === '=' || nameEnd === -1) throw wrongText(place, tagFault(kind, start, closing))
+    if (kind === '=' || nameEnd === -1) throw wrongText(sourceName, tagFault(kind, start, closing))
     end = nameEnd + closing.length
     const name = source.slice(start + opening.length, nameEnd).trimEnd()
     tags.push([kind === '{' ? '&' : kind || 'name', name, start, end])
@@ -130,20 +134,20 @@ function tagFault(kind: string, start: number, closing: string): string {
 }
 
 /** @throws NotifierError `invalid_parameter` for an unclosed or unopened section */
-export function assertNested(tags: readonly Token[], place: Place): void {
+export function assertNested(tags: readonly Token[], sourceName: SourceName): void {
   const sections: Token[] = []
   for (const tag of tags) {
     const [type, name] = tag
     if (type === '#' || type === '^') sections.push(tag)
     if (type !== '/') continue
     const section = sections.pop()
-    if (section?.[1] !== name) throw wrongText(place, closingFault(tag, section))
+    if (section?.[1] !== name) throw wrongText(sourceName, closingFault(tag, section))
   }
   const open = sections.pop()
   if (open !== undefined) {
     const name = shortName(open[1])
     throw wrongText(
-      place,
+      sourceName,
       `does not close the section "${name}" that opens at ${open[2]}: write {{/${name}}}`,
     )
   }
@@ -156,7 +160,7 @@ function closingFault([, name, start]: Token, section: Token | undefined): strin
 }
 
 /** @param fault continues "The template's body" */
-export function wrongText({ field, owner }: Place, fault: string): NotifierError {
+export function wrongText({ field, owner }: SourceName, fault: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `The ${owner}'s ${field} ${fault}.`,
     details: { field },

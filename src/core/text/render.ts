@@ -4,9 +4,9 @@ import type { PushContent } from '../channels/push.ts'
 import type { SlackContent } from '../channels/slack.ts'
 import type { SmsText } from '../channels/sms-segments.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { withLinks } from '../links/link-placeholders.ts'
 import { type LinkSource, targetOf } from '../links/link-target.ts'
 import { assertUnsubscribable, type Links, type Urls } from '../links/links.ts'
-import { withLinks } from '../links/stand-ins.ts'
 import { type Category, DEFAULT_CATEGORY } from '../notification/category.ts'
 import type { BodyFormat, NotificationContent } from '../notification/notification.ts'
 import { type CompiledTemplate, toHeader } from './compile.ts'
@@ -43,7 +43,7 @@ export function renderContent(
   spent?: Work,
 ): RenderedText {
   if ('body' in content) {
-    const { text, standIn } = content
+    const { text, linkNonce } = content
     const format = formatOf(kind, content.format, content.body)
     const literal = {
       subject: content.subject === undefined ? null : toHeader(content.subject),
@@ -51,7 +51,7 @@ export function renderContent(
       format,
       ...(format === 'html' && text !== undefined ? { text } : {}),
     }
-    return standIn === undefined ? literal : withLinks(kind, literal, standIn, urls())
+    return linkNonce === undefined ? literal : withLinks(kind, literal, linkNonce, urls())
   }
   if (template === null) throw new NotifierError('template_error')
   const { variables } = content

@@ -27,7 +27,7 @@ const MOST_KEYS = 1_000
 const rotation = z.strictObject({ overlapMs: keyRotation.shape.overlapMs })
 
 /** A key without its secret and what shows it. */
-interface Given
+interface RequestedKey
   extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt' | 'replacedBy' | 'givenExpiresAt'> {
   readonly organizationId: string | null
 }
@@ -47,14 +47,14 @@ export function createApiKeys(
   const store = stores.always(apiKeyKind)
 
   /** Runs before the lookup of the organization. */
-  function check(input: ApiKeyInput): Omit<Given, 'organizationId'> {
+  function check(input: ApiKeyInput): Omit<RequestedKey, 'organizationId'> {
     const { name, permission, grants, expiresAt = null, allowedIps = [] } = parseSubject(apiKeyInput, input)
     if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
     const given = { name, permission, grants: [...new Set(grants)], expiresAt }
     return { ...given, allowedIps: canonicalNetworks(allowedIps) }
   }
 
-  function newKey({ organizationId, ...given }: Given): {
+  function newKey({ organizationId, ...given }: RequestedKey): {
     readonly key: NewRecord<ApiKeyValue>
     readonly secret: string
   } {
@@ -64,7 +64,7 @@ export function createApiKeys(
     return { key: { id: ids.random('key'), organizationId, value }, secret }
   }
 
-  async function issue(given: Given): Promise<CreatedOperatorKey> {
+  async function issue(given: RequestedKey): Promise<CreatedOperatorKey> {
     const { key, secret } = newKey(given)
     const { organizationId } = key
     const stored = await (organizationId === null

@@ -11,7 +11,7 @@ import { type CodeDefinition, judged } from './options.ts'
 import { toTemplate } from './template.ts'
 import { readValues } from './values.ts'
 import { withHtml } from './with-html.ts'
-import { createWrite, type Writing, type WritingParts } from './write.ts'
+import { createWrite, type WriteOptions, type WriteServices } from './write.ts'
 
 /** The templates in code. */
 export interface CodeTemplates {
@@ -49,7 +49,7 @@ export interface CodeTemplate {
    * @throws NotifierError `invalid_template_variable`, `template_error`, `message_too_large`, `missing_peer`, and
    *   `invalid_parameter` for a link without the option `publicUrl`
    */
-  write(template: Template, values: unknown, how: Writing): Promise<CodeText>
+  write(template: Template, values: unknown, options: WriteOptions): Promise<CodeText>
 }
 
 /** Nothing stored: a layout or partial of some organization would leave the others without the text. */
@@ -59,7 +59,7 @@ export function createCodeTemplates(
   definitions: readonly CodeDefinition[],
   library: Pick<Library, 'find'>,
   kinds: Kinds,
-  parts: WritingParts,
+  parts: WriteServices,
 ): CodeTemplates {
   const write = createWrite(parts)
   const { markup, clock, bounds } = parts
@@ -79,7 +79,7 @@ export function createCodeTemplates(
       of: (organizationId) => ({ ...template, organizationId }),
       values: async (given, sensitive) =>
         variables === undefined ? given : readValues(name, variables, given, sensitive, clock),
-      write: (whole, values, how) => write(definition, whole, values, how),
+      write: (whole, values, options) => write(definition, whole, values, options),
     }
   }
 

@@ -17,8 +17,8 @@ export interface TextContext<Variables> {
   /** The name, logo and colour of the organization. The name is null for `org_default`, unless it was given one. */
   readonly organization: Branding
   /**
-   * The links of the message, for use as they are. They need the option `publicUrl`. Stand-ins: each message gets links of
-   * its own in their places.
+   * The links of the message, for use as they are. They need the option `publicUrl`. Placeholders: each message
+   * replaces them with its own links.
    */
   readonly urls: MessageLinks
 }

@@ -151,12 +151,12 @@ function resolved(name: string, given: unknown, kinds: Kinds, bounds: Bounds): C
   return { ...parsed, name, locales: Object.fromEntries(byLocale) }
 }
 
-type Given = Omit<z.output<typeof definition>, 'body'>
+type DefinitionInput = Omit<z.output<typeof definition>, 'body'>
 
 type WithoutBodies = Omit<CodeDefinition, 'name'>
 
 /** A `body` is HTML or text by its source, and so are those of its variants. */
-function withBody(option: string, given: Given, body: string, kind: ChannelKind): WithoutBodies {
+function withBody(option: string, given: DefinitionInput, body: string, kind: ChannelKind): WithoutBodies {
   const named = (['html', 'mjml', 'text'] as const).find((field) => given[field] !== undefined)
   if (named !== undefined) throw wrong(`${option}.${named}`, 'absent with "body"')
   const field = formatOf(kind, undefined, body)
@@ -172,7 +172,7 @@ function withBody(option: string, given: Given, body: string, kind: ChannelKind)
   }
 }
 
-function withoutBodies(option: string, given: Given): WithoutBodies {
+function withoutBodies(option: string, given: DefinitionInput): WithoutBodies {
   for (const [locale, { body }] of Object.entries(given.locales ?? {}))
     if (body !== undefined)
       throw wrong(`${option}.locales.${locale}.body`, 'absent, as in the template itself')

@@ -1,8 +1,12 @@
 import type { RenderedText } from '../../core/channels/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
 import { type Bounds, bytesOf, counted } from '../../core/input/bounds.ts'
+import {
+  createLinkPlaceholders,
+  type LinkPlaceholders,
+  placeholdersIn,
+} from '../../core/links/link-placeholders.ts'
 import { assertLinkable, type Links } from '../../core/links/links.ts'
-import { createStandIns, type StandIns, standInsOf } from '../../core/links/stand-ins.ts'
 import type { CodeText, NotificationContent } from '../../core/notification/notification.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Markup } from '../../core/ports/markup.ts'
@@ -21,7 +25,7 @@ import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options
 import { failed, jsonValues } from './values.ts'
 
 /** For whom a text is written. */
-export interface Writing {
+export interface WriteOptions {
   /** Of the send or the recipient. Undefined: those of the organization. */
   readonly locale: string | undefined
   readonly timeZone: string | undefined
@@ -35,7 +39,7 @@ export interface Writing {
   readonly keys?: Set<string> | undefined
 }
 
-export interface WritingParts {
+export interface WriteServices {
   readonly compiled: Pick<CompiledTemplates, 'of'>
   readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
   readonly brandingOf: BrandingFinder
@@ -50,17 +54,17 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite(parts: WritingParts) {
+export function createWrite(parts: WriteServices) {
   const { compiled, languages, brandingOf, links } = parts
 
   /** The texts that are mustache. */
   function fromMustache(
     template: Template,
     values: unknown,
-    { subject, spent }: Writing,
+    { subject, spent }: WriteOptions,
     timeZone: string,
     organization: Branding,
-    { urls }: StandIns,
+    { urls }: LinkPlaceholders,
   ): RenderedText {
     const { given, assertVariables, render } = compiled.of(template)
     const own = jsonValues(template.name, values)
@@ -75,17 +79,17 @@ export function createWrite(parts: WritingParts) {
     definition: CodeDefinition,
     template: Template,
     values: unknown,
-    how: Writing,
+    options: WriteOptions,
   ): Promise<CodeText> {
     const { name, organizationId, made } = template
-    const locale = made?.language?.locale ?? how.locale ?? (await languages.localeOf(organizationId))
-    const timeZone = how.timeZone ?? (await languages.timeZoneOf(organizationId, made?.timeZone))
+    const locale = made?.language?.locale ?? options.locale ?? (await languages.localeOf(organizationId))
+    const timeZone = options.timeZone ?? (await languages.timeZoneOf(organizationId, made?.timeZone))
     const organization = await brandingOf(organizationId)
-    const standIns = createStandIns()
+    const placeholders = createLinkPlaceholders()
     const mustache = hasMustache(definition)
-      ? fromMustache(template, values, how, timeZone, organization, standIns)
+      ? fromMustache(template, values, options, timeZone, organization, placeholders)
       : NOTHING
-    const { urls } = standIns
+    const { urls } = placeholders
     const language = definition.messages === true ? (made?.language ?? null) : null
     const translation =
       language &&
@@ -97,13 +101,15 @@ export function createWrite(parts: WritingParts) {
       )
     const t = translation?.translate ?? withoutMessages(name)
     const context = { variables: values, locale, timeZone, organization, urls, t }
-    const texts = await translated(translation, how, () => textsOf(definition, mustache, context, how, parts))
-    const used = standInsOf(Object.values(texts), standIns)
-    if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, standIns)
+    const texts = await translated(translation, options, () =>
+      textsOf(definition, mustache, context, options, parts),
+    )
+    const used = placeholdersIn(Object.values(texts), placeholders)
+    if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, placeholders)
     return {
-      ...pinned(texts, how),
+      ...pinned(texts, options),
       template: { id: name, name, texts: { locale } },
-      ...(used.size === 0 ? {} : { standIn: standIns.nonce }),
+      ...(used.size === 0 ? {} : { linkNonce: placeholders.nonce }),
     }
   }
 }
@@ -111,7 +117,7 @@ export function createWrite(parts: WritingParts) {
 /** The texts of functions, and what their messages cost. Without a message, what a function made of that does not count. */
 async function translated<Written>(
   translation: Translation | null,
-  { spent, keys }: Writing,
+  { spent, keys }: WriteOptions,
   write: () => Promise<Written>,
 ): Promise<Written> {
   if (translation === null) return write()
@@ -141,7 +147,7 @@ async function textsOf(
   definition: CodeDefinition,
   { subject, body, format, text }: RenderedText,
   context: TranslatedContext<unknown>,
-  how: Writing,
+  options: WriteOptions,
   parts: CallParts,
 ): Promise<Texts> {
   const { name } = definition
@@ -151,13 +157,13 @@ async function textsOf(
     if (typeof source !== 'function')
       return source === undefined || otherwise === undefined ? undefined : { text: otherwise }
     const written = await called(name, field, source, context, parts)
-    if (how.spent !== undefined) how.spent.characters += written.text.length
+    if (options.spent !== undefined) options.spent.characters += written.text.length
     return written
   }
   const html = await write('html', body)
   const plain = await write('text', inText)
   return {
-    subject: how.subject ?? (await write('subject', subject ?? undefined))?.text,
+    subject: options.subject ?? (await write('subject', subject ?? undefined))?.text,
     html: html?.text,
     text: plain?.text ?? html?.plain,
   }
@@ -165,8 +171,8 @@ async function textsOf(
 
 function pinned(
   { subject, html, text }: Texts,
-  { format = 'html' }: Writing,
-): Omit<CodeText, 'template' | 'standIn'> {
+  { format = 'html' }: WriteOptions,
+): Omit<CodeText, 'template' | 'linkNonce'> {
   const title = subject === undefined ? {} : { subject: toHeader(subject) }
   if (html === undefined) return { ...title, body: text ?? '', format: 'text' }
   return { ...title, body: html, format, ...(text === undefined ? {} : { text }) }
@@ -182,7 +188,7 @@ interface Written {
   readonly plain?: string | undefined
 }
 
-type CallParts = Pick<WritingParts, 'markup' | 'clock' | 'bounds'>
+type CallParts = Pick<WriteServices, 'markup' | 'clock' | 'bounds'>
 
 /** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
 async function called(
@@ -242,10 +248,10 @@ function noText(name: string, field: Field, returned: unknown): NotifierError {
 }
 
 /** The mustache texts were judged before, so a function has the link. */
-function withoutLinks(template: string, texts: Texts, standIns: StandIns): NotifierError {
+function withoutLinks(template: string, texts: Texts, placeholders: LinkPlaceholders): NotifierError {
   const [field = 'html', text] =
-    Object.entries(texts).find(([, text]) => standInsOf([text], standIns).size > 0) ?? []
-  const [link] = standInsOf([text], standIns)
+    Object.entries(texts).find(([, text]) => placeholdersIn([text], placeholders).size > 0) ?? []
+  const [link] = placeholdersIn([text], placeholders)
   return new NotifierError('invalid_parameter', {
     message: `The function "${field}" of the template "${template}" uses \`urls.${link}\`, which needs the option "publicUrl". It is not set.`,
     details: { field, template, option: 'publicUrl' },

@@ -36,7 +36,7 @@ export interface DeadLetterParts {
 }
 
 /** Where a retry goes on. */
-interface Place {
+interface RetryPosition {
   readonly after?: string | undefined
   readonly dueAt?: number | undefined
 }
@@ -92,7 +92,7 @@ export function createDeadLetters({ storage, organizations, registry, code, wake
       },
       async retry(organizationId, input) {
         const { filter, dryRun, ratePerSecond, most, cursor } = parseInput(retryInput, input)
-        const begin = cursor === undefined ? {} : placeOf(cursor)
+        const begin = cursor === undefined ? {} : positionOf(cursor)
         await organizations.existing(organizationId)
         const { template, ...rest } = filter
         const chosen = {
@@ -136,7 +136,12 @@ export function createDeadLetters({ storage, organizations, registry, code, wake
 
   async function retryInSteps(
     filter: Omit<NotificationFilter, 'status'>,
-    { dryRun, spacingMs, most, begin }: { dryRun: boolean; spacingMs: number; most: number; begin: Place },
+    {
+      dryRun,
+      spacingMs,
+      most,
+      begin,
+    }: { dryRun: boolean; spacingMs: number; most: number; begin: RetryPosition },
   ): Promise<{ readonly counts: Counts; readonly next: string | null; readonly nextDueAt: number }> {
     const lanes = await lanesOf(filter.organizationId)
     let counts: Counts = { retried: 0, expired: 0, unroutable: 0, contentRemoved: 0 }
@@ -167,12 +172,12 @@ export function createDeadLetters({ storage, organizations, registry, code, wake
 
 const PREFIX = 'retry.'
 
-function cursorOf({ after, dueAt }: Required<Place>): string {
+function cursorOf({ after, dueAt }: Required<RetryPosition>): string {
   return `${PREFIX}${encodeCursor([Math.floor(dueAt ?? 0)])}.${after}`
 }
 
 /** @throws NotifierError `invalid_parameter` */
-function placeOf(cursor: string): Place {
+function positionOf(cursor: string): RetryPosition {
   const [dueAt = '', ...after] = cursor.startsWith(PREFIX) ? cursor.slice(PREFIX.length).split('.') : []
   if (after.length === 0) throw notACursor()
   return { after: after.join('.'), dueAt: decodeCursor(dueAt, 1)[0] }

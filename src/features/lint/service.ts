@@ -17,7 +17,7 @@ import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
 import type { Templates } from '../../core/text/templates.ts'
 import { unstoredTemplate } from '../../core/text/unstored.ts'
-import type { CodeTemplate, Writing } from '../code-templates/index.ts'
+import type { CodeTemplate, WriteOptions } from '../code-templates/index.ts'
 import { jsonValues } from '../code-templates/index.ts'
 import type { MissingSearch, MissingTranslations } from '../languages/index.ts'
 import type { TemplateLinting } from './api.ts'
@@ -36,7 +36,7 @@ export interface LintNeeds extends Pick<Templates, 'find' | 'drafted' | 'assertT
 
 type Values = Readonly<Record<string, unknown>>
 
-interface Given {
+interface LintRequest {
   readonly variables?: Values | undefined
   readonly data?: Values | undefined
   readonly timeZone?: string | undefined
@@ -81,7 +81,7 @@ export function createLint(
   }
 
   /** What every lint begins with. */
-  async function begin(template: Template, given: Given) {
+  async function begin(template: Template, given: LintRequest) {
     const { organizationId } = template
     const kind = kinds.of(template.channel)
     return {
@@ -123,7 +123,7 @@ export function createLint(
     }
   }
 
-  async function lint(template: Template, given: Given): Promise<TemplateLint> {
+  async function lint(template: Template, given: LintRequest): Promise<TemplateLint> {
     const { findings, own, parts } = await begin(template, given)
     const variables = valuesOf(given)
     const used = new Set<string>()
@@ -145,11 +145,11 @@ export function createLint(
     values: Values,
     kind: ChannelKind,
     parts: unknown,
-    how: Writing,
+    options: WriteOptions,
   ): Promise<Pick<Linted, 'faults' | 'work'> & { readonly format: BodyFormat | null }> {
     try {
-      const whole = await library.complete(template, records, how.locale)
-      const text = renderContent(kind, await entry.write(whole, values, how), null, exampleUrls)
+      const whole = await library.complete(template, records, options.locale)
+      const text = renderContent(kind, await entry.write(whole, values, options), null, exampleUrls)
       const share = processor.share(template.organizationId)
       return { ...(await share(lintText(kind, text, parts))), format: text.format }
     } catch (error) {
@@ -161,7 +161,7 @@ export function createLint(
   async function lintWritten(
     entry: CodeTemplate,
     organizationId: string,
-    given: Given,
+    given: LintRequest,
   ): Promise<TemplateLint> {
     const template = entry.of(organizationId)
     const { kind, findings, own, parts } = await begin(template, given)
@@ -174,8 +174,8 @@ export function createLint(
     let left = MOST_WORK
     for (const locale of locales) {
       if (left <= 0) break
-      const how = { locale, timeZone: given.timeZone, keys }
-      const { faults, work, format } = await faultsWritten(entry, template, values, kind, parts, how)
+      const options = { locale, timeZone: given.timeZone, keys }
+      const { faults, work, format } = await faultsWritten(entry, template, values, kind, parts, options)
       for (const fault of faults) findings.add(inField(fault, { format }), locale)
       left -= work
       checked.push(locale)
@@ -193,7 +193,7 @@ export function createLint(
       const entry = code.find(idOrName)
       if (entry?.stored === false && draft)
         throw wrong('draft', `absent: the template "${entry.name}" is defined in code`)
-      let given: Given = asked
+      let given: LintRequest = asked
       try {
         if (entry !== null) given = await readExample(entry, asked)
       } catch (error) {
@@ -230,7 +230,7 @@ function localesOf(template: Template, own: string, catalogues: readonly string[
  *
  * @throws NotifierError `invalid_template_variable`
  */
-async function readExample(entry: CodeTemplate, given: Given): Promise<Given> {
+async function readExample(entry: CodeTemplate, given: LintRequest): Promise<LintRequest> {
   const values = valuesOf(given) ?? entry.example
   if (values === undefined) return given
   const read = await entry.values(parseInput(jsonObject, values, 'variables'), false)
@@ -246,7 +246,7 @@ function unread(error: unknown, locale: string): TemplateLint {
   return { findings: findings.list(), complete: true, locales: [] }
 }
 
-function valuesOf({ variables, data }: Given): Values | undefined {
+function valuesOf({ variables, data }: LintRequest): Values | undefined {
   return variables === undefined && data === undefined ? undefined : { ...data, ...variables }
 }
 

@@ -15,7 +15,7 @@ import { type Found, find, inside, outermost, type Scope } from './scope.ts'
 type Parsed = Pick<ParsedTexts, 'messages' | 'isLocalized'>
 
 /** A tag of a text in its place. */
-interface Place {
+interface ScopedTag {
   readonly token: Token
   readonly scope: Scope
 }
@@ -35,8 +35,8 @@ export function variableFaults(
 ): readonly LintFault[] {
   const faults = new Map<string, LintFault>()
   for (const [field, tokens] of texts) {
-    for (const place of placesIn(tokens, outermost(examples), used)) {
-      for (const fault of faultsAt(place, parsed, used)) {
+    for (const scoped of tagsIn(tokens, outermost(examples), used)) {
+      for (const fault of faultsOf(scoped, parsed, used)) {
         const key = `${field}\n${fault.rule}\n${fault.message}`
         if (!faults.has(key)) faults.set(key, { ...fault, field })
       }
@@ -46,13 +46,13 @@ export function variableFaults(
 }
 
 /** The tags of a text, in order, with those of its sections and partials. */
-function* placesIn(level: readonly Token[], scope: Scope, used: Set<string>): Generator<Place> {
+function* tagsIn(level: readonly Token[], scope: Scope, used: Set<string>): Generator<ScopedTag> {
   for (const token of level) {
     const [type, name] = token
     const isSection = type === '#' || type === '^'
     yield { token, scope }
-    if (type === '>') yield* placesIn(childrenOf(token), scope, used)
-    if (isSection) yield* placesIn(childrenOf(token), inside(scope, type, marked(name, scope, used)), used)
+    if (type === '>') yield* tagsIn(childrenOf(token), scope, used)
+    if (isSection) yield* tagsIn(childrenOf(token), inside(scope, type, marked(name, scope, used)), used)
   }
 }
 
@@ -63,8 +63,8 @@ function marked(name: string, scope: Scope, used: Set<string>): Found {
   return found
 }
 
-function faultsAt(place: Place, { messages, isLocalized }: Parsed, used: Set<string>): readonly Fault[] {
-  const { token, scope } = place
+function faultsOf(scoped: ScopedTag, { messages, isLocalized }: Parsed, used: Set<string>): readonly Fault[] {
+  const { token, scope } = scoped
   const [type, name] = token
   if (type === '#' || type === '^') return sectionFaults(token, find(name, scope))
   if (type !== 'name' && type !== '&') return []
@@ -74,7 +74,7 @@ function faultsAt(place: Place, { messages, isLocalized }: Parsed, used: Set<str
   return needed.flatMap((argument) => {
     const found = marked(argument.name, scope, used)
     const isOwn = isLinkName(argument.name) || (isLocalized && isLanguageName(argument.name, found))
-    return isOwn || found.isUnknown || !argument.required ? [] : valueFaults(place, argument, found)
+    return isOwn || found.isUnknown || !argument.required ? [] : valueFaults(scoped, argument, found)
   })
 }
 
@@ -95,7 +95,7 @@ function sectionFaults(token: Token, { values, isUnknown }: Found): readonly Fau
 }
 
 function valueFaults(
-  { token, scope }: Place,
+  { token, scope }: ScopedTag,
   { name, type }: MessageArgument,
   { values }: Found,
 ): readonly Fault[] {

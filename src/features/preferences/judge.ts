@@ -90,7 +90,7 @@ export function verdict(
   const reason = suppression(suppressionId(kind, organizationId, to))
   if (!inUse) return reason.then((found) => verdictOf(message, found, NONE))
   const stored = Promise.all(idsOf(message).map((id) => preferences(id)))
-  return Promise.all([reason, stored]).then(([found, wishes]) => verdictOf(message, found, wishes))
+  return Promise.all([reason, stored]).then(([found, records]) => verdictOf(message, found, records))
 }
 
 /** Like {@link verdict} of each, in order, in two queries. */

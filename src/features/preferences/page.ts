@@ -192,7 +192,7 @@ function shownOf(category: Category, target: LinkTarget, state: State, named: bo
 function isOn(category: Category, channel: string, target: LinkTarget, state: State): boolean {
   const [byAddress = null, ...others] = state.person
   const person = channel === target.channel ? [byAddress, ...others] : others
-  // A bounce says nothing about wishes.
+  // A bounce says nothing about what the person wants.
   const unsubscribed = channel === target.channel && state.suppression?.reason === 'unsubscribe'
   const { kind } = judge({
     channel,

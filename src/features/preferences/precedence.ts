@@ -5,7 +5,7 @@ import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
 
 /** Everything that decides whether a message may go. */
-export interface Wishes {
+export interface VerdictInput {
   readonly channel: string
   readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default'>
   /** The suppression of the address. Null: none. */
@@ -58,25 +58,25 @@ interface Level {
  * Of a person's two records, the later choice about a category counts, and of each channel. If that is unknown, "off" wins on
  * each level. An "on" for a channel alone never overrides a category that is off by default.
  */
-export function judge(wishes: Wishes): Verdict {
-  const { suppression, category, channel } = wishes
+export function judge(input: VerdictInput): Verdict {
+  const { suppression, category, channel } = input
   if (suppression !== null && suppression !== 'unsubscribe') return { kind: 'blocked', reason: suppression }
   if (category.required) return GO
   if (suppression !== null) return { kind: 'blocked', reason: suppression }
-  return judgeWishes(wishes, cellFor(category.default, channel) !== false)
+  return judgePreferences(input, cellFor(category.default, channel) !== false)
 }
 
 /** @param isOn the default of the category */
-function judgeWishes(wishes: Wishes, isOn: boolean): Verdict {
-  if (wishes.person.length === 0 && wishes.organization === null) return isOn ? GO : OFF
-  for (const { decidedBy, votes, optsIn } of levelsOf(wishes)) {
+function judgePreferences(input: VerdictInput, isOn: boolean): Verdict {
+  if (input.person.length === 0 && input.organization === null) return isOn ? GO : OFF
+  for (const { decidedBy, votes, optsIn } of levelsOf(input)) {
     if (votes.includes(false)) return { kind: 'skip', decidedBy }
     if (votes.includes(true) && (optsIn || isOn)) return GO
   }
   return isOn ? GO : OFF
 }
 
-function* levelsOf({ channel, category, person, organization }: Wishes): Generator<Level> {
+function* levelsOf({ channel, category, person, organization }: VerdictInput): Generator<Level> {
   const inCategory = (key: string) => (of: Preferences) => categoryCell(of, category, key)
   const onChannel = ({ channels }: Preferences) => cellFor(channels, channel)
   const ofCategory = latest(person, (of) => categoryChosenAt(of, category, channel))

@@ -115,7 +115,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
       received,
     })
     if (answer.kind === 'failed') throw answer.error
-    if (answer.kind !== 'heeded' || answer.received === undefined) return
+    if (answer.kind !== 'applied' || answer.received === undefined) return
     emit(answer.received)
     wake()
   }

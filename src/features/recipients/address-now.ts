@@ -106,7 +106,7 @@ export function createFindAddress(
 function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
   return (
     type === 'attempt_failed' &&
-    fact?.unasked === true &&
+    fact?.notSent === true &&
     fact.attempt === undefined &&
     fact.code === 'service_unavailable'
   )

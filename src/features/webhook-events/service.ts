@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { judgePost } from '../../core/channels/http-answer.ts'
-import { attemptOf, type EventPost, postEvent, requestOf } from '../../core/delivery/post-event.ts'
+import { attemptOf, type PostServices, postEvent, requestOf } from '../../core/delivery/post-event.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { eventId } from '../../core/notification/event-payload.ts'
 import { SPEC_EVENT_TYPES } from '../../core/notification/facts.ts'
@@ -43,7 +43,7 @@ const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliver
 })
 const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
 
-export interface WebhookParts extends EventPost {
+export interface WebhookParts extends PostServices {
   readonly storage: Storage
   readonly ids: IdGenerator
   readonly organizations: OrganizationFinder

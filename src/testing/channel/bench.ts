@@ -16,7 +16,7 @@ export const TEXT = 'Grüße 🎉 an Ada'
 export type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
 
 export interface Bench extends ProviderHarness {
-  actHttp(how: HttpAct): void
+  actHttp(behaviour: HttpAct): void
   /** Sends the harness' message or a changed one, and records the outcome. */
   send(notification?: string, more?: Partial<Message>, context?: Partial<SendContext>): Promise<Outcome>
   /** The same through a provider with another address. */
@@ -47,9 +47,9 @@ export function benchOf(harness: ProviderHarness): Bench {
       closing ??= Promise.resolve(harness.provider.close?.())
       await inTime(closing, 'the provider is not closed')
     },
-    actHttp(how) {
+    actHttp(behaviour) {
       assert.ok(harness.actHttp, 'the harness does not play what only HTTP can do')
-      harness.actHttp(how)
+      harness.actHttp(behaviour)
     },
     send: (notification = '1', more = {}, change = {}) =>
       sendThrough(

@@ -9,9 +9,9 @@ export interface ProviderHarness {
   /** Credentials and other secrets that must appear in no outcome and no log line. */
   readonly secrets: readonly string[]
   /** Sets the behaviour of the service from now on. */
-  act(how: ProviderAct): void
+  act(behaviour: ProviderAct): void
   /** The same for behaviour over HTTP only, with `traits.http`. */
-  actHttp?(how: HttpAct): void
+  actHttp?(behaviour: HttpAct): void
   /** Messages that the service has accepted, oldest first, read independently of the provider. */
   taken(): Promise<readonly TakenMessage[]>
   /** Resolves when the service hangs after a complete message. */

@@ -56,12 +56,15 @@ export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
   }
 
   for (const coding of ['gzip', 'deflate', 'br'] as const) {
-    check(`an answer that is encoded unasked is read: ${coding}`, async ({ actHttp, send, taken }) => {
-      actHttp({ kind: 'encoded', coding })
-      const outcome = await send('1')
-      assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome))
-      assert.equal((await taken()).length, 1)
-    })
+    check(
+      `an answer that is encoded without a request for it is read: ${coding}`,
+      async ({ actHttp, send, taken }) => {
+        actHttp({ kind: 'encoded', coding })
+        const outcome = await send('1')
+        assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome))
+        assert.equal((await taken()).length, 1)
+      },
+    )
   }
 
   check('an answer that never ends is not read to its end', async ({ act, actHttp, send }) => {

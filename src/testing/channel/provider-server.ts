@@ -36,7 +36,7 @@ export interface ProviderServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
   /** Sets the behaviour for messages from now on. */
-  act(how: ProviderAct | HttpAct): void
+  act(behaviour: ProviderAct | HttpAct): void
   /** Successfully answered messages, oldest first. */
   readonly taken: readonly ReceivedRequest[]
   /** All complete requests. */
@@ -66,7 +66,7 @@ const NO_BODY: ReadonlySet<number> = new Set([204, 205])
 export async function providerServer(options: ProviderServerOptions): Promise<ProviderServer> {
   const { rows = [], overloaded = { status: 429, body: {} } } = options
   const taken: ReceivedRequest[] = []
-  let how: ProviderAct | HttpAct = { kind: 'accept' }
+  let behaviour: ProviderAct | HttpAct = { kind: 'accept' }
   let hangs = () => {}
   const hanging = new Promise<void>((resolve) => {
     hangs = resolve
@@ -75,13 +75,13 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
   const requests: ReceivedRequest[] = []
   /** The complete answer. Null: none. */
   function replyTo(request: ReceivedRequest): ProviderReply | null {
-    switch (how.kind) {
+    switch (behaviour.kind) {
       case 'accept':
       case 'encoded':
         taken.push(request)
         return options.accept(request, taken.length)
       case 'answer': {
-        const row = rowOf(how.row)
+        const row = rowOf(behaviour.row)
         if (row.outcome.kind === 'accepted') taken.push(request)
         return row.reply
       }
@@ -90,11 +90,11 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
       case 'empty':
         return { status: successTo(request).status }
       case 'fault':
-        return { ...PAGE, status: how.status }
+        return { ...PAGE, status: behaviour.status }
       case 'redirect':
-        return { status: 307, headers: { location: how.to } }
+        return { status: 307, headers: { location: behaviour.to } }
       case 'overloaded': {
-        const hint = how.retryAfter === null ? {} : { 'retry-after': how.retryAfter }
+        const hint = behaviour.retryAfter === null ? {} : { 'retry-after': behaviour.retryAfter }
         return { ...overloaded, headers: { ...overloaded.headers, ...hint } }
       }
       default:
@@ -140,8 +140,8 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
 
   const respond = (response: ServerResponse, request: ReceivedRequest): void => {
     const reply = options.aside?.(request) ?? replyTo(request)
-    if (reply === null) misbehave(response, request, how)
-    else answer(response, request, reply, how)
+    if (reply === null) misbehave(response, request, behaviour)
+    else answer(response, request, reply, behaviour)
   }
   // Longer than a check waits, or a client that leaves connections open would be seen to end them.
   const server = createServer({ keepAliveTimeout: KEPT_MS }, receive(requests, respond))
@@ -151,7 +151,7 @@ export async function providerServer(options: ProviderServerOptions): Promise<Pr
     url: `http://127.0.0.1:${receiver.port}`,
     act(next) {
       if (next.kind === 'answer') rowOf(next.row)
-      how = next
+      behaviour = next
     },
     taken,
     requests,
@@ -169,7 +169,7 @@ function answer(
   response: ServerResponse,
   request: ReceivedRequest,
   reply: ProviderReply,
-  how: ProviderAct | HttpAct,
+  behaviour: ProviderAct | HttpAct,
 ): void {
   const { status, headers = {}, body } = reply
   const carried = Object.entries(request.headers)
@@ -177,11 +177,11 @@ function answer(
     .map(([, value]) => String(value))
     .join(' ')
   const text = bytesOf(body).toString('utf8').replaceAll('$credentials', carried.replaceAll('"', ''))
-  const bytes = how.kind === 'encoded' ? ENCODE[how.coding](text) : Buffer.from(text, 'utf8')
+  const bytes = behaviour.kind === 'encoded' ? ENCODE[behaviour.coding](text) : Buffer.from(text, 'utf8')
   response.writeHead(status, {
     'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
     ...headers,
-    ...(how.kind === 'encoded' ? { 'content-encoding': how.coding } : {}),
+    ...(behaviour.kind === 'encoded' ? { 'content-encoding': behaviour.coding } : {}),
     'content-length': bytes.length,
   })
   response.end(bytes)

@@ -311,7 +311,7 @@ export function endpointHealthChecks(check: Check): void {
     const hook = await endpoint(storage)
     await publishEvents(storage, 2)
     const ours = await claimOne(storage, hook.id)
-    await storage.settle([{ ...settlement(ours, { attempt: 4 }), blameless: true } as Settlement])
+    await storage.settle([{ ...settlement(ours, { attempt: 4 }), ownFault: true } as Settlement])
     assert.deepEqual(await stateOf(storage, hook), ['active', null, null])
     const { jobId, token } = await claimOne(storage, hook.id)
     await storage.settle([{ kind: 'event', jobId, token, ended: 'failed', next: { kind: 'end' } }])

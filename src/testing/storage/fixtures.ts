@@ -195,8 +195,8 @@ export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: tr
 }
 
 /** Returns a job without asking a provider. */
-export function unasked({ jobId, token }: LeaseRef, delayMs: number): Settlement {
-  return { kind: 'notification', jobId, token, facts: [], next: { kind: 'retry', delayMs, unasked: true } }
+export function returned({ jobId, token }: LeaseRef, delayMs: number): Settlement {
+  return { kind: 'notification', jobId, token, facts: [], next: { kind: 'retry', delayMs, notSent: true } }
 }
 
 /** Takes one notification through a whole delivery. */

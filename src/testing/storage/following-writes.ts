@@ -113,7 +113,7 @@ export function followingWriteChecks(check: Check): void {
     await harness.advance(1_000)
     await accept(storage, [note()])
     await deliver(storage, [sent({ suppress: 'hard_bounce' })])
-    assert.deepEqual(await record(storage, consent([optOut(ADA)])), ['heeded'])
+    assert.deepEqual(await record(storage, consent([optOut(ADA)])), ['applied'])
     const stored = await find(storage, otherKind, ADA)
     assert.deepEqual(stored, { ...first, readAt: (first?.createdAt ?? 0) + 1_000 })
   })
@@ -131,23 +131,23 @@ export function followingWriteChecks(check: Check): void {
 
   check("a recipient's consent is applied once", async ({ storage }) => {
     const [takeIn, takeOut] = [consent([optIn(ADA)]), consent([optOut(ADA)])]
-    assert.deepEqual(await record(storage, takeIn), ['heeded'])
-    assert.deepEqual(await record(storage, takeOut), ['heeded'])
+    assert.deepEqual(await record(storage, takeIn), ['applied'])
+    assert.deepEqual(await record(storage, takeOut), ['applied'])
     assert.deepEqual(await record(storage, takeIn), ['duplicate'])
     assert.deepEqual(await reasons(storage, [ADA]), ['unsubscribe'])
     const again = consent([optIn(ADA)])
     assert.deepEqual(await record(storage, again, consent([optOut(ADA)]), again), [
-      'heeded',
-      'heeded',
+      'applied',
+      'applied',
       'duplicate',
     ])
     assert.deepEqual(await reasons(storage, [ADA]), ['unsubscribe'])
-    assert.deepEqual(await record(storage, consent([optIn(ADA)]), takeOut), ['heeded', 'duplicate'])
+    assert.deepEqual(await record(storage, consent([optIn(ADA)]), takeOut), ['applied', 'duplicate'])
     assert.deepEqual(await reasons(storage, [ADA]), [null])
     await write(storage, keeping(ADA, DEFAULT_ORGANIZATION, { reason: 'complaint', source: null }))
-    assert.deepEqual(await record(storage, consent([optIn(ADA)])), ['heeded'])
+    assert.deepEqual(await record(storage, consent([optIn(ADA)])), ['applied'])
     assert.deepEqual(await reasons(storage, [ADA]), ['complaint'])
-    assert.deepEqual(await record(storage, consent([])), ['heeded'])
+    assert.deepEqual(await record(storage, consent([])), ['applied'])
   })
 
   check('reports and consents of one set are applied in their order', async ({ storage }) => {
@@ -183,7 +183,7 @@ export function followingWriteChecks(check: Check): void {
         consent([optOut(id, own), optOut(ADA)], own),
         consent([optOut('gone', 'org_unknown')], 'org_unknown'),
       ),
-      ['recorded', 'heeded', 'heeded'],
+      ['recorded', 'applied', 'applied'],
     )
     assert.deepEqual(await reasons(storage, [id, 'gone', ADA]), [null, null, 'unsubscribe'])
     assert.equal((await storage.notifications.get(bounced))?.status, 'failed')
@@ -203,7 +203,7 @@ export function followingWriteChecks(check: Check): void {
     const tooLong = 'x'.repeat(251)
     const bad = consent([optOut('beside'), optOut(tooLong)])
     const set = [consent([optOut('one')]), bad, consent([optOut('three')])]
-    assert.deepEqual(await record(storage, ...set), ['heeded', 'failed', 'heeded'])
+    assert.deepEqual(await record(storage, ...set), ['applied', 'failed', 'applied'])
     assert.deepEqual(await record(storage, ...set), ['duplicate', 'failed', 'duplicate'])
     assert.deepEqual(await reasons(storage, ['one', 'beside', 'three']), ['unsubscribe', null, 'unsubscribe'])
 
@@ -249,7 +249,7 @@ export function followingWriteChecks(check: Check): void {
         return record(storage, report(fact, { notificationId }), consent([optOut('beside'), optOut(ADA)]))
       }),
     ])
-    assert.deepEqual(recorded, Array(10).fill(['recorded', 'heeded']))
+    assert.deepEqual(recorded, Array(10).fill(['recorded', 'applied']))
     const { items } = await storage.records.list(otherKind, { organizationId: DEFAULT_ORGANIZATION }, page())
     assert.deepEqual(items.map(({ id }) => id).sort(), ['beside', ADA].sort())
   })

@@ -214,12 +214,15 @@ function whatTheOtherSees(both: Both): void {
     assert.deepEqual(await read(), ['sent', 2, 'https://example.com/new', 'b', undefined, 2, 1])
   })
 
-  both('a deletion that one instance began is heeded by the other at once', async ({ storage, second }) => {
-    const id = await organization(storage)
-    const request = () => second.accept([{ organizationId: id, notifications: [note()] }])
-    assert.equal((await request())[0]?.kind, 'accepted')
-    assert.equal(await storage.deletions.begin(id, { force: true, kinds: [] }), 0)
-    assert.equal((await request())[0]?.kind, 'failed')
-    assert.equal(await outcome(second, insertion({}, { organizationId: id })), 'no_organization 0')
-  })
+  both(
+    'a deletion that one instance began takes effect in the other at once',
+    async ({ storage, second }) => {
+      const id = await organization(storage)
+      const request = () => second.accept([{ organizationId: id, notifications: [note()] }])
+      assert.equal((await request())[0]?.kind, 'accepted')
+      assert.equal(await storage.deletions.begin(id, { force: true, kinds: [] }), 0)
+      assert.equal((await request())[0]?.kind, 'failed')
+      assert.equal(await outcome(second, insertion({}, { organizationId: id })), 'no_organization 0')
+    },
+  )
 }

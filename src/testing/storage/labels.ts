@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GivenLabels, Labels } from '../../core/notification/labels.ts'
+import type { Labels, PartialLabels } from '../../core/notification/labels.ts'
 import type { NewNotification } from '../../core/notification/notification.ts'
 import type { LogFilter } from '../../core/ports/storage/logs.ts'
 import type { NotificationFilter } from '../../core/ports/storage/notifications.ts'
@@ -37,7 +37,7 @@ const labelsOf = ({ metadata, recipient, category, groupId }: Labels): Labels =>
   groupId,
 })
 
-const labelled = (labels: GivenLabels, change: Partial<NewNotification> = {}): NewNotification =>
+const labelled = (labels: PartialLabels, change: Partial<NewNotification> = {}): NewNotification =>
   note({ ...labels, ...change })
 
 async function listed(storage: Storage, filter: Partial<NotificationFilter>): Promise<string[]> {

@@ -14,10 +14,10 @@ import {
   note,
   notes,
   retried,
+  returned,
   sent,
   start,
   TEN,
-  unasked,
 } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
@@ -175,40 +175,46 @@ export function leaseChecks(check: Check): void {
     assert.deepEqual([again.attempts, again.recovered], [2, false])
   })
 
-  check('a recovered job that goes back unasked stays one, at once and after a delay', async (harness) => {
-    const { storage, secondDoor } = harness
-    const [id] = await loseAttempts(harness, [note()])
-    await storage.claim({ lanes: [], leaseMs: LEASE_MS })
-    for (const delayMs of [0, 30_000]) {
-      const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
-      assert.ok(job?.recovered)
-      await storage.settle([unasked(job, delayMs)])
-      if (delayMs > 0) {
-        assert.deepEqual(
-          (await secondDoor.jobs()).map(({ state }) => state),
-          ['waiting'],
-        )
-        const early = await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })
-        assert.deepEqual([early.jobs, early.recoveredLanes], [[], []])
-        assert.ok((early.nextDueInMs ?? 0) > 20_000)
-        await harness.advance(delayMs + 1)
+  check(
+    'a recovered job that goes back without a provider call stays one, at once and after a delay',
+    async (harness) => {
+      const { storage, secondDoor } = harness
+      const [id] = await loseAttempts(harness, [note()])
+      await storage.claim({ lanes: [], leaseMs: LEASE_MS })
+      for (const delayMs of [0, 30_000]) {
+        const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
+        assert.ok(job?.recovered)
+        await storage.settle([returned(job, delayMs)])
+        if (delayMs > 0) {
+          assert.deepEqual(
+            (await secondDoor.jobs()).map(({ state }) => state),
+            ['waiting'],
+          )
+          const early = await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })
+          assert.deepEqual([early.jobs, early.recoveredLanes], [[], []])
+          assert.ok((early.nextDueInMs ?? 0) > 20_000)
+          await harness.advance(delayMs + 1)
+        }
+        const others = await accept(storage, [note()])
+        const answer = await storage.claim({ lanes: [{ lane: LANE, free: 10 }], leaseMs: LEASE_MS })
+        assert.deepEqual([answer.jobs.map(idOf), answer.recoveredLanes], [others, [LANE]])
+        await storage.settle(answer.jobs.map((other) => ended(other)))
+        const ids = (await secondDoor.jobs()).map((stored) => stored.id)
+        assert.deepEqual((await storage.claim({ ids, leaseMs: LEASE_MS })).jobs, [])
       }
-      const others = await accept(storage, [note()])
-      const answer = await storage.claim({ lanes: [{ lane: LANE, free: 10 }], leaseMs: LEASE_MS })
-      assert.deepEqual([answer.jobs.map(idOf), answer.recoveredLanes], [others, [LANE]])
-      await storage.settle(answer.jobs.map((other) => ended(other)))
-      const ids = (await secondDoor.jobs()).map((stored) => stored.id)
-      assert.deepEqual((await storage.claim({ ids, leaseMs: LEASE_MS })).jobs, [])
-    }
-    const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
-    assert.deepEqual([idOf(job), job?.attempts, job?.recovered], [id, 1, true])
-  })
+      const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
+      assert.deepEqual([idOf(job), job?.attempts, job?.recovered], [id, 1, true])
+    },
+  )
 
-  check('a job that goes back unasked and was not recovered is like any other', async ({ storage }) => {
-    await accept(storage, [note()])
-    await storage.settle([unasked(await claimOne(storage), 0)])
-    assert.equal((await claimOne(storage)).recovered, false)
-  })
+  check(
+    'a job that goes back without a provider call and was not recovered is like any other',
+    async ({ storage }) => {
+      await accept(storage, [note()])
+      await storage.settle([returned(await claimOne(storage), 0)])
+      assert.equal((await claimOne(storage)).recovered, false)
+    },
+  )
 
   check(
     'attempts that met an outage are counted apart, and a lost one is not among them',

@@ -29,7 +29,7 @@ function incoming(
 }
 
 function eventOf(answer: ReceiptAnswer | undefined) {
-  assert.ok(answer?.kind === 'heeded' && answer.received !== undefined)
+  assert.ok(answer?.kind === 'applied' && answer.received !== undefined)
   return answer.received
 }
 
@@ -68,7 +68,7 @@ export function receivedMessageChecks(check: Check): void {
     },
   )
 
-  check('a received opt-out is heeded and published in one commit', async (harness) => {
+  check('a received opt-out is applied and published in one commit', async (harness) => {
     const { storage, secondDoor } = harness
     const own = await organization(storage)
     await endpoint(storage, { organizationId: own, events: ['message.received'] })
@@ -90,7 +90,7 @@ export function receivedMessageChecks(check: Check): void {
     const report = incoming(own)
     const answers = await Promise.all(TEN.map(() => storage.recordReceipts([report])))
     const kinds = answers.flat().map(({ kind }) => kind)
-    assert.deepEqual(kinds.sort(), [...Array(9).fill('duplicate'), 'heeded'])
+    assert.deepEqual(kinds.sort(), [...Array(9).fill('duplicate'), 'applied'])
     assert.equal((await secondDoor.deliveries()).length, 1)
   })
 

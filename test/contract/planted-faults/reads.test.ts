@@ -106,7 +106,7 @@ eachIsFound({
       },
     }),
   ],
-  'a filter is not heeded': [
+  'a filter is ignored': [
     'a list is filtered by each property',
     (good) => ({
       ...good,

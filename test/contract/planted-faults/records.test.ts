@@ -162,7 +162,7 @@ eachIsFound({
       one.do === 'insert' && one.organizationId === 'org_unknown' ? { ...one, organizationId: null } : one,
     ),
   ],
-  'a removal heeds no fields': [
+  'a removal ignores fields': [
     'a removal can be limited',
     changing((one) => (one.do === 'remove' ? { ...one, only: undefined } : one)),
   ],

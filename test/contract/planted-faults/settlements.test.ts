@@ -86,10 +86,10 @@ eachIsFound({
       one.next.kind === 'retry' ? { ...one, next: { ...one.next, outage: undefined } } : one,
     ),
   ],
-  'a recovered job that goes back unasked is like any other': [
-    'goes back unasked stays one',
+  'a recovered job that goes back without a provider call is like any other': [
+    'goes back without a provider call stays one',
     changing((one) =>
-      one.next.kind === 'retry' ? { ...one, next: { ...one.next, unasked: undefined } } : one,
+      one.next.kind === 'retry' ? { ...one, next: { ...one.next, notSent: undefined } } : one,
     ),
   ],
   'the content stays': [
@@ -250,7 +250,7 @@ eachIsFound({
       return report(receipts)
     }),
   ],
-  'a consent is not heeded': [
+  'a consent is not applied': [
     'reports and consents of one set',
     reporting((report, receipts) =>
       report(receipts.map((one) => ('consent' in one ? { ...one, consent: [] } : one))),

@@ -4,7 +4,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { answering, drained, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { describeEachWith } from '../../support/left-out.ts'
@@ -17,30 +17,30 @@ const HOUR = 3_600_000
 const LONG_MS = 20_000
 let databases = 0
 
-async function newFile(): Promise<Place> {
+async function newFile(): Promise<StorageLocation> {
   databases += 1
   return { sqlite: join(directory, `${databases}.db`) }
 }
 
-async function newSchema(): Promise<Place> {
+async function newSchema(): Promise<StorageLocation> {
   return { postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }
 }
 afterAll(stopSharedPostgres)
 
-const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', newFile],
   ['PostgreSQL', newSchema],
 ]
 const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 
-async function newWorld(place: () => Promise<Place> = newFile): Promise<FaultWorld> {
+async function newWorld(place: () => Promise<StorageLocation> = newFile): Promise<FaultWorld> {
   const world = await faultWorld(await place())
   onTestFinished(() => world.close())
   return world
 }
 
 async function allEnded(world: FaultWorld): Promise<void> {
-  const storage = openPlace(world.place)
+  const storage = openStorage(world.place)
   await storage.start()
   await drained(storage)
   await storage.stop()

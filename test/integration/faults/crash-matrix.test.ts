@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { servedNotifier } from '../../../src/served-notifier.ts'
 import type { Point } from '../../support/faults/points.ts'
-import type { Place } from '../../support/faults/store.ts'
+import type { StorageLocation } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
 const directory = temporaryDirectory()
-const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'crashes.db') })],
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]

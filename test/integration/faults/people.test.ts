@@ -5,7 +5,7 @@ import { createLinkSigner } from '../../../src/core/links/link-signer.ts'
 import { systemClock } from '../../../src/core/loop/system-clock.ts'
 import type { Person } from '../../../src/features/recipients/options.ts'
 import type { Point } from '../../support/faults/points.ts'
-import type { Place } from '../../support/faults/store.ts'
+import type { StorageLocation } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { kindOf } from '../../support/kinds.ts'
 import { describeEachWith } from '../../support/left-out.ts'
@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
 const directory = temporaryDirectory()
-const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'people.db') })],
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
@@ -105,7 +105,7 @@ describeEachWith(STORAGES, missing, 'kill -9 amid messages to people on %s', (_n
   })
 
   it.each<Point>(['before:receipts', 'after:receipts'])(
-    'an unsubscription is heeded before it is reported, and once (%s)',
+    'an unsubscription is applied before it is reported, and once (%s)',
     async (point) => {
       const to = `${point.replace(':', '-')}@example.com`
       const email = { channel: 'email', to } as const

@@ -4,7 +4,7 @@ import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { openPlace } from '../../support/faults/store.ts'
+import { openStorage } from '../../support/faults/store.ts'
 import { drained } from '../../support/faults/world.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -96,7 +96,7 @@ it('a message over which its channel fails ends after its attempts, and its neig
 describe('a message that ends its process', () => {
   it.each(['throw later', 'reject later'])('by %s fails after its attempts, alone', async (how) => {
     const place = { sqlite: join(directory, `${how}.db`) }
-    const storage = openPlace(place)
+    const storage = openStorage(place)
     await storage.start()
     onTestFinished(() => storage.stop())
     const ids = Array.from({ length: 9 }, (_, index) => `notif_${String(index).padStart(29, '0')}`)

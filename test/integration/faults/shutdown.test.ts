@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { openPlace } from '../../support/faults/store.ts'
+import { openStorage } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { type Answer, call } from '../../support/http-client.ts'
 import { type Program, runProgram } from '../../support/program.ts'
@@ -71,7 +71,7 @@ it('SIGTERM under load: what was answered with 201 is stored, what was handed ov
     const { status } = await world.api.notifications.get(id)
     expect(status, id).toBe(seen.has(id) ? 'sent' : 'queued')
   }
-  const storage = openPlace(world.place)
+  const storage = openStorage(world.place)
   await storage.start()
   const { lanes } = await unfinished(storage)
   await storage.stop()

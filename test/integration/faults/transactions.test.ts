@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { WAIT_MS } from '../../support/patience.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -12,14 +12,14 @@ import { temporaryFile } from '../../support/sqlite-harness.ts'
 import type { TransactOptions } from '../programs/transact.ts'
 
 /** A process dies in the middle of its transaction; the next one delivers what there is. */
-async function delivered(place: Place, dies: TransactOptions['dies']): Promise<readonly unknown[]> {
+async function delivered(place: StorageLocation, dies: TransactOptions['dies']): Promise<readonly unknown[]> {
   const program = runProgram('transact', { place, dies } satisfies TransactOptions)
   expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
   expect(program.lines).toEqual(['accepted'])
   const email = recordingProvider()
   const notifier = createNotifier({
     channels: { email },
-    storage: openPlace(place),
+    storage: openStorage(place),
     delivery: { pollMs: 50 },
   })
   await notifier.start()
@@ -35,7 +35,7 @@ async function delivered(place: Place, dies: TransactOptions['dies']): Promise<r
 }
 
 function cases(
-  open: () => Promise<{ readonly place: Place; orders(): Promise<unknown[]>; close(): void }>,
+  open: () => Promise<{ readonly place: StorageLocation; orders(): Promise<unknown[]>; close(): void }>,
 ): void {
   it('before its commit: never sent, and nothing of its own is stored', async () => {
     const { place, orders, close } = await open()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import type { NewNotification } from '../../../src/core/notification/notification.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { drained } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -18,7 +18,7 @@ const KILLS = long ? 60 : 10
 const WORKERS = 8
 afterAll(stopSharedPostgres)
 
-const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],
   // A server beside eight processes is for long runs: two processes on one are in ../postgres-processes.test.ts.
   ...(long
@@ -62,7 +62,7 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
     'killed at random, deliver everything, and twice only what a kill has cut',
     async () => {
       const place = await create()
-      const storage = openPlace(place)
+      const storage = openStorage(place)
       await storage.start()
       const notifications = Array.from({ length: NOTIFICATIONS }, (_, index) => note(index))
       await storage.accept([{ organizationId: 'org_default', notifications }])

@@ -7,10 +7,10 @@ import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { serve } from '../../../src/rest-api.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface ApiOptions {
-  readonly place: Place
+  readonly place: StorageLocation
   /** Where the provider listens. */
   readonly port: number
 }
@@ -22,7 +22,7 @@ process.on('uncaughtException', (error) => say(`unhandled ${error}`))
 
 const notifier = createNotifier({
   channels: { email: httpProvider({ port, timeoutMs: 20_000 }) },
-  storage: openPlace(place),
+  storage: openStorage(place),
 })
 notifier.on('error', (error) => say(`error ${error.message}`))
 await notifier.start()

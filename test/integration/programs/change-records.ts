@@ -1,10 +1,10 @@
 /** Changes records as a process of one release does, until it is killed. Each line says what has been stored. */
 import { createRecordStores } from '../../../src/core/records/record-stores.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { kindOf, type Profile, RECORDS } from '../../support/profile-kind.ts'
 
 export interface ChangeRecordsProgram {
-  readonly place: Place
+  readonly place: StorageLocation
   /** Of the kind. */
   readonly version: 1 | 2 | 3
   readonly name: string
@@ -13,7 +13,7 @@ export interface ChangeRecordsProgram {
 const { place, version, name }: ChangeRecordsProgram = JSON.parse(process.argv[2] ?? '{}')
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const storage = openPlace(place)
+const storage = openStorage(place)
 const stores = createRecordStores(storage.records, () => null)
 const profiles = stores.of(kindOf(version))
 await storage.start({ kinds: stores.kinds })

@@ -4,16 +4,16 @@
 import type { DeletionRepository } from '../../../src/core/ports/storage/deletions.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface DeleteOrganizationProgram {
-  readonly place: Place
+  readonly place: StorageLocation
   readonly id: string
   readonly steps: number
 }
 
 const { place, id, steps }: DeleteOrganizationProgram = JSON.parse(process.argv[2] ?? '')
-const storage = openPlace(place)
+const storage = openStorage(place)
 let done = 0
 const deletions: DeletionRepository = {
   ...storage.deletions,

@@ -5,12 +5,12 @@ import { appendFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import type { Provider } from '../../../src/core/ports/provider.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface DeliverOptions {
   /** A SQLite file; or {@link place}. */
   readonly database?: string
-  readonly place?: Place
+  readonly place?: StorageLocation
   readonly handOvers: string
   /** How many senders run side by side; 0: only deliver. */
   readonly senders: number
@@ -55,7 +55,7 @@ function throwPoison(): never {
 
 const notifier = createNotifier({
   channels: { email: channel },
-  storage: openPlace(options.place ?? { sqlite: options.database ?? '' }),
+  storage: openStorage(options.place ?? { sqlite: options.database ?? '' }),
   delivery: { leaseMs: options.leaseMs, pollMs: 50 },
 })
 notifier.on('error', (error) => say(`error ${error.message}`))

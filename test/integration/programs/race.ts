@@ -6,10 +6,10 @@ import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { perMinutePlans, UNLIMITED } from '../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface RaceOptions {
-  readonly place: Place
+  readonly place: StorageLocation
   readonly port: number
   /** All begin together, when there is such a file. */
   readonly gate: string
@@ -25,7 +25,7 @@ const { place, port, gate, race, monthly }: RaceOptions = JSON.parse(process.arg
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const notifier = createNotifier({
   channels: { email: httpProvider({ port }) },
-  storage: openPlace(place),
+  storage: openStorage(place),
   plans: { ...perMinutePlans, free: { ...UNLIMITED, notificationsPerMonth: monthly } },
 })
 await notifier.start({ deliver: false })

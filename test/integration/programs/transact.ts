@@ -7,10 +7,10 @@ import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import type { Place } from '../../support/faults/store.ts'
+import type { StorageLocation } from '../../support/faults/store.ts'
 
 export interface TransactOptions {
-  readonly place: Place
+  readonly place: StorageLocation
   readonly dies: 'before the commit' | 'after the commit'
 }
 

@@ -4,17 +4,17 @@
 import type { Records } from '../../../src/core/ports/storage/records.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface UploadProgram {
-  readonly place: Place
+  readonly place: StorageLocation
   readonly organizationId: string
   /** Writes of the upload before the end. */
   readonly writes: number
 }
 
 const { place, organizationId, writes }: UploadProgram = JSON.parse(process.argv[2] ?? '')
-const storage = openPlace(place)
+const storage = openStorage(place)
 let done = Number.NEGATIVE_INFINITY
 const records: Records = {
   ...storage.records,

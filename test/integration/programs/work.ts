@@ -10,10 +10,10 @@ import type { Person } from '../../../src/features/recipients/options.ts'
 import { servedNotifier } from '../../../src/served-notifier.ts'
 import { httpProvider } from '../../support/faults/http-provider.ts'
 import { endingAt, type Point } from '../../support/faults/points.ts'
-import { openPlace, type Place } from '../../support/faults/store.ts'
+import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface WorkOptions {
-  readonly place: Place
+  readonly place: StorageLocation
   /** Where the provider listens. */
   readonly port: number
   readonly leaseMs: number
@@ -69,7 +69,7 @@ function end(): void {
   process.kill(process.pid, signal)
 }
 
-const stored = openPlace(place, options.storageClockMs)
+const stored = openStorage(place, options.storageClockMs)
 const storage = point === undefined ? stored : endingAt(stored, point, end)
 const system = systemClock()
 const notifier = createNotifier({

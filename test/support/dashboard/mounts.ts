@@ -11,7 +11,7 @@ import { notifierPlugin } from '../../../adapters/http/fastify.ts'
 import { notifierFetch } from '../../../adapters/http/fetch.ts'
 import { notifierMiddleware } from '../../../adapters/http/koa.ts'
 import { notifierHandler } from '../../../adapters/http/node.ts'
-import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 
 const require = createRequire(import.meta.url)
 /** The options of the adapters. */

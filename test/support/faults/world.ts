@@ -11,7 +11,7 @@ import { type Program, runProgram } from '../program.ts'
 import { httpReceiver, type ReceivedRequest } from '../receivers.ts'
 import { unfinished } from '../unfinished.ts'
 import { httpProvider } from './http-provider.ts'
-import { openPlace, type Place } from './store.ts'
+import { openStorage, type StorageLocation } from './store.ts'
 
 /** A hand-over as the provider sees it. */
 export interface Hit {
@@ -23,7 +23,7 @@ export interface Hit {
 
 /** One database, one provider and one webhook endpoint, all on real sockets. */
 export interface FaultWorld {
-  readonly place: Place
+  readonly place: StorageLocation
   readonly port: number
   readonly endpointId: string
   readonly hits: readonly Hit[]
@@ -62,7 +62,10 @@ export function drained(storage: Storage, withinMs = 3 * WAIT_MS): Promise<unkno
 }
 
 /** @param more options of the notifiers in this process */
-export async function faultWorld(place: Place, more: Partial<NotifierOptions> = {}): Promise<FaultWorld> {
+export async function faultWorld(
+  place: StorageLocation,
+  more: Partial<NotifierOptions> = {},
+): Promise<FaultWorld> {
   const hits: Hit[] = []
   const provider = await httpReceiver((response, { headers, body }) => {
     const hit = {
@@ -82,7 +85,7 @@ export async function faultWorld(place: Place, more: Partial<NotifierOptions> = 
     delivery: { leaseMs: LONG_LEASE_MS, pollMs: 50 },
     ...more,
   })
-  const api = createNotifier(options(openPlace(place)))
+  const api = createNotifier(options(openStorage(place)))
   await api.start({ deliver: false })
   const { id: endpointId } = await api.webhooks.create({ url: `http://127.0.0.1:${receiver.port}/` })
 
@@ -98,7 +101,7 @@ export async function faultWorld(place: Place, more: Partial<NotifierOptions> = 
     work: (options) =>
       runProgram('work', { place, port: provider.port, leaseMs: LEASE_MS, ...options } satisfies WorkOptions),
     async recover(differing = {}) {
-      const storage = openPlace(place)
+      const storage = openStorage(place)
       const notifier = createNotifier({ ...options(storage), ...differing })
       await notifier.start()
       try {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { HttpApiOptions } from '../../../adapters/http/node.ts'
-import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 
 /** How an application has Carillon in it. */
 export interface Mount {

@@ -11,9 +11,9 @@ const Koa2 = require('koa2') as typeof Koa
 const bodyParser = require('koa-bodyparser') as () => Koa.Middleware
 const mountAt = require('koa-mount') as (prefix: string, middleware: Koa.Middleware) => Koa.Middleware
 
-type Place = (mount: Mount) => Koa.Middleware
+type Mounting = (mount: Mount) => Koa.Middleware
 
-const places: Record<string, Place> = {
+const mountings: Record<string, Mounting> = {
   'koa-mount': ({ notifier, prefix, http }) => mountAt(prefix || '/', notifierMiddleware(notifier, http)),
   'own prefix': ({ notifier, prefix, http }) => notifierMiddleware(notifier, { ...http, prefix }),
   '@koa/router': ({ notifier, prefix, http }) => {
@@ -24,13 +24,13 @@ const places: Record<string, Place> = {
 }
 
 export const koaHarnesses: readonly Harness[] = [
-  koaHarness('Koa 2, koa-mount', Koa2, places['koa-mount'] as Place),
-  koaHarness('Koa 3, koa-mount', Koa, places['koa-mount'] as Place),
-  koaHarness('Koa 3, option prefix', Koa, places['own prefix'] as Place),
-  koaHarness('Koa 3, @koa/router', Koa, places['@koa/router'] as Place),
+  koaHarness('Koa 2, koa-mount', Koa2, mountings['koa-mount'] as Mounting),
+  koaHarness('Koa 3, koa-mount', Koa, mountings['koa-mount'] as Mounting),
+  koaHarness('Koa 3, option prefix', Koa, mountings['own prefix'] as Mounting),
+  koaHarness('Koa 3, @koa/router', Koa, mountings['@koa/router'] as Mounting),
 ]
 
-function koaHarness(name: string, Framework: typeof Koa, place: Place): Harness {
+function koaHarness(name: string, Framework: typeof Koa, mounting: Mounting): Harness {
   return {
     name,
     parserReads: true,
@@ -54,7 +54,7 @@ function koaHarness(name: string, Framework: typeof Koa, place: Place): Harness 
         }
       })
       if (mount.parser === 'before') app.use(bodyParser())
-      app.use(place(mount))
+      app.use(mounting(mount))
       if (mount.parser !== 'before') app.use(bodyParser())
       app.use((ctx) => {
         const route = `${ctx.method} ${ctx.path}`

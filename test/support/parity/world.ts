@@ -1,5 +1,5 @@
 import type { HttpApiOptions } from '../../../adapters/http/node.ts'
-import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 import { createNotifier, type Notifier, type Permission } from '../../../src/index.ts'
 import { type ServedNotifier, servedNotifier } from '../../../src/served-notifier.ts'
 import { faultLogger } from '../fault-logger.ts'
@@ -203,7 +203,7 @@ function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOpt
       },
     },
   }
-  return { engine }
+  return { internals: engine }
 }
 
 /** Stands still but for `advance`; timers are real. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
-import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 import { REQUESTS } from '../../../src/core/limits/route-limits.ts'
 import { TEMPLATE_LISTS } from '../../../src/core/text/routes.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
@@ -311,7 +311,7 @@ describe('options', () => {
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'createNotifier()'],
     ['something else', { send() {} }, 'createNotifier()'],
-    ['a notifier of another version', { engine: { version: '0.0.1' } }, '0.0.1'],
+    ['a notifier of another version', { internals: { version: '0.0.1' } }, '0.0.1'],
   ])('need a notifier, not %s', (_what, notifier, message) => {
     expect(() => serve(notifier as Served)).toThrow(
       expect.objectContaining({

@@ -1,6 +1,6 @@
 import type { ApiKeyRecord } from '../../../src/core/access/keys.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
-import type { Served } from '../../../src/core/lifecycle/engine.ts'
+import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 import { VERSION } from '../../../src/core/lifecycle/version.ts'
 import type { RateLimitState } from '../../../src/core/limits/model.ts'
 import type { Logger } from '../../../src/core/ports/logger.ts'
@@ -86,7 +86,7 @@ export function fakeNotifier(parts: {
     },
     reporting: { logger: parts.logger ?? null, requestBegan: () => parts.answered ?? (() => {}) },
   }
-  return { engine }
+  return { internals: engine }
 }
 
 export const emptyList = { items: [], limit: 50, offset: 0, hasMore: false, nextCursor: null }

@@ -20,15 +20,15 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-interface Given {
+interface SignedRequest {
   readonly body: string
   readonly headers: Record<string, string>
   readonly secret: string
 }
 
-type Verdict = { readonly accepted: true; readonly value: unknown } | { readonly accepted: false }
+type Verification = { readonly accepted: true; readonly value: unknown } | { readonly accepted: false }
 
-function verdict(verify: () => unknown): Verdict {
+function verification(verify: () => unknown): Verification {
   try {
     return { accepted: true, value: verify() }
   } catch {
@@ -36,7 +36,10 @@ function verdict(verify: () => unknown): Verdict {
   }
 }
 
-function ours({ body, headers, secret }: Given, form: 'text' | 'bytes'): Verdict & { code?: string } {
+function ours(
+  { body, headers, secret }: SignedRequest,
+  form: 'text' | 'bytes',
+): Verification & { code?: string } {
   try {
     const value = verifyWebhook(form === 'text' ? body : Buffer.from(body), headers, secret)
     return { accepted: true, value }
@@ -53,10 +56,10 @@ function meant(value: unknown): boolean {
   return typeof event !== 'string' || typeof data !== 'object' || data === null
 }
 
-function compare(given: Given, count: Record<string, number>): void {
+function compare(given: SignedRequest, count: Record<string, number>): void {
   const { body, headers, secret } = given
-  const reference = verdict(() => new Webhook(secret).verify(body, headers))
-  const svix = verdict(() => new SvixWebhook(secret).verify(body, headers))
+  const reference = verification(() => new Webhook(secret).verify(body, headers))
+  const svix = verification(() => new SvixWebhook(secret).verify(body, headers))
   // They differ from one another in one place: standardwebhooks gives undefined for a signed empty body.
   if (body !== '') expect(svix).toEqual(reference)
   for (const form of ['text', 'bytes'] as const) {
@@ -66,7 +69,7 @@ function compare(given: Given, count: Record<string, number>): void {
       count.meant = (count.meant ?? 0) + 1
       continue
     }
-    const { code, ...rest } = own as Verdict & { code?: string }
+    const { code, ...rest } = own as Verification & { code?: string }
     expect(rest).toEqual(reference)
     const kind = code ?? 'accepted'
     count[kind] = (count[kind] ?? 0) + 1
@@ -178,7 +181,15 @@ const given = fc
     prefixed: fc.boolean(),
   })
   .map(
-    ({ body, signedBody, id, timestamp: { seconds, text }, signatures, tamper: change, prefixed }): Given => {
+    ({
+      body,
+      signedBody,
+      id,
+      timestamp: { seconds, text },
+      signatures,
+      tamper: change,
+      prefixed,
+    }): SignedRequest => {
       const sign: Sign = (secret) =>
         new Webhook(secret).sign(id, new Date(seconds * 1000), `${body}${signedBody}`)
       const list = signatures.map(([space, make], at) => `${at === 0 ? '' : space}${make(sign)}`).join('')
@@ -249,7 +260,7 @@ it('takes and refuses secrets as the packages do', () => {
       // Meant: the packages ignore a last character that holds no byte, here it tells of a secret that was cut.
       fc.pre(text.replace(/=+$/, '').length % 4 !== 1)
       const at = new Date(SECONDS * 1000)
-      const reference = verdict(() => new Webhook(prefix + text).sign('evt_1', at, body))
+      const reference = verification(() => new Webhook(prefix + text).sign('evt_1', at, body))
       const signature = reference.accepted
         ? String(reference.value)
         : new Webhook(SECRET).sign('evt_1', at, body)

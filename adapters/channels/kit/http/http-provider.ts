@@ -5,14 +5,14 @@ import { assertWorks } from '../check.ts'
 import { type ProviderHttp, providerHttp } from './provider-http.ts'
 
 /** The common options of HTTP providers, validated. */
-type Given = {
+type HttpProviderSettings = {
   readonly [Option in 'name' | 'maxConcurrent' | 'maxPerSecond' | 'onAmbiguous' | 'retry']: Provider[Option]
 } & { readonly timeoutMs: number }
 
 /** The properties of every HTTP provider. */
 export function describeProvider<Kind extends ChannelKind>(
   kind: Kind,
-  { name, maxConcurrent, maxPerSecond, timeoutMs, onAmbiguous, retry }: Given,
+  { name, maxConcurrent, maxPerSecond, timeoutMs, onAmbiguous, retry }: HttpProviderSettings,
 ): Omit<Provider<Kind>, 'send'> {
   return {
     name,
@@ -46,13 +46,13 @@ export interface HttpApi<Kind extends ChannelKind> {
 /** A provider over an HTTP API, with connections of its own. */
 export function httpProvider<Kind extends ChannelKind>(
   kind: Kind,
-  given: Given & { readonly maxConcurrent: number },
+  settings: HttpProviderSettings & { readonly maxConcurrent: number },
   { title, secrets, send, check, hooks }: HttpApi<Kind>,
 ): Provider<Kind> {
-  const { maxConcurrent: maxConnections, timeoutMs } = given
+  const { maxConcurrent: maxConnections, timeoutMs } = settings
   const http = providerHttp({ maxConnections, timeoutMs, secrets })
   return {
-    ...describeProvider(kind, given),
+    ...describeProvider(kind, settings),
     ...hooks,
     send: (message, context) => send(message, context, http),
     open: async ({ proxyFor }) => http.through(proxyFor),

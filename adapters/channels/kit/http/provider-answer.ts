@@ -22,7 +22,11 @@ export interface ProviderAnswer {
 export type Judge = (answer: ProviderAnswer) => Outcome | null
 
 /** A row of a provider's error table. */
-export type Verdict = readonly [kind: 'rejected' | 'retry' | 'ambiguous', code: ErrorCode, scope: FaultScope]
+export type Classification = readonly [
+  kind: 'rejected' | 'retry' | 'ambiguous',
+  code: ErrorCode,
+  scope: FaultScope,
+]
 
 /** A provider's description of a failure. */
 export interface ProviderWords {
@@ -64,10 +68,14 @@ export function judgeResult(result: HttpResult, judge: Judge): Outcome {
 /**
  * The outcome for a failure that the provider reported, with its complete text: `redactor` shortens it.
  *
- * @param verdict row of the provider's table; undefined: judge by the HTTP status
+ * @param classification row of the provider's table; undefined: judge by the HTTP status
  */
-export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdict?: Verdict): Outcome {
-  const [kind, code, scope] = verdict ?? byStatus(answer.status)
+export function refuse(
+  answer: ProviderAnswer,
+  words: ProviderWords = {},
+  classification?: Classification,
+): Outcome {
+  const [kind, code, scope] = classification ?? byStatus(answer.status)
   const providerCode = String(words.code ?? answer.status)
   const message =
     words.message === undefined || words.message === ''
@@ -93,7 +101,7 @@ export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdic
 }
 
 /** The meaning of an HTTP status without a row in the provider's table (RFC 9110, RFC 6585, RFC 8470). */
-export function byStatus(status: number): Verdict {
+export function byStatus(status: number): Classification {
   switch (status) {
     case 401:
     case 403:

@@ -37,7 +37,7 @@ export type ReceiptAnswer =
       readonly events: readonly NotificationEvent[]
     }
   /** A consent was applied. `received`: the published event of a text. */
-  | { readonly kind: 'heeded'; readonly received?: MessageReceivedEvent }
+  | { readonly kind: 'applied'; readonly received?: MessageReceivedEvent }
   | { readonly kind: 'duplicate' }
   /** Kept, and matched when the hand-over is settled. */
   | { readonly kind: 'unmatched' }

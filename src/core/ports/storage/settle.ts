@@ -13,14 +13,14 @@ export type Settlement = LeaseRef & {
     | { readonly kind: 'end' }
     /**
      * Due again after `delayMs` of the storage's clock. `outage`: the provider was at fault, and the job counts it in
-     * `ClaimedJob.outages`. `unasked`: no provider was asked, so that a recovered job stays recovered and can be
+     * `ClaimedJob.outages`. `notSent`: no provider was asked, so that a recovered job stays recovered and can be
      * claimed by `{ recovered }` only.
      */
     | {
         readonly kind: 'retry'
         readonly delayMs: number
         readonly outage?: true | undefined
-        readonly unasked?: true | undefined
+        readonly notSent?: true | undefined
       }
 } & (
     | {
@@ -51,7 +51,7 @@ export type Settlement = LeaseRef & {
          */
         readonly url?: string | undefined
         /** The attempt failed because of this service or its stop. It does not affect the endpoint's health. */
-        readonly blameless?: true | undefined
+        readonly ownFault?: true | undefined
         /** State of the delivery if the job ends. Default `failed`. */
         readonly ended?: 'delivered' | 'failed' | undefined
         /**

@@ -146,7 +146,7 @@ export interface Storage<Tx = never> {
    * It first takes back jobs with an expired lease, or with one of more than two hours, which a clock running ahead has
    * given. If the attempt had not started, the job can be claimed again and counts nothing. If it had started, it stays
    * counted, is recorded as `attempt_ambiguous`, and the job can be claimed by `{ recovered }` only, until it settles
-   * other than `unasked`.
+   * other than `notSent`.
    *
    * If the request allows it, a storage may begin attempts at events in the same commit, and marks those jobs.
    *

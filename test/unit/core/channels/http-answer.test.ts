@@ -81,7 +81,7 @@ describe('judgePost', () => {
     },
   )
 
-  it('heeds Retry-After where the status speaks of overload', () => {
+  it('respects Retry-After where the status speaks of overload', () => {
     for (const status of [429, 502, 503, 504]) {
       expect(judgePost(answer(status, { 'retry-after': '7' }), '200', NOW)).toMatchObject({
         retryAfterMs: 7_000,

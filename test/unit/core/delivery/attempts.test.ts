@@ -16,8 +16,8 @@ import {
   LANE,
   LEASE_MS,
   note,
+  returned,
   start,
-  unasked,
 } from '../../../../src/testing/storage/fixtures.ts'
 import { job } from '../../../support/dispatcher-world.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -193,8 +193,8 @@ it('counts a job that was taken over once, however often it goes back before any
     await attempts.run(job, () => attempts.settle(job, end(job)))
     return count()
   }
-  expect(await takeOver((job) => unasked(job, 0))).toBe(0)
-  expect(await takeOver((job) => unasked(job, 0))).toBe(0)
+  expect(await takeOver((job) => returned(job, 0))).toBe(0)
+  expect(await takeOver((job) => returned(job, 0))).toBe(0)
   expect(await takeOver((job) => ({ ...ended(job), next: { kind: 'retry', delayMs: 0 } }))).toBe(1)
   const again = await claimOne(storage)
   await attempts.run(again, () => attempts.settle(again, ended(again)))

@@ -64,7 +64,7 @@ it('does not judge by what was no request, or our own fault', () => {
   const health = { failingSince: NOW, failingPublished: false, sequence: 0 }
   const verdict = { health, disable: null, eventType: null }
   expect(judge(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
-  const ours = { ...failure(8, true), blameless: true } as const
+  const ours = { ...failure(8, true), ownFault: true } as const
   expect(judge(health, ours, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { share, spared } from '../../../../src/core/delivery/share.ts'
+import { permittedSlots, share } from '../../../../src/core/delivery/share.ts'
 
 const demands = fc.array(
   fc.record({
@@ -88,7 +88,7 @@ describe('of slots that are given to a lane only while more are left than it has
     fc.assert(
       fc.property(fc.nat(60), fc.nat(60), (slots, used) => {
         expect(share(slots, [{ most: 100, used, owner: 'a' }], new Map(), 0, slots)).toEqual([
-          spared(slots, used),
+          permittedSlots(slots, used),
         ])
       }),
     )

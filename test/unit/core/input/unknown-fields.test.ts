@@ -180,7 +180,7 @@ const grouped: Groups = {
   statistics: { get: [] },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
   limits: { get: [] },
-  engine: { version: undefined as never },
+  internals: { version: undefined as never },
 }
 
 const calls: readonly Call[] = [alone, ...Object.values(grouped)]

@@ -333,7 +333,7 @@ describe('recordFacts', () => {
     const attempt: Fact = { ...own('attempt_failed'), code: 'provider_unavailable', message: 'Refused.' }
     const { state } = recordFacts(accepted(), [attempt], 'engine')
     expect(state.error).toEqual({ code: 'provider_unavailable', message: 'Refused.' })
-    const stopped: Fact = { ...own('attempt_failed'), message: 'Not asked.', unasked: true }
+    const stopped: Fact = { ...own('attempt_failed'), message: 'Not asked.', notSent: true }
     expect(recordFacts(state, [stopped], 'engine').state.error).toEqual(state.error)
     expect(recordFacts(state, [m1('bounced')], 'receipt').state.error?.code).toBe('provider_error')
     expect(recordFacts(state, [m1('sent')], 'engine').state.error).toBeNull()

@@ -54,7 +54,7 @@ describe('the links of a message', () => {
     expect(validated.text).toBe('Leave: https://example.com/unsubscribe')
   })
 
-  it('are not there for a value that guesses a stand-in, and need an address', async () => {
+  it('are not there for a value that guesses a placeholder, and need an address', async () => {
     const written = defineTemplates({
       written: { channel: 'email', html: 'Hi', text: ({ urls }) => urls.unsubscribeUrl },
     })

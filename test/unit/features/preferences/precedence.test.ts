@@ -5,7 +5,7 @@ import { plainCategory } from '../../../../src/core/notification/category.ts'
 import type { Cells } from '../../../../src/core/notification/cells.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../../../src/core/notification/suppression.ts'
 import { NO_PREFERENCES, type Preferences } from '../../../../src/features/preferences/model.ts'
-import { judge, type Wishes } from '../../../../src/features/preferences/precedence.ts'
+import { judge, type VerdictInput } from '../../../../src/features/preferences/precedence.ts'
 
 type Cell = boolean | undefined
 
@@ -32,7 +32,7 @@ function preferencesOf({ cell, category, channel }: Relevant): Preferences {
   }
 }
 
-function wishesOf(
+function inputOf(
   person: readonly Relevant[],
   organization: Relevant,
   more: {
@@ -40,7 +40,7 @@ function wishesOf(
     readonly required?: boolean
     readonly suppression?: SuppressionReason
   } = {},
-): Wishes {
+): VerdictInput {
   const { isOn = true, required = false, suppression = null } = more
   return {
     channel: 'email',
@@ -117,8 +117,8 @@ describe('the precedence of preferences', () => {
       [{}, on, false, 'skip: category_default'],
     ]
     for (const [person, organization, isOn, expected] of rows) {
-      const wishes = wishesOf([{ ...NOTHING, ...person }], { ...NOTHING, ...organization }, { isOn })
-      expect(brief(judge(wishes)), JSON.stringify([person, organization, isOn])).toBe(expected)
+      const input = inputOf([{ ...NOTHING, ...person }], { ...NOTHING, ...organization }, { isOn })
+      expect(brief(judge(input)), JSON.stringify([person, organization, isOn])).toBe(expected)
     }
   })
 
@@ -128,7 +128,7 @@ describe('the precedence of preferences', () => {
       for (const other of records)
         for (const organization of records)
           for (const isOn of [true, false]) {
-            const verdict = judge(wishesOf([one, other], organization, { isOn }))
+            const verdict = judge(inputOf([one, other], organization, { isOn }))
             const expected = oracle([one, other], organization, isOn, false, undefined)
             if (brief(verdict) !== expected)
               expect.fail(
@@ -144,7 +144,7 @@ describe('the precedence of preferences', () => {
     (suppression) => {
       for (const required of [true, false])
         for (const one of records) {
-          const verdict = judge(wishesOf([one], NOTHING, { required, suppression }))
+          const verdict = judge(inputOf([one], NOTHING, { required, suppression }))
           expect(brief(verdict)).toBe(oracle([one], NOTHING, true, required, suppression))
         }
     },
@@ -163,7 +163,7 @@ describe('the precedence of preferences', () => {
         reason,
         (person, organization, isOn, required, suppression) => {
           const more = { isOn, required, ...(suppression === undefined ? {} : { suppression }) }
-          const verdict = brief(judge(wishesOf(person, organization, more)))
+          const verdict = brief(judge(inputOf(person, organization, more)))
           return verdict === oracle(person, organization, isOn, required, suppression)
         },
       ),
@@ -173,9 +173,9 @@ describe('the precedence of preferences', () => {
   it('counts the later choice of two records, and off where the order is unknown', () => {
     const category = { ...plainCategory('news'), formerIds: ['promo'] }
     const of = (...person: readonly Preferences[]) => {
-      const wishes = { channel: 'email', category, suppression: null, organization: null }
+      const input = { channel: 'email', category, suppression: null, organization: null }
       const [one, other] = [person, person.toReversed()].map((records) =>
-        brief(judge({ ...wishes, person: records })),
+        brief(judge({ ...input, person: records })),
       )
       expect(one).toBe(other)
       return one
@@ -200,12 +200,12 @@ describe('the precedence of preferences', () => {
 
   it('asks what is said of all channels where a channel is not named', () => {
     const category = { ...plainCategory('news'), default: { '*': false, email: true } }
-    const wishes = { category, suppression: null, organization: null }
+    const input = { category, suppression: null, organization: null }
     const allOff = { ...NO_PREFERENCES, channels: { '*': false, push: true } }
-    expect(brief(judge({ ...wishes, channel: 'sms', person: [] }))).toBe('skip: category_default')
-    expect(brief(judge({ ...wishes, channel: 'email', person: [] }))).toBe('go')
-    expect(brief(judge({ ...wishes, channel: 'email', person: [allOff] }))).toBe('skip: recipient_channel')
-    expect(brief(judge({ ...wishes, channel: 'push', person: [allOff] }))).toBe('skip: category_default')
+    expect(brief(judge({ ...input, channel: 'sms', person: [] }))).toBe('skip: category_default')
+    expect(brief(judge({ ...input, channel: 'email', person: [] }))).toBe('go')
+    expect(brief(judge({ ...input, channel: 'email', person: [allOff] }))).toBe('skip: recipient_channel')
+    expect(brief(judge({ ...input, channel: 'push', person: [allOff] }))).toBe('skip: category_default')
   })
 
   it('finds what is stored under a former id, unless the present one says otherwise', () => {

@@ -190,7 +190,7 @@ describe('the late look-up', () => {
     ])
   })
 
-  it('heeds the countries of the organization for a new number, and not again for the old one', async () => {
+  it('applies the countries of the organization for a new number, and not again for the old one', async () => {
     const { notifier, people, sms, clock, ended, inTen } = await start()
     people.moved = GOOD
     const ids = ['good', 'moved'].map(async (recipient) => {

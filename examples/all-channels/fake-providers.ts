@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
-/** State that the stand-ins and the example share. */
+/** State that the fake providers and the example share. */
 export interface Shared {
   readonly twilioToken: string
   readonly slackSigningSecret: string
@@ -14,7 +14,7 @@ export interface Shared {
   whatsappReceipts(): string
 }
 
-export interface StandIns {
+export interface FakeProviders {
   readonly url: string
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ const JSON_TYPE = 'application/json'
  * Simulates Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, WhatsApp, Telegram, Discord and a webhook
  * receiver. Each answers like the real service. Twilio, Slack and WhatsApp also report afterwards, with real signatures.
  */
-export async function startStandIns(shared: Shared): Promise<StandIns> {
+export async function startFakeProviders(shared: Shared): Promise<FakeProviders> {
   const reports = new Set<Promise<unknown>>()
   // A carrier or a reader takes a moment.
   const report = (url: string, body: string, headers: Record<string, string>): void => {

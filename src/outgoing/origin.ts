@@ -1,14 +1,14 @@
 import { isIPv6 } from 'node:net'
 
 /** The host and port of a URL. */
-export interface Place {
+export interface Origin {
   /** An IPv6 address without brackets. */
   readonly host: string
   readonly port: number
   readonly secure: boolean
 }
 
-export function placeOf({ protocol, hostname, port }: URL): Place {
+export function originOf({ protocol, hostname, port }: URL): Origin {
   const secure = protocol === 'https:'
   return {
     host: withoutBrackets(hostname),
@@ -18,7 +18,7 @@ export function placeOf({ protocol, hostname, port }: URL): Place {
 }
 
 /** `host:port` as in a URL, an IPv6 address in brackets. */
-export function authorityOf({ host, port }: Place): string {
+export function authorityOf({ host, port }: Origin): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 

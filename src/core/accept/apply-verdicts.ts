@@ -16,15 +16,15 @@ const MOST_KEPT_BYTES = 16_384
  * @param verdicts in order; undefined: it has no address, and will be skipped
  * @throws NotifierError `blocked_recipient`, `unsubscribed` if all addresses are suppressed
  */
-export function heeding(group: Group, verdicts: readonly (Verdict | undefined)[]): Group {
+export function applyVerdicts(group: Group, verdicts: readonly (Verdict | undefined)[]): Group {
   const [first] = verdicts
   if (first?.kind === 'blocked' && verdicts.every((verdict) => verdict?.kind === 'blocked'))
     throw suppressionError(first.reason)
   const [one, ...others] = group
-  return [heedingOne(one, first), ...others.map((other, at) => heedingOne(other, verdicts[at + 1]))]
+  return [applyVerdict(one, first), ...others.map((other, at) => applyVerdict(other, verdicts[at + 1]))]
 }
 
-function heedingOne(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
+function applyVerdict(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
   if (verdict?.kind !== 'skip') return notification
   const { content } = notification
   const turnedOff = { turnedOff: verdict.decidedBy }

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { ChannelKind, RenderedText } from '../channels/channel-kind.ts'
 import { LINK_NAMES, type LinkName, type MessageLinks } from '../text/links.ts'
 
-/** Addresses in the places of the links in a text that is written once for several messages, and read by others. */
-export interface StandIns {
+/** Placeholders for the links in a text that is written once for several messages. */
+export interface LinkPlaceholders {
   /** Random, so that no value of a text names a link. */
   readonly nonce: string
   readonly urls: MessageLinks
 }
 
-export function createStandIns(): StandIns {
+export function createLinkPlaceholders(): LinkPlaceholders {
   const nonce = randomUUID()
   return { nonce, urls: urlsOf(nonce) }
 }
@@ -25,9 +25,9 @@ function urlsOf(nonce: string): MessageLinks {
 const NONE: ReadonlySet<LinkName> = new Set()
 
 /** The links that texts contain. */
-export function standInsOf(
+export function placeholdersIn(
   texts: readonly (string | undefined)[],
-  { nonce, urls }: StandIns,
+  { nonce, urls }: LinkPlaceholders,
 ): ReadonlySet<LinkName> {
   const linked = texts.filter((text) => text?.includes(nonce))
   if (linked.length === 0) return NONE
@@ -35,7 +35,7 @@ export function standInsOf(
   return new Set(LINK_NAMES.filter((name) => isIn(urls[name]) || isIn(encodeURIComponent(urls[name]))))
 }
 
-/** The text with links in place of their stand-ins. */
+/** The text with links in place of their placeholders. */
 export function withLinks(
   kind: ChannelKind,
   { subject, body, format, text }: RenderedText,
@@ -56,15 +56,15 @@ export function withLinks(
 
 function fill(
   source: string,
-  standIns: MessageLinks,
+  placeholders: MessageLinks,
   links: MessageLinks,
   escapeLink: (link: string) => string,
 ): string {
   let filled = source
   for (const name of LINK_NAMES) {
     filled = filled
-      .replaceAll(standIns[name], () => escapeLink(links[name]))
-      .replaceAll(encodeURIComponent(standIns[name]), () => encodeURIComponent(links[name]))
+      .replaceAll(placeholders[name], () => escapeLink(links[name]))
+      .replaceAll(encodeURIComponent(placeholders[name]), () => encodeURIComponent(links[name]))
   }
   return filled
 }

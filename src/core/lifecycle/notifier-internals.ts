@@ -1,10 +1,10 @@
-/** The access of HTTP adapters to a notifier. Opaque to applications. */
-export interface Engine {
+/** The part of a notifier that HTTP adapters use. Opaque to applications. */
+export interface NotifierInternals {
   /** Version of the package that made it. Adapters of another version refuse it. */
   readonly version: string
 }
 
 /** A notifier of any type, for HTTP adapters. */
 export interface Served {
-  readonly engine: Engine
+  readonly internals: NotifierInternals
 }
