@@ -6,7 +6,7 @@ import { BUILT_IN, builtInKinds } from '../src/core/channels/built-in.ts'
 import { ERRORS } from '../src/core/errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/core/notification/facts.ts'
 import { GAUGES, METRICS } from '../src/core/observe/metric-definitions.ts'
-import { TEMPLATE_RULES } from '../src/core/text/lint-rules.ts'
+import { TEMPLATE_RULES } from '../src/features/lint/rules.ts'
 import { ROUTES } from '../src/routes.ts'
 import {
   SIMULATED_CASES,

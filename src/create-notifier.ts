@@ -55,6 +55,7 @@ import { createStatistics } from './features/failures/statistics.ts'
 import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
 import { createSharedTexts } from './features/layouts/service.ts'
+import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
 import { createOrganizations } from './features/organizations/service.ts'
 import { createConsent } from './features/preferences/consent.ts'
@@ -237,6 +238,7 @@ function createCore(options: ResolvedOptions) {
     consent: createConsent(stores, options),
     people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
     sendInput: sendInputOf(kinds.known.values()),
+    lintInput: lintInputOf(kinds.known.values()),
     signer: webhookSigner(),
   }
 }
@@ -339,7 +341,7 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
   )
   const templates = createTemplates(core)
   const { missing, searchMissing } = createMissing(core, templates.stored)
-  const lint = createLint(core, { ...templates, searchMissing })
+  const lint = createLint(core, { ...templates, searchMissing, lintInput: core.lintInput })
   const { verify: _, ...apiKeys } = core.keys.apiKeys
   return {
     ...accept,
@@ -364,7 +366,7 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
 
 /** What only HTTP adapters need. */
 function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
-  const { clock, kinds, registry, secrets, sendInput, previewInputs } = core
+  const { clock, kinds, registry, secrets, sendInput, previewInputs, lintInput } = core
   const { get: _, ...admissions } = core.limits
   const admitting = guard(admissions, { underMaintenance: true })
   const { admit } = guard(admissions)
@@ -381,10 +383,11 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
       SendRequest: sendInput,
       BatchRequest: batchInputOf(sendInput),
       PreviewRequest: previewInputs.body,
-      LintRequest: previewInputs.lint,
+      LintRequest: lintInput,
       TemplateDraft: previewInputs.draft,
     },
     previewInputs,
+    lintInput,
     code: core.code,
     channels: [...kinds.known.keys()],
     kinds: knownKinds(kinds, registry.channels),

@@ -42,6 +42,7 @@ export type {
   MailAddressInput,
   ShownEmail,
 } from './core/channels/email-content.ts'
+export type { LintFault, LintRule, LintSeverity } from './core/channels/lint.ts'
 export type { PushContent, PushKind } from './core/channels/push.ts'
 export type { SlackContent, SlackKind } from './core/channels/slack.ts'
 export type { SmsContent, SmsKind } from './core/channels/sms.ts'
@@ -133,17 +134,15 @@ export { type Plan, type Plans, perMinutePlans, perSecondPlans } from './core/te
 export type { DiffHunk, DiffLine } from './core/text/diff-lines.ts'
 export type { DraftChange, PublishOptions } from './core/text/draft-input.ts'
 export type { TemplateChange, TemplateInput } from './core/text/input.ts'
-export type { LintFault, LintFinding, LintRule, LintSeverity, LintSource } from './core/text/lint-rules.ts'
 export type {
   TemplateComparison,
   TemplateDraftRecord,
-  TemplateLint,
   TemplatePreview,
   TemplateRecord,
   TemplateVersionRecord,
   VariantRecord,
 } from './core/text/model.ts'
-export type { LintOptions, PreviewOptions, TemplateDraft } from './core/text/preview-input.ts'
+export type { PreviewOptions, TemplateDraft } from './core/text/preview-input.ts'
 export type { RenderedMessage } from './core/text/render.ts'
 export type { MessageValue, Translate } from './core/text/translate.ts'
 export type { VariantInput, VariantsInput } from './core/text/variants-input.ts'
@@ -192,6 +191,8 @@ export type {
 export type { SharedTexts } from './features/layouts/api.ts'
 export type { SharedSourceInput, SharedTextChange, SharedTextInput } from './features/layouts/input.ts'
 export type { SharedTextRecord, SharedTextVersionRecord } from './features/layouts/model.ts'
+export type { LintOptions } from './features/lint/input.ts'
+export type { LintFinding, LintSource, TemplateLint } from './features/lint/model.ts'
 export type { Organizations } from './features/organizations/api.ts'
 export type { BrandingInput, OrganizationChange, OrganizationInput } from './features/organizations/input.ts'
 export type {

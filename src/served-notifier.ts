@@ -6,6 +6,7 @@ import type { HttpNotifier } from './core/rest/http-notifier.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
 import type { CodeTemplates } from './features/code-templates/code-templates.ts'
+import type { LintInput } from './features/lint/input.ts'
 import type { Receipts } from './features/receipts/service.ts'
 import type { Sessions } from './features/sessions/service.ts'
 import type { Pages } from './features/tracking/pages.ts'
@@ -20,6 +21,8 @@ export interface ServedNotifier
   readonly tenants: PerTenant<Tenant<unknown>>
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
+  /** The schema of lints. */
+  readonly lintInput: LintInput
   /** The templates in code. */
   readonly code: Pick<CodeTemplates, 'names' | 'find'>
   /** The known channels. */

@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert'
+import type { LintSeverity } from '../core/channels/lint.ts'
 import type { JsonFields } from '../core/input/json-fields.ts'
 import { DEFAULT_ORGANIZATION } from '../core/tenancy/organization.ts'
-import type { LintFinding, LintSeverity } from '../core/text/lint-rules.ts'
-import type { LintOptions } from '../core/text/preview-input.ts'
+import type { LintFinding, LintOptions } from '../features/lint/index.ts'
 
 /** What {@link expectTemplates} needs of a notifier. */
 export interface NotifierWithTemplates {

@@ -3,6 +3,7 @@ import { builtInKinds } from '../../src/core/channels/built-in.ts'
 import type { ChannelKind } from '../../src/core/channels/channel-kind.ts'
 import { createKinds, type Kinds } from '../../src/core/channels/kinds.ts'
 import { previewInputsOf } from '../../src/core/text/preview-input.ts'
+import { lintInputOf } from '../../src/features/lint/input.ts'
 import type { DocumentedNotifier } from '../../src/http/openapi/schemas.ts'
 
 /** The kinds of this package, with the options left out. */
@@ -24,7 +25,7 @@ export const SERVICE: DocumentedNotifier = {
     SendRequest: SEND_INPUT,
     BatchRequest: batchInputOf(SEND_INPUT),
     PreviewRequest: previews.body,
-    LintRequest: previews.lint,
+    LintRequest: lintInputOf(KINDS.known.values()),
     TemplateDraft: previews.draft,
   },
 }

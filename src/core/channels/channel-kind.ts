@@ -10,7 +10,7 @@ import {
   ofType,
 } from '../errors/option-names.ts'
 import type { BodyFormat } from '../notification/notification.ts'
-import type { LintFault, LintRule } from '../text/lint-rules.ts'
+import type { LintFault, LintRule } from './lint.ts'
 
 /**
  * A channel as a value: all rules of a channel. A provider of a channel that is not built in carries its kind. The REST

@@ -1,6 +1,6 @@
-import type { LintFault } from '../text/lint-rules.ts'
 import type { ChannelLint, LintedText } from './channel-kind.ts'
 import type { EmailContent } from './email-content.ts'
+import type { LintFault } from './lint.ts'
 
 /** Gmail shows the first 102 KB of a message, and a link to the rest. */
 const MAX_HTML_BYTES = 102 * 1024

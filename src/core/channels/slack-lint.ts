@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { expectedValue } from '../input/expected-value.ts'
 import type { JsonFields } from '../input/json-fields.ts'
-import type { LintFault } from '../text/lint-rules.ts'
 import type { ChannelLint } from './channel-kind.ts'
+import type { LintFault } from './lint.ts'
 
 /** Limits of Slack's reference of blocks (docs.slack.dev, "Block Kit"). */
 const MAX_ID = 255

@@ -1,5 +1,5 @@
-import type { LintFault } from '../text/lint-rules.ts'
 import type { ChannelLint } from './channel-kind.ts'
+import type { LintFault } from './lint.ts'
 import { isGsm, smsText } from './sms-segments.ts'
 
 /** Characters that word processors put in place of others. */

@@ -48,12 +48,19 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['telegram', NO_CHANNEL],
   ['discord', NO_CHANNEL],
 ])
-const PREFERENCE_PLACES: ReadonlyMap<string, string> = new Map(
-  ['recipient', 'channel', 'to'].map((name) => [name, 'over HTTP it belongs in the URL']),
-)
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
+const placesOf = new WeakMap<z.ZodType, ReadonlyMap<string, string>>()
 /** For calls from code. */
 const ORGANIZATION = 'call the same method of notifier.organization(id)'
+
+/** Tells the right places of fields that are often put into an object by mistake. */
+export function withPlaces<Schema extends z.ZodType>(
+  schema: Schema,
+  places: Readonly<Record<string, string>>,
+): Schema {
+  placesOf.set(schema, new Map(Object.entries(places)))
+  return schema
+}
 
 /**
  * Refuses unknown fields of an object. Nested objects are free-form (`variables`) or lists of inputs, which are checked
@@ -85,10 +92,11 @@ export function assertKnownFields(
   })
 }
 
-function placesFor({ shape }: z.ZodObject): ReadonlyMap<string, string> {
+function placesFor(schema: z.ZodObject): ReadonlyMap<string, string> {
+  const { shape } = schema
   if ('template' in shape || 'notifications' in shape) return PLACES
   if ('sendAt' in shape) return TIME_PLACES
-  return 'channels' in shape && 'categories' in shape ? PREFERENCE_PLACES : NO_PLACES
+  return placesOf.get(schema) ?? NO_PLACES
 }
 
 /** Most names that are compared with the known ones: an input may have a hundred thousand. */

@@ -1,15 +1,12 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotifierError } from '../errors/notifier-error.ts'
 
-/** The purpose of a link in a message. A token is valid for one purpose only. */
-export type LinkPurpose = 'unsubscribe' | 'preferences' | 'open' | 'click' | 'session' | 'sign-in'
-
-/** Signs the content of links in messages, so that only links from here are valid. */
+/** Signs the content of links, so that only links from here are valid. A token is valid for one purpose only. */
 export interface LinkSigner {
   /** Returns a URL-safe token. Its payload is readable. */
-  sign(purpose: LinkPurpose, payload: string): string
+  sign(purpose: string, payload: string): string
   /** Returns the payload. Null: not signed here for this purpose. */
-  verify(purpose: LinkPurpose, token: string): string | null
+  verify(purpose: string, token: string): string | null
 }
 
 /** Half of SHA-256's output, the minimum of RFC 2104 section 5: mails wrap long links. */
@@ -25,7 +22,7 @@ export function createLinkSigner(secrets: readonly string[]): LinkSigner {
   const [newest] = keys
   if (newest === undefined)
     throw new NotifierError('invalid_configuration', { message: 'At least one secret is needed.' })
-  const mac = (key: KeyObject, purpose: LinkPurpose, body: string): Buffer =>
+  const mac = (key: KeyObject, purpose: string, body: string): Buffer =>
     createHmac('sha256', key).update(`${purpose}\n${body}`).digest().subarray(0, MAC_BYTES)
   return {
     sign(purpose, payload) {

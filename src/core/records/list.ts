@@ -39,25 +39,6 @@ const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}; use "cursor" for
 /** The offset of every list, as a number. */
 export const offsetNumber: z.ZodInt = z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET)
 
-/** The kind of list. Cursors start with it, so that those of another list are refused. */
-export type ListName =
-  | 'keys'
-  | 'dead-letters'
-  | 'deliveries'
-  | 'layout-versions'
-  | 'layouts'
-  | 'logs'
-  | 'missing-translations'
-  | 'notifications'
-  | 'operator-keys'
-  | 'organizations'
-  | 'partial-versions'
-  | 'partials'
-  | 'suppressions'
-  | 'template-versions'
-  | 'templates'
-  | 'webhooks'
-
 const paging = {
   limit: z.int(LIMIT).min(1, LIMIT).max(MAX_LIMIT, LIMIT).optional(),
   offset: offsetNumber.optional(),
@@ -73,11 +54,12 @@ export interface ListRequest<Filter> {
 /**
  * Parses the query of a list. Unknown options are refused, because ignoring a filter would return more than requested.
  *
+ * @param list its name: cursors start with it, so that those of another list are refused
  * @param filters the optional filters with their schemas
  * @returns a function that throws NotifierError `invalid_parameter`, `invalid_channel`
  */
 export function listReader<Filter extends object = object>(
-  list: ListName,
+  list: string,
   filters: { readonly [Name in keyof Filter]-?: z.ZodType<Filter[Name]> },
 ): (query: unknown) => ListRequest<Filter> {
   const schema = z.strictObject({ ...paging, ...filters }) as unknown as z.ZodType<ListQuery & Filter>
@@ -90,7 +72,7 @@ export function listReader<Filter extends object = object>(
   }
 }
 
-function cursorOf(list: ListName, cursor: unknown): string {
+function cursorOf(list: string, cursor: unknown): string {
   const prefix = `${list}.`
   if (typeof cursor === 'string' && cursor.startsWith(prefix)) return cursor.slice(prefix.length)
   throw notACursor()
@@ -98,7 +80,7 @@ function cursorOf(list: ListName, cursor: unknown): string {
 
 /** A page in its public form. */
 export function listOf<Row, Item>(
-  list: ListName,
+  list: string,
   page: Page<Row>,
   request: PageRequest,
   view: (row: Row) => Item,
@@ -128,7 +110,7 @@ const MAX_SIZE = 256 * 1024
 
 /** Like {@link listOf}, for large items: a page ends before the one with which it would become too large. */
 export async function listInPortions<Row, Item>(
-  list: ListName,
+  list: string,
   read: (request: PageRequest) => Promise<Page<Row>>,
   request: PageRequest,
   { rows, size = () => 0, view, isEnough = () => false }: Portions<Row, Item>,

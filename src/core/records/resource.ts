@@ -2,7 +2,7 @@ import type { NotifierError } from '../errors/notifier-error.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, type Owner, owned } from '../tenancy/scope.ts'
-import { type List, type ListName, listOf, listReader } from './list.ts'
+import { type List, listOf, listReader } from './list.ts'
 
 /** Where the rows of a resource are: a store of records, or a part of the storage. */
 export interface Rows<Row> {
@@ -11,7 +11,7 @@ export interface Rows<Row> {
 }
 
 export interface ResourceOptions<Row, Item> {
-  readonly name: ListName
+  readonly name: string
   readonly rows: Rows<Row>
   view(row: Row): Item
   /** The error for an id without a row. */

@@ -1,6 +1,5 @@
 import type { Placeholder } from './compile.ts'
 import type { DiffHunk } from './diff-lines.ts'
-import type { LintFinding } from './lint-rules.ts'
 import type { RenderedMessage } from './render.ts'
 
 /** A template. It is also valid as an update, and then changes nothing. */
@@ -75,16 +74,6 @@ export interface TemplateComparison {
   readonly fields: readonly { readonly field: string; readonly hunks: readonly DiffHunk[] }[]
   /** False: the differences have more than 2,000 lines or 128 Ki characters, and the rest is left out. */
   readonly complete: boolean
-}
-
-/** The faults of a template. */
-export interface TemplateLint {
-  /** In no order: at most 200. */
-  readonly findings: readonly LintFinding[]
-  /** False: there may be more findings. */
-  readonly complete: boolean
-  /** The locales that were checked. Empty: the text cannot be read. */
-  readonly locales: readonly string[]
 }
 
 /** A template rendered with example values as a send would. */

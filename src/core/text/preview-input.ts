@@ -11,7 +11,8 @@ import { assertOneText } from './text-fields.ts'
 /** How to render a template, with the parts of its channel, such as `slack: { blocks }`, as a send takes them. */
 export type PreviewOptions<Channels extends ChannelParts = AnyChannel> = RenderOptions & PartsOf<Channels>
 
-type PartsOf<Channels extends ChannelParts> = {
+/** The parts of a channel, under its name. */
+export type PartsOf<Channels extends ChannelParts> = {
   readonly [Name in keyof Channels & string]?: Channels[Name] | undefined
 }
 
@@ -31,21 +32,6 @@ interface RenderOptions extends Reader {
   readonly draft?: boolean | undefined
 }
 
-/** How to lint a template, with the parts of its channel, such as `slack: { blocks }`, as a send takes them. */
-export type LintOptions<Channels extends ChannelParts = AnyChannel> = LintFields & PartsOf<Channels>
-
-interface LintFields extends Pick<RenderOptions, 'draft'> {
-  /**
-   * Example values for the placeholders: all that the texts use, and nothing else. Default: values are not judged, and
-   * lengths are those of the source.
-   */
-  readonly variables?: JsonFields | undefined
-  /** The same as `variables`, which has precedence. */
-  readonly data?: JsonFields | undefined
-  /** The time zone of dates. Default: that of the organization. */
-  readonly timeZone?: string | undefined
-}
-
 /** An unstored template with example values, and with parts of its channel. */
 export type TemplateDraft<Channels extends ChannelParts = AnyChannel> = DraftFields &
   SomeText &
@@ -60,13 +46,20 @@ interface DraftFields extends Omit<TemplateFields, 'name' | 'description' | 'met
   readonly data?: JsonFields | undefined
 }
 
+export const timeZone: z.ZodType<string | undefined> = timeZoneName
+  .optional()
+  .describe('The time zone of dates. Default: that of the recipient, else of the organization.')
+
+export const draft: z.ZodType<boolean | undefined> = z
+  .boolean()
+  .optional()
+  .describe('True: the draft instead of the newest version.')
+
 const reader = {
   recipient: recipientId
     .optional()
     .describe("The application's id of a person, whose locale and time zone are used."),
-  timeZone: timeZoneName
-    .optional()
-    .describe('The time zone of dates. Default: that of the recipient, else of the organization.'),
+  timeZone,
 }
 
 const renderLocale = localeName
@@ -77,36 +70,36 @@ const renderFields = {
   ...reader,
   locale: renderLocale,
   layout: text(1, 100).nullish().describe('Another layout; null: none.'),
-  draft: z.boolean().optional().describe('True: the draft instead of the newest version.'),
+  draft,
 }
 
-const valueFields: { readonly [Name in 'variables' | 'data']: z.ZodType<ParsedValues> } = {
+/** Example values for the placeholders. */
+export const valueFields: { readonly [Name in keyof PreviewValues]-?: z.ZodType<ParsedValues> } = {
   variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
   data: jsonObject.optional().describe('The same as `variables`, which has precedence.'),
 }
 
 type ParsedValues = Record<string, unknown> | undefined
 
+export interface PreviewValues {
+  readonly variables?: ParsedValues
+  readonly data?: ParsedValues
+}
+
 const { metadata: _, ...textFields } = templateTextFields
 const draftFields = { channel, ...textFields, ...reader, inLocale: renderLocale, ...valueFields }
 
 type ParsedParts = { readonly [parts: string]: unknown }
-type ParsedDraft = Omit<DraftFields, 'variables' | 'data'> & {
-  [Name in 'variables' | 'data']?: ParsedValues
-} & ParsedParts
+type ParsedDraft = Omit<DraftFields, keyof PreviewValues> & PreviewValues & ParsedParts
 
 /** Example values for the placeholders. */
-export const exampleValues: z.ZodType<{ [Name in 'variables' | 'data']?: ParsedValues }> =
-  z.object(valueFields)
-
-const lintFields = { ...valueFields, timeZone: reader.timeZone, draft: renderFields.draft }
+export const exampleValues: z.ZodType<PreviewValues> = z.object(valueFields)
 
 /** Placeholders in the table of routes; each notifier adds the parts of its channels. */
 export const previewInput: z.ZodType = namedInput(
   'PreviewRequest',
   z.looseObject({ ...valueFields, ...renderFields }),
 )
-export const lintInput: z.ZodType = namedInput('LintRequest', z.looseObject(lintFields))
 export const templateDraft: z.ZodType = namedInput('TemplateDraft', z.looseObject(draftFields))
 
 /** What previews take, with the parts of all known channel kinds. */
@@ -115,10 +108,6 @@ export interface PreviewInputs {
   readonly options: z.ZodType<RenderOptions & ParsedParts>
   /** The body over REST: values and options. */
   readonly body: z.ZodType
-  /** The options of a lint. */
-  readonly lint: z.ZodType<
-    Omit<LintFields, 'variables' | 'data'> & { [Name in 'variables' | 'data']?: ParsedValues } & ParsedParts
-  >
   /** An unstored template. */
   readonly draft: z.ZodType<ParsedDraft>
 }
@@ -128,7 +117,6 @@ export function previewInputsOf(kinds: Iterable<ChannelKind>): PreviewInputs {
   return {
     options: z.strictObject({ ...parts, ...renderFields }),
     body: z.object({ ...parts, ...valueFields, ...renderFields }),
-    lint: z.object({ ...parts, ...lintFields }),
     draft: z.object({ ...parts, ...draftFields }).check(assertOneText, assertSomeText),
   }
 }

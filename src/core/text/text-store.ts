@@ -1,6 +1,6 @@
 import type { PageRequest } from '../ports/storage/page.ts'
 import type { RecordRef, RecordWrite, StoredRecord } from '../ports/storage/records.ts'
-import { type List, type ListName, listInPortions } from '../records/list.ts'
+import { type List, listInPortions } from '../records/list.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import type { NewRecord, RecordReads, RecordStore, RecordStores } from '../records/record-stores.ts'
 import { createVersionCache } from '../records/version-cache.ts'
@@ -84,7 +84,7 @@ export interface TextStore<Whole extends object, Stored extends object> {
   find(ref: RecordRef): Promise<StoredRecord<Whole> | null>
   /** A page, with the texts of `rows` records read at once. */
   list<Item>(
-    name: ListName,
+    name: string,
     of: { readonly organizationId: string; readonly list?: string | undefined },
     page: PageRequest,
     rows: number,

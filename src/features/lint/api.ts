@@ -1,6 +1,7 @@
 import type { AnyChannel, ChannelParts } from '../../core/accept/input.ts'
-import type { TemplateLint } from '../../core/text/model.ts'
-import type { LintOptions, TemplateDraft } from '../../core/text/preview-input.ts'
+import type { TemplateDraft } from '../../core/text/preview-input.ts'
+import type { LintOptions } from './input.ts'
+import type { TemplateLint } from './model.ts'
 
 export interface TemplateLinting<Channels extends ChannelParts = AnyChannel> {
   /**

@@ -1,4 +1,5 @@
-import type { LintFault, LintFinding, LintRule, LintSource } from '../../core/text/lint-rules.ts'
+import type { LintFault, LintRule } from '../../core/channels/lint.ts'
+import type { LintFinding, LintSource } from './model.ts'
 
 /** Maximum number of findings about one template. */
 export const MAX_FINDINGS = 200

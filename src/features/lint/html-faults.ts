@@ -1,6 +1,6 @@
+import type { LintFault } from '../../core/channels/lint.ts'
 import { createStepCounter, ITEM_CHARACTERS } from '../../core/loop/steps.ts'
 import { attributeSpans, type HtmlToken, htmlTokens } from '../../core/text/html-tokens.ts'
-import type { LintFault } from '../../core/text/lint-rules.ts'
 
 /** Attributes with an address, and the schemes that no mail needs there. */
 const ADDRESSES: Readonly<Record<string, RegExp>> = {

@@ -1,13 +1,17 @@
 import { knownFields } from '../../core/input/known-fields.ts'
 import { type Route, routesOf, type TenantsOf } from '../../core/rest/route.ts'
 import type { PreviewInputs } from '../../core/text/preview-input.ts'
-import { lintInput, type TemplateDraft, templateDraft } from '../../core/text/preview-input.ts'
+import { type TemplateDraft, templateDraft } from '../../core/text/preview-input.ts'
 import { TEMPLATES_TAG } from '../../core/text/routes.ts'
-import { templateLint } from '../../core/text/schemas.ts'
 import type { TemplateLinting } from './api.ts'
+import { type LintInput, lintBody } from './input.ts'
+import { templateLint } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly templates: TemplateLinting }> & { readonly previewInputs: PreviewInputs }
+type Served = TenantsOf<{ readonly templates: TemplateLinting }> & {
+  readonly lintInput: LintInput
+  readonly previewInputs: Pick<PreviewInputs, 'draft'>
+}
 
 export const templateLintRoutes: readonly Route<Served>[] = routesOf(
   { tag: TEMPLATES_TAG, belongsTo: 'organization' },
@@ -20,11 +24,11 @@ export const templateLintRoutes: readonly Route<Served>[] = routesOf(
       permission: 'Read Only',
       unknown: 'template_not_found',
       errors: ['missing_required_field', 'unknown_attachment'],
-      body: lintInput,
+      body: lintBody,
       bodyOptional: true,
       response: templateLint,
-      async handler({ params, body, organizationId, strict }, { tenants: { templates }, previewInputs }) {
-        const options = knownFields(previewInputs.lint, body, strict)
+      async handler({ params, body, organizationId, strict }, { tenants: { templates }, lintInput }) {
+        const options = knownFields(lintInput, body, strict)
         const { findings, ...rest } = await templates.lint(organizationId, params.idOrName ?? '', options)
         // What the application's code throws is not for its tenants.
         return { body: { ...rest, findings: findings.map(({ cause: _, ...finding }) => finding) } }

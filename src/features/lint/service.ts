@@ -1,4 +1,5 @@
 import type { ChannelKind } from '../../core/channels/channel-kind.ts'
+import type { LintFault } from '../../core/channels/lint.ts'
 import { assertMessageBounds } from '../../core/input/bounds.ts'
 import { jsonObject } from '../../core/input/fields.ts'
 import { shortName } from '../../core/input/listed-names.ts'
@@ -10,8 +11,6 @@ import { withOrganization } from '../../core/tenancy/branding.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import { createPartsJudge } from '../../core/text/judged-parts.ts'
-import { type LintFault, TEMPLATE_RULES } from '../../core/text/lint-rules.ts'
-import type { TemplateLint } from '../../core/text/model.ts'
 import type { AuthoringParts } from '../../core/text/parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
@@ -22,7 +21,10 @@ import { jsonValues } from '../code-templates/index.ts'
 import type { MissingSearch, MissingTranslations } from '../languages/index.ts'
 import type { TemplateLinting } from './api.ts'
 import { createFindings, type Findings, type LintedSource } from './findings.ts'
+import type { LintInput } from './input.ts'
 import { faultsOfError, type LintExamples, type Linted, lintSteps, lintText } from './lint.ts'
+import type { TemplateLint } from './model.ts'
+import { TEMPLATE_RULES } from './rules.ts'
 
 /** Maximum number of locales of a lint. */
 const MOST_LOCALES = 100
@@ -31,6 +33,7 @@ const MOST_WORK = 250_000
 
 /** What lints need of templates. */
 export interface LintNeeds extends Pick<Templates, 'find' | 'drafted' | 'assertTexts'> {
+  readonly lintInput: LintInput
   searchMissing(organizationId: string): Promise<MissingSearch>
 }
 
@@ -47,7 +50,7 @@ interface LintRequest {
 /** Finds faults in templates and drafts. */
 export function createLint(
   { kinds, processor, library, records, localeOf, brandingOf, previewInputs, code, bounds }: AuthoringParts,
-  { find, drafted, assertTexts, searchMissing }: LintNeeds,
+  { find, drafted, assertTexts, lintInput, searchMissing }: LintNeeds,
 ): PerTenant<TemplateLinting> {
   const judgedParts = createPartsJudge(kinds, records)
 
@@ -188,7 +191,7 @@ export function createLint(
 
   return {
     async lint(organizationId, idOrName, options) {
-      const { draft = false, ...asked } = parseSubject(previewInputs.lint, options ?? {})
+      const { draft = false, ...asked } = parseSubject(lintInput, options ?? {})
       assertMessageBounds(asked, bounds)
       const entry = code.find(idOrName)
       if (entry?.stored === false && draft)

@@ -1,4 +1,4 @@
-import type { LintFault } from '../../core/text/lint-rules.ts'
+import type { LintFault } from '../../core/channels/lint.ts'
 
 const PLAIN_HTTP = /\bhttp:\/\/[^\s<>"']{1,200}/gi
 

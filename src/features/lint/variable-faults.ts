@@ -1,3 +1,4 @@
+import type { LintFault } from '../../core/channels/lint.ts'
 import { shortName } from '../../core/input/listed-names.ts'
 import type { ParsedTexts } from '../../core/text/compile.ts'
 import {
@@ -8,8 +9,8 @@ import {
   messageKey,
 } from '../../core/text/language.ts'
 import { isLinkName } from '../../core/text/links.ts'
-import type { LintFault, TemplateRule } from '../../core/text/lint-rules.ts'
 import { childrenOf, type Token } from '../../core/text/parse.ts'
+import type { TemplateRule } from './rules.ts'
 import { type Found, find, inside, outermost, type Scope } from './scope.ts'
 
 type Parsed = Pick<ParsedTexts, 'messages' | 'isLocalized'>

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
 import { channel, fewFields, text } from '../../core/input/fields.ts'
+import { withPlaces } from '../../core/input/known-fields.ts'
 import { categoryId } from '../../core/notification/category-id.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
 import { namedInput } from '../../core/rest/named.ts'
@@ -74,24 +75,30 @@ const MOST_ENTRIES = 400
 const wish = z.union([z.boolean(), z.null()], 'must be true, false or null')
 const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, z.record(channelOrAll, wish))
 
+const URL_PLACE = 'over HTTP it belongs in the URL'
+const IN_URL = { recipient: URL_PLACE, channel: URL_PLACE, to: URL_PLACE }
+
 /** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
 export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = namedInput(
   'PreferencesRequest',
-  z.strictObject({
-    channels: cells
-      .optional()
-      .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),
-    categories: fewFields(
-      MOST_ENTRIES,
-      `must have at most ${MOST_ENTRIES} categories`,
-      z.record(
-        categoryId,
-        z.union([z.boolean(), z.null(), cells], 'must be true, false, null or an object of channels'),
-      ),
-    )
-      .optional()
-      .describe(
-        'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
-      ),
-  }),
+  withPlaces(
+    z.strictObject({
+      channels: cells
+        .optional()
+        .describe('On (`true`) or off (`false`) by channel; `*` stands for all others; `null` clears.'),
+      categories: fewFields(
+        MOST_ENTRIES,
+        `must have at most ${MOST_ENTRIES} categories`,
+        z.record(
+          categoryId,
+          z.union([z.boolean(), z.null(), cells], 'must be true, false, null or an object of channels'),
+        ),
+      )
+        .optional()
+        .describe(
+          'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
+        ),
+    }),
+    IN_URL,
+  ),
 )

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtInKinds } from '../../../../src/core/channels/built-in.ts'
 import type { ChannelKind } from '../../../../src/core/channels/channel-kind.ts'
+import type { LintFault } from '../../../../src/core/channels/lint.ts'
 import { DEFAULT_BOUNDS } from '../../../../src/core/input/bounds.ts'
 import { finish } from '../../../../src/core/loop/steps.ts'
 import { compileTemplate } from '../../../../src/core/text/compile.ts'
-import { type LintFault, TEMPLATE_RULES } from '../../../../src/core/text/lint-rules.ts'
 import { type LintExamples, lintSteps } from '../../../../src/features/lint/lint.ts'
+import { TEMPLATE_RULES } from '../../../../src/features/lint/rules.ts'
 
 const KINDS = builtInKinds()
 const RULES: ReadonlySet<string> = new Set([

@@ -1,0 +1,2 @@
+export type { LintOptions } from './input.ts'
+export type { LintFinding } from './model.ts'
