@@ -29,6 +29,10 @@ export interface MultiTenantNotifier<
    * The API of one organization. Does not check that the organization exists; the methods do.
    *
    * @throws NotifierError `invalid_parameter` for an id in the wrong form
+   *
+   * @example
+   * const acme = notifier.organization('org_acme')
+   * await acme.send({ channel: 'sms', to: '+15005550006', body: 'Your code is 123456.' })
    */
   organization(id: string): Tenant<Tx, Channels, Templates>
   readonly organizations: Organizations

@@ -18,9 +18,25 @@ export interface Sends<
    *   `not_found` for an unknown organization, `idempotency_key_reused`, `idempotency_in_progress`,
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
    *   `invalid_transaction`
+   *
+   * @example
+   * await notifier.send(
+   *   { channel: 'email', to: 'ada@example.com', subject: 'Shipped', body: 'Order ord_123 is on its way.' },
+   *   { idempotencyKey: 'shipped:ord_123' },
+   * )
    */
   send(message: SendInput<Channels, Templates>, options?: SendOptions<Tx>): Promise<SentNotification>
-  /** Performs all checks of {@link send} in the same order, and renders; stores and sends nothing. */
+  /**
+   * Performs all checks of {@link send} in the same order, and renders; stores and sends nothing.
+   *
+   * @example
+   * const { rendered } = await notifier.validate({
+   *   to: 'ada@example.com',
+   *   template: 'order-shipped',
+   *   variables: { order: 'ord_123' },
+   * })
+   * console.log(rendered.subject, rendered.body)
+   */
   validate(message: SendInput<Channels, Templates>, options?: SendOptions): Promise<ValidatedSend>
   /**
    * Accepts up to 10,000 notifications in one commit. Each is judged on its own: an invalid one does not fail the
@@ -28,6 +44,13 @@ export interface Sends<
    * refused (`message_too_large`).
    *
    * @throws NotifierError `invalid_parameter` for an empty or too large batch
+   *
+   * @example
+   * const { accepted, items } = await notifier.sendBatch([
+   *   { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } },
+   *   { to: 'alan@example.com', template: 'welcome', variables: { name: 'Alan' } },
+   * ])
+   * for (const item of items) if ('error' in item) console.error(item.index, item.error.code)
    */
   sendBatch(
     messages: readonly SendInput<Channels, Templates>[],

@@ -6,6 +6,10 @@ export interface Running {
    * @throws NotifierError `service_unavailable` if the storage or the queue cannot be opened, or a plug-in times out
    *   (the storage after ten minutes, others after 30 seconds); `not_started` after {@link stop} or during one;
    *   `invalid_configuration` for wrong options
+   *
+   * @example
+   * await notifier.start() // accepts and delivers
+   * await notifier.start({ deliver: false }) // accepts, while workers deliver
    */
   start(options?: StartOptions): Promise<void>
   /**
@@ -14,14 +18,29 @@ export interface Running {
    * next start. Waits for a running start until the deadline; what it opens later is closed again.
    *
    * @throws NotifierError `invalid_configuration` for wrong options; nothing is stopped then
+   *
+   * @example
+   * process.once('SIGTERM', () => notifier.stop({ timeoutMs: 20_000 }))
    */
   stop(options?: StopOptions): Promise<void>
+  /**
+   * Calls {@link stop}, for `await using`.
+   *
+   * @example
+   * await using notifier = createNotifier({ channels: { email } })
+   * await notifier.start()
+   */
   [Symbol.asyncDispose](): Promise<void>
   /**
    * Turns maintenance on or off. While it is on, all calls except this one and the links in mails are refused with
    * `service_unavailable`; delivery continues.
    *
    * @throws NotifierError `invalid_parameter` unless `on` is a boolean
+   *
+   * @example
+   * notifier.maintenance(true)
+   * await migrateOrders()
+   * notifier.maintenance(false)
    */
   maintenance(on: boolean): void
 }

@@ -20,15 +20,28 @@ export interface Notifications<Tx = never> {
    * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered` also `sensitive_content`
    *   for a sensitive message, `content_removed` for a large one that a preference had turned off, and `template_error`
    *   if it cannot be rendered
+   *
+   * @example
+   * const { status, timeline } = await notifier.notifications.get('notif_1234')
+   * for (const { timestamp, event } of timeline) console.log(timestamp, event)
    */
   get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
-  /** Newest first. */
+  /**
+   * Newest first.
+   *
+   * @example
+   * const { items } = await notifier.notifications.list({ status: 'failed', channel: 'email', limit: 50 })
+   */
   list(query?: NotificationQuery): Promise<List<NotificationSummary>>
   /**
    * Cancels a notification before its first attempt.
    *
    * @throws NotifierError `not_cancellable` if an attempt has begun, `notification_not_found`,
    *   `organization_mismatch`
+   *
+   * @example
+   * const { id } = await notifier.send({ to: 'ada@example.com', template: 'reminder', sendAt: '2030-01-31T09:00:00Z' })
+   * await notifier.notifications.cancel(id)
    */
   cancel(id: string): Promise<NotificationRecord>
   /**
@@ -38,6 +51,9 @@ export interface Notifications<Tx = never> {
    *   after 100 reschedules,
    *   `notification_not_found`, `organization_mismatch`, `missing_required_field`, `invalid_parameter` for a time more
    *   than a year ahead or not before its `expiresAt`
+   *
+   * @example
+   * await notifier.notifications.reschedule('notif_1234', { sendAt: '2030-02-01T09:00:00Z' })
    */
   reschedule(id: string, change: RescheduleInput): Promise<NotificationRecord>
   /**
@@ -46,6 +62,9 @@ export interface Notifications<Tx = never> {
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` for an ended sensitive
    *   message and a large one that a preference had turned off, `invalid_channel` if the channel is no longer configured, and as `send`
+   *
+   * @example
+   * const { id } = await notifier.notifications.resend('notif_1234', { idempotencyKey: 'resend:notif_1234' })
    */
   resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
   /**
@@ -54,6 +73,9 @@ export interface Notifications<Tx = never> {
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
    *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
+   *
+   * @example
+   * await notifier.notifications.retry('notif_1234')
    */
   retry(id: string): Promise<NotificationRecord>
 }
@@ -66,11 +88,20 @@ export interface Outcomes {
    *
    * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable`
    *   when the notifier stops
+   *
+   * @example
+   * const { id } = await notifier.send({ to: 'ada@example.com', template: 'welcome' })
+   * const { status, error } = await notifier.waitFor(id, { timeoutMs: 5_000 })
    */
   waitFor(id: string, options?: WaitOptions): Promise<NotificationRecord>
 }
 
 export interface Logs {
-  /** The delivery log, newest first. */
+  /**
+   * The delivery log, newest first.
+   *
+   * @example
+   * const { items } = await notifier.logs.list({ channel: 'sms', status: 'delivered', limit: 100 })
+   */
   list(query?: LogQuery): Promise<List<LogRecord>>
 }

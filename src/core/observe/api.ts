@@ -13,19 +13,48 @@ export interface Listening {
    * Calls `listener` for events of this process. An exception of the listener is reported and has no other effect.
    *
    * @throws NotifierError `invalid_parameter` for an unknown event, or a listener that is not a function
+   *
+   * @example
+   * notifier.on('error', (error) => console.error(error))
+   * notifier.on('notification.failed', ({ data }) => console.log(data.id, data.to))
    */
   on<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
-  /** Like {@link on}, for the next event only. */
+  /**
+   * Like {@link on}, for the next event only.
+   *
+   * @example
+   * notifier.once('notification.delivered', ({ data }) => console.log(data.id))
+   */
   once<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
-  /** Removes a listener. @throws NotifierError as {@link on} */
+  /**
+   * Removes a listener.
+   *
+   * @throws NotifierError as {@link on}
+   *
+   * @example
+   * const report = (error: Error) => console.error(error)
+   * notifier.on('error', report)
+   * notifier.off('error', report)
+   */
   off<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
 }
 
 /** The state of a notifier. */
 export interface Observed {
-  /** The metrics of this process since its start, and of the storage now. Never rejects. */
+  /**
+   * The metrics of this process since its start, and of the storage now. Never rejects.
+   *
+   * @example
+   * const { backlog, counters } = await notifier.metrics()
+   */
   metrics(): Promise<MetricsSnapshot>
-  /** The state of the notifier. Never rejects. */
+  /**
+   * The state of the notifier. Never rejects.
+   *
+   * @example
+   * const { status, reason } = await notifier.health()
+   * if (status !== 'ok') console.warn(reason)
+   */
   health(): Promise<HealthReport>
 }
 

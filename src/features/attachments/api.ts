@@ -11,8 +11,22 @@ export interface Attachments {
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `payload_too_large` above the option
    *   `attachments.maxBytes`, `storage_quota_exceeded` if the organization may not store as much, `not_found`
    *   for an unknown organization
+   *
+   * @example
+   * const { id } = await notifier.attachments.upload(await readFile('invoice.pdf'), {
+   *   filename: 'invoice.pdf',
+   *   contentType: 'application/pdf',
+   * })
+   * await notifier.send({ to: 'ada@example.com', template: 'invoice', email: { attachments: [{ id }] } })
    */
   upload(content: UploadContent, file: UploadInput): Promise<UploadRecord>
-  /** Removes an upload, or keeps it for the stored mails that name it: no further ones can. @throws NotifierError `not_found`, `organization_mismatch` */
+  /**
+   * Removes an upload. Stored mails that name it keep it; further ones cannot name it.
+   *
+   * @throws NotifierError `not_found`, `organization_mismatch`
+   *
+   * @example
+   * await notifier.attachments.delete('att_1234')
+   */
   delete(id: string): Promise<void>
 }

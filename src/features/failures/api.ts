@@ -6,9 +6,20 @@ import type { FailureGroups, Statistics } from './statistics-model.ts'
 
 /** Notifications that failed: after their last attempt, or for a permanent reason. */
 export interface DeadLetters {
-  /** Newest first. */
+  /**
+   * Newest first. @throws NotifierError `invalid_parameter`, `invalid_channel`
+   *
+   * @example
+   * const { items } = await notifier.deadLetters.list({ code: 'mailbox_full', limit: 100 })
+   */
   list(query?: DeadLetterQuery): Promise<List<NotificationSummary>>
-  /** Groups them by code, provider and channel, so that one cause is seen, and retried, as one. */
+  /**
+   * Groups them by code, provider and channel, so that one cause is seen, and retried, as one.
+   *
+   * @example
+   * const { groups } = await notifier.deadLetters.groups({ from: '2030-01-01T00:00:00Z' })
+   * for (const { code, provider, count } of groups) console.log(code, provider, count)
+   */
   groups(query?: DeadLetterGroupQuery): Promise<FailureGroups>
   /**
    * Retries failed notifications as `notifications.retry` does, in short steps. Concurrent calls retry each one once.
@@ -16,11 +27,22 @@ export interface DeadLetters {
    * Suppressed recipients fail again without an attempt.
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
+   *
+   * @example
+   * const filter = { channel: 'email', code: 'provider_error' } as const
+   * const { retried, more } = await notifier.deadLetters.retry({ filter, ratePerSecond: 10 })
    */
   retry(retry: RetryInput): Promise<RetryResult>
 }
 
 /** Counts for an overview, bounded so that they stay cheap. */
 export interface StatisticsApi {
+  /**
+   * The counts of the last 24 hours, why notifications failed, and what waits.
+   *
+   * @example
+   * const { hours, waiting } = await notifier.statistics.get()
+   * console.log(hours.at(-1)?.sent, waiting.due)
+   */
   get(): Promise<Statistics>
 }

@@ -9,6 +9,10 @@ export interface TemplateLinting<Channels extends ChannelParts = AnyChannel> {
    * would not see as it was meant. docs/lint.md lists the rules.
    *
    * @throws NotifierError as `get`, as `draft` with `draft`, and as `send` for the parts
+   *
+   * @example
+   * const { findings } = await notifier.templates.lint('order-shipped', { draft: true })
+   * for (const { severity, field, message } of findings) console.log(severity, field, message)
    */
   lint(idOrName: string, options?: LintOptions<Channels>): Promise<TemplateLint>
   /**
@@ -16,6 +20,9 @@ export interface TemplateLinting<Channels extends ChannelParts = AnyChannel> {
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `send` for
    *   the parts
+   *
+   * @example
+   * const { findings } = await notifier.templates.lintDraft({ channel: 'email', subject: 'Hi', html: '<p>{{name}</p>' })
    */
   lintDraft(draft: TemplateDraft<Channels>): Promise<TemplateLint>
 }

@@ -3,18 +3,48 @@ import type { OrganizationChange, OrganizationInput } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
 
 export interface Organizations {
-  /** @throws NotifierError `already_exists`, `invalid_parameter` */
+  /**
+   * Creates an organization, with a random id unless one is given.
+   *
+   * @throws NotifierError `already_exists`, `invalid_parameter`
+   *
+   * @example
+   * await notifier.organizations.create({ id: 'org_acme', name: 'Acme', plan: 'pro' })
+   */
   create(organization: OrganizationInput): Promise<OrganizationRecord>
-  /** @throws NotifierError `not_found` */
+  /**
+   * One organization.
+   *
+   * @throws NotifierError `not_found`
+   *
+   * @example
+   * const { name, plan } = await notifier.organizations.get('org_acme')
+   */
   get(id: string): Promise<OrganizationRecord>
+  /**
+   * Newest first.
+   *
+   * @example
+   * const { items } = await notifier.organizations.list({ limit: 100 })
+   */
   list(query?: ListQuery): Promise<List<OrganizationRecord>>
-  /** @throws NotifierError `not_found`, `invalid_parameter` */
+  /**
+   * Changes the given fields.
+   *
+   * @throws NotifierError `not_found`, `invalid_parameter`
+   *
+   * @example
+   * await notifier.organizations.update('org_acme', { plan: 'enterprise', retentionDays: 90 })
+   */
   update(id: string, change: OrganizationChange): Promise<OrganizationRecord>
   /**
    * Removes an organization and its data in small steps. Its API keys stop working at once. Continues an interrupted
    * deletion.
    *
    * @throws NotifierError `organization_in_use` while messages wait, unless `force`; `not_found`, `invalid_parameter`
+   *
+   * @example
+   * await notifier.organizations.delete('org_acme', { force: true })
    */
   delete(id: string, options?: DeleteOrganizationOptions): Promise<OrganizationDeletion>
 }

@@ -3,14 +3,35 @@ import type { PreferencesRecord } from './model.ts'
 
 /** What people want to get: stored by the application's id of a person, or by an address on a channel. */
 export interface PreferencesApi {
-  /** @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`, … */
+  /**
+   * What a person, or an address, wants.
+   *
+   * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and the codes of a send for a
+   *   wrong address
+   *
+   * @example
+   * const { channels, categories } = await notifier.preferences.get({ recipient: 'user_42' })
+   */
   get(who: PreferencesOf): Promise<PreferencesRecord>
   /**
    * Changes the given cells; null clears one. Concurrent changes of other cells are kept.
    *
    * @throws NotifierError as `get`, and `unknown_category`
+   *
+   * @example
+   * await notifier.preferences.change({ recipient: 'user_42' }, { categories: { news: { email: false } } })
    */
   change(who: PreferencesOf, changes: PreferencesInput): Promise<PreferencesRecord>
-  /** Replaces all cells. @throws NotifierError as `change` */
+  /**
+   * Replaces all cells.
+   *
+   * @throws NotifierError as `change`
+   *
+   * @example
+   * await notifier.preferences.replace(
+   *   { channel: 'email', to: 'ada@example.com' },
+   *   { channels: { email: true }, categories: { news: false } },
+   * )
+   */
   replace(who: PreferencesOf, preferences: PreferencesInput): Promise<PreferencesRecord>
 }

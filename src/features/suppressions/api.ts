@@ -9,10 +9,25 @@ export interface Suppressions {
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`
+   *
+   * @example
+   * await notifier.suppressions.add({ channel: 'email', to: 'ada@example.com', reason: 'complaint' })
    */
   add(suppression: SuppressionInput): Promise<SuppressionRecord>
-  /** Newest first. */
+  /**
+   * Newest first.
+   *
+   * @example
+   * const { items } = await notifier.suppressions.list({ channel: 'email' })
+   */
   list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
-  /** Removes an entry. @throws NotifierError `not_found` */
+  /**
+   * Removes an entry.
+   *
+   * @throws NotifierError `not_found`
+   *
+   * @example
+   * await notifier.suppressions.remove({ channel: 'email', to: 'ada@example.com' })
+   */
   remove(recipient: SuppressionTarget): Promise<void>
 }

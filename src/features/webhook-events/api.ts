@@ -16,15 +16,37 @@ export interface Webhooks {
    * organization.
    *
    * @throws NotifierError `invalid_parameter`, `blocked_address`, `endpoint_limit_reached`
+   *
+   * @example
+   * const { id, secret } = await notifier.webhooks.create({
+   *   url: 'https://acme.example/events',
+   *   events: ['notification.delivered', 'notification.failed'],
+   * })
    */
   create(endpoint: WebhookEndpointInput): Promise<CreatedWebhookEndpoint>
-  /** @throws NotifierError `not_found`, `organization_mismatch` */
+  /**
+   * An endpoint without its secret.
+   *
+   * @throws NotifierError `not_found`, `organization_mismatch`
+   *
+   * @example
+   * const { status, disabledReason } = await notifier.webhooks.get('wh_1234')
+   */
   get(id: string): Promise<WebhookEndpointRecord>
+  /**
+   * Newest first, without their secrets.
+   *
+   * @example
+   * const { items } = await notifier.webhooks.list()
+   */
   list(query?: ListQuery): Promise<List<WebhookEndpointRecord>>
   /**
    * Changes the given fields. Enabling an endpoint redelivers nothing.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `blocked_address`
+   *
+   * @example
+   * await notifier.webhooks.update('wh_1234', { status: 'active' })
    */
   update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpointRecord>
   /**
@@ -32,6 +54,9 @@ export interface Webhooks {
    * (default: a day; 0 ends them at once); at most five sign.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`
+   *
+   * @example
+   * const { secret } = await notifier.webhooks.rotateSecret('wh_1234', { overlapMs: 60 * 60 * 1000 })
    */
   rotateSecret(
     id: string,
@@ -41,14 +66,27 @@ export interface Webhooks {
    * Posts an example event of the type `webhook.test` at once, also to a disabled endpoint, and returns the result.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`
+   *
+   * @example
+   * const { status } = await notifier.webhooks.test('wh_1234')
    */
   test(id: string): Promise<WebhookPostRecord>
-  /** The delivery log of an endpoint, newest first. @throws NotifierError `not_found`, `organization_mismatch` */
+  /**
+   * The delivery log of an endpoint, newest first.
+   *
+   * @throws NotifierError `not_found`, `organization_mismatch`
+   *
+   * @example
+   * const { items } = await notifier.webhooks.deliveries('wh_1234', { limit: 20 })
+   */
   deliveries(id: string, query?: WebhookDeliveryQuery): Promise<List<WebhookDeliveryRecord>>
   /**
    * Makes held and failed deliveries of events since a time due again, with the same `webhook-id`s.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `endpoint_disabled`
+   *
+   * @example
+   * const { redelivered } = await notifier.webhooks.redeliver('wh_1234', { since: '2030-01-31T00:00:00Z' })
    */
   redeliver(id: string, which: { readonly since: string | Date }): Promise<{ readonly redelivered: number }>
   /**
@@ -56,9 +94,19 @@ export interface Webhooks {
    * under way is left alone.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
+   *
+   * @example
+   * await notifier.webhooks.redeliverOne('wh_1234', 'evt_1234_2')
    */
   redeliverOne(id: string, eventId: string): Promise<WebhookDeliveryRecord>
-  /** Deletes an endpoint with its pending deliveries. @throws NotifierError `not_found`, `organization_mismatch` */
+  /**
+   * Deletes an endpoint with its pending deliveries.
+   *
+   * @throws NotifierError `not_found`, `organization_mismatch`
+   *
+   * @example
+   * await notifier.webhooks.delete('wh_1234')
+   */
   delete(id: string): Promise<void>
 }
 
@@ -69,6 +117,9 @@ export interface EventDeliveries {
    * entries of its timeline.
    *
    * @throws NotifierError `notification_not_found`, `organization_mismatch`
+   *
+   * @example
+   * const { items } = await notifier.notifications.webhookDeliveries('notif_1234')
    */
   webhookDeliveries(id: string): Promise<{ readonly items: readonly NotificationDeliveryRecord[] }>
 }
