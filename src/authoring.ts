@@ -9,8 +9,8 @@ import type { Markup } from './core/ports/markup.ts'
 import type { RecordWrite } from './core/ports/storage/records.ts'
 import type { Storage } from './core/ports/storage/storage.ts'
 import type { BrandingFinder, OrganizationPlan } from './core/tenancy/plan-of.ts'
+import type { AuthoringServices } from './core/text/authoring-services.ts'
 import { createCompiledTemplates } from './core/text/compiled-templates.ts'
-import type { AuthoringParts } from './core/text/parts.ts'
 import { previewInputsOf } from './core/text/preview-input.ts'
 import { createTextReader } from './core/text/text-store.ts'
 import { createCodeTemplates } from './features/code-templates/code-templates.ts'
@@ -26,7 +26,7 @@ type TextSettings = LanguageSettings & Pick<OrganizationPlan, 'branding'>
 /** What sends and deliveries need of the texts that organizations and the application write. */
 export interface Texts
   extends Pick<
-    AuthoringParts,
+    AuthoringServices,
     | 'compiled'
     | 'library'
     | 'texts'

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { uploadKind } from '../../src/core/accept/upload.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { uploadPartKind } from '../../src/features/attachments/records.ts'
+import { uploadChunkKind } from '../../src/features/attachments/records.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
@@ -29,7 +29,7 @@ async function openNotifier(place: StorageLocation) {
 async function left({ records }: Storage): Promise<readonly string[]> {
   const page = { limit: 100, offset: 0 }
   const heads = await records.list(uploadKind, { organizationId: ID }, page)
-  const parts = await records.list(uploadPartKind, { organizationId: ID }, page)
+  const parts = await records.list(uploadChunkKind, { organizationId: ID }, page)
   return [...heads.items, ...parts.items].map(({ id }) => id)
 }
 

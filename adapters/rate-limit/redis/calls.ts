@@ -25,7 +25,7 @@ export interface Reply {
   readonly count: number
 }
 
-export interface CallsParts {
+export interface CallsServices {
   readonly connection: Connection
   readonly prefix: string
   /** True: keys with different tags can lie on different nodes. */
@@ -37,7 +37,7 @@ export interface CallsParts {
 /** Redis is blocked while a script runs. */
 const MOST_IN_RUN = 256
 
-export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Coalesced<Call, Result> {
+export function createCalls({ connection, prefix, isCluster, time }: CallsServices): Coalesced<Call, Result> {
   /** Returns the results at the indexes of their calls. */
   async function run(sets: readonly Alike[]): Promise<Result[]> {
     const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))

@@ -13,7 +13,7 @@ import { createPendingReleases } from './pending-releases.ts'
 import type { CheckName, Fallback } from './unavailable.ts'
 
 /** Dependencies of a limiter. */
-export interface LimiterParts {
+export interface LimiterServices {
   readonly connection: Connection
   readonly fallback: Fallback
   readonly prefix: string
@@ -26,13 +26,13 @@ export interface LimiterParts {
 }
 
 /** Implements the port with one script that knows every verb. */
-export function createLimiter(parts: LimiterParts): RateLimiter {
-  const { connection, fallback, prefix } = parts
+export function createLimiter(services: LimiterServices): RateLimiter {
+  const { connection, fallback, prefix } = services
   const ask = createCalls({
     connection,
     prefix,
-    isCluster: parts.isCluster,
-    time: () => (parts.now === undefined ? '' : String(parts.now())),
+    isCluster: services.isCluster,
+    time: () => (services.now === undefined ? '' : String(services.now())),
   })
 
   const pending = createPendingReleases(async (key, token) => {
@@ -70,7 +70,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
 
   function assertOneTag(checks: readonly LimitCheck[]): void {
     const [first] = checks
-    if (first === undefined || !parts.isCluster()) return
+    if (first === undefined || !services.isCluster()) return
     if (checks.every(({ key }) => tagOf(key) === tagOf(first.key))) return
     throw new NotifierError('invalid_configuration', {
       message: 'On a Redis Cluster the keys of one call must be the same up to their first colon.',
@@ -134,10 +134,10 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
       pending.add(key, token)
       fallback.report(result.error)
     },
-    open: parts.open,
+    open: services.open,
     close() {
       pending.close()
-      return parts.close()
+      return services.close()
     },
   }
 }

@@ -26,7 +26,7 @@ export interface Stage {
   close?(): Promise<void>
 }
 
-export interface LifecycleParts extends Pick<CallsOptions, 'failed'> {
+export interface LifecycleServices extends Pick<CallsOptions, 'failed'> {
   readonly clock: Clock
   /** Opened in order, closed in reverse order. */
   readonly stages: readonly Stage[]
@@ -46,8 +46,8 @@ const FOREVER_MS = 0x7fffffff
 /** Minimum time for a stage or dependency to close, even past the deadline. */
 const CLOSE_MS = 1_000
 
-export function createLifecycle(parts: LifecycleParts): Lifecycle {
-  const { clock, stages, deliver, halt, others, onError } = parts
+export function createLifecycle(services: LifecycleServices): Lifecycle {
+  const { clock, stages, deliver, halt, others, onError } = services
   let opened: Promise<void> | null = null
   /** Resolves when the latest start has opened everything, or failed. */
   let opening: Promise<void> = Promise.resolve()
@@ -74,7 +74,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     return notRunning() ?? (maintained ? unavailable('The service is under maintenance.') : null)
   }
 
-  const calls = createCalls({ notRunning, refusal, failed: parts.failed })
+  const calls = createCalls({ notRunning, refusal, failed: services.failed })
 
   async function openStages(): Promise<void> {
     for (const { name, open } of stages) {

@@ -15,7 +15,7 @@ import { type List, listInPortions, listOf } from '../records/list.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
-import type { AuthoringParts } from '../text/parts.ts'
+import type { AuthoringServices } from '../text/authoring-services.ts'
 import { type RenderedMessage, renderContent, shown } from '../text/render.ts'
 import type { Logs, Notifications } from './api.ts'
 import type { NotificationEvent } from './event-payload.ts'
@@ -52,7 +52,7 @@ export function createNotifications(
     compiled,
     code,
     processor,
-  }: Pick<AuthoringParts, 'compiled' | 'code'> & { readonly processor: Processor },
+  }: Pick<AuthoringServices, 'compiled' | 'code'> & { readonly processor: Processor },
   registry: Pick<ProviderRegistry, 'channels' | 'kinds' | 'of' | 'warm'>,
   providers: () => readonly ProviderHealth[],
   clock: Pick<Clock, 'now'>,

@@ -7,25 +7,29 @@ import type { WaitingRecord } from './model.ts'
 import type { Notification } from './notification.ts'
 
 /** What the deciding process knows of its providers. */
-export interface WaitingParts {
+export interface WaitingServices {
   readonly registry: Pick<ProviderRegistry, 'of'>
   providers(): readonly ProviderHealth[]
 }
 
 /** Why a notification with this job is not sent yet. */
-export function waitingOf(notification: Notification, job: JobCount, parts: WaitingParts): WaitingRecord {
+export function waitingOf(
+  notification: Notification,
+  job: JobCount,
+  services: WaitingServices,
+): WaitingRecord {
   if (job.state === 'running') return because('attempt_running')
-  if (job.state === 'due') return pausedOf(notification, parts) ?? because('in_queue')
+  if (job.state === 'due') return pausedOf(notification, services) ?? because('in_queue')
   if (notification.status === 'scheduled') return because('scheduled', job.dueAt)
   const code = notification.error?.code ?? null
   if (job.state === 'retrying' || code !== null) return because('retry', job.dueAt, code)
-  return pausedOf(notification, parts) ?? because('in_queue', job.dueAt)
+  return pausedOf(notification, services) ?? because('in_queue', job.dueAt)
 }
 
 /** Null: a provider could be asked, as far as this process knows. */
 function pausedOf(
   { channel, organizationId }: Notification,
-  { registry, providers }: WaitingParts,
+  { registry, providers }: WaitingServices,
 ): WaitingRecord | null {
   const destination = registry.of(channel, organizationId)
   if (destination === null) return because('channel_not_configured')

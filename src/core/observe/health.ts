@@ -30,7 +30,7 @@ export interface HealthReport {
 /** Timeout of the storage: a health check may wait for seconds only. */
 const ANSWER_MS = 2_000
 
-export interface HealthParts {
+export interface HealthSources {
   readonly storage: Storage
   readonly limiter: Pick<RateLimiter, 'consume'>
   readonly delivery: {
@@ -50,7 +50,7 @@ export interface HealthParts {
  * @param refusal why calls are refused; null: they are not
  */
 export async function reportHealth(
-  { storage, limiter, delivery, clock }: HealthParts,
+  { storage, limiter, delivery, clock }: HealthSources,
   refusal: NotifierError | null,
 ): Promise<HealthReport> {
   let answers = false
@@ -97,7 +97,7 @@ const NOT_WORKING = {
 
 /** Providers and lanes of organizations do not count: one tenant's wrong password is no fault of the service. */
 function degradedBy(
-  { queue, stalledMs, providers, waiting }: HealthParts['delivery'],
+  { queue, stalledMs, providers, waiting }: HealthSources['delivery'],
   limits: boolean,
 ): string[] {
   const reasons: string[] = []

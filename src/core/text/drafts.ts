@@ -5,6 +5,7 @@ import type { StoredRecord } from '../ports/storage/records.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions, parseSubject } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
+import type { AuthoringServices } from './authoring-services.ts'
 import { draftChange, publishOptions } from './draft-input.ts'
 import {
   type DraftText,
@@ -20,13 +21,12 @@ import type { Judging } from './judging.ts'
 import { insertVersion, type StoredTemplate, type TemplateValue } from './kind.ts'
 import { changedText, shownText } from './message-text.ts'
 import type { TemplateDraftRecord, TemplateRecord } from './model.ts'
-import type { AuthoringParts } from './parts.ts'
 import type { Template } from './template.ts'
 import type { TextStore } from './text-store.ts'
 import { changedVariants, shownVariants } from './variants.ts'
 
 /** What drafts need of templates. */
-export interface DraftNeeds extends Judging {
+export interface DraftServices extends Judging {
   readonly store: TextStore<TemplateValue, StoredTemplate>
   find(organizationId: string, idOrName: string): Promise<Template>
   changedValue(value: TemplateValue, change: DraftText, now: number): TemplateValue
@@ -41,8 +41,8 @@ export interface Drafts
 }
 
 export function createDrafts(
-  { stores, kinds, texts }: AuthoringParts,
-  { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftNeeds,
+  { stores, kinds, texts }: AuthoringServices,
+  { store, find, assertTexts, assertWhole, usesOfAll, changedValue, view }: DraftServices,
 ): Drafts {
   const drafts = stores.of(draftKind)
 

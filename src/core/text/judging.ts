@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { assertTemplateBounds } from '../input/bounds.ts'
 import { once } from '../loop/steps.ts'
 import type { PinnedTexts } from '../notification/notification.ts'
+import type { AuthoringServices } from './authoring-services.ts'
 import { compileTemplate } from './compile.ts'
 import type { assertTemplateText } from './judge.ts'
 import { type TemplateValue, textsOf } from './kind.ts'
 import { ANY_LANGUAGE } from './language.ts'
-import type { AuthoringParts } from './parts.ts'
 import { inVariant } from './template.ts'
 import { sha256Of, textFor } from './text-kind.ts'
 import { usesIn } from './uses.ts'
@@ -45,7 +45,7 @@ export function createJudging({
   kinds,
   processor,
   bounds,
-}: Pick<AuthoringParts, 'library' | 'records' | 'kinds' | 'processor' | 'bounds'>): Judging {
+}: Pick<AuthoringServices, 'library' | 'records' | 'kinds' | 'processor' | 'bounds'>): Judging {
   const usesOf = remembering(usesIn)
   const judged = new Map<string, true>()
 

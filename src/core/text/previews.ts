@@ -14,11 +14,11 @@ import { withOrganization } from '../tenancy/branding.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
+import type { AuthoringServices } from './authoring-services.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
 import { createPartsJudge } from './judged-parts.ts'
 import { EXAMPLE_LINKS } from './links.ts'
 import type { TemplatePreview } from './model.ts'
-import type { AuthoringParts } from './parts.ts'
 import type { PreviewOptions } from './preview-input.ts'
 import { renderContent, shown } from './render.ts'
 import type { Template } from './template.ts'
@@ -40,7 +40,7 @@ export function createPreviews(
     code,
     brandingOf,
     bounds,
-  }: AuthoringParts,
+  }: AuthoringServices,
   find: (organizationId: string, idOrName: string) => Promise<Template>,
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,

@@ -8,6 +8,7 @@ import type { RecordStore } from '../records/record-stores.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
+import type { AuthoringServices } from './authoring-services.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
 import { createDrafts, type Drafts } from './drafts.ts'
@@ -28,7 +29,6 @@ import {
 } from './kind.ts'
 import { changedText, shownText, storedText } from './message-text.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './model.ts'
-import type { AuthoringParts } from './parts.ts'
 import { createPreviews } from './previews.ts'
 import type { Template } from './template.ts'
 import { createTextStore } from './text-store.ts'
@@ -48,11 +48,11 @@ export interface Templates extends Pick<Drafts, 'drafted'>, Pick<Judging, 'asser
   readonly stored: RecordStore<StoredTemplate>
 }
 
-export function createTemplates(parts: AuthoringParts): Templates {
-  const { stores, ids, organizations, kinds, processor, consent, code, texts } = parts
+export function createTemplates(services: AuthoringServices): Templates {
+  const { stores, ids, organizations, kinds, processor, consent, code, texts } = services
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
-  const judging = createJudging(parts)
+  const judging = createJudging(services)
   const { assertTexts, assertWhole, usesOfAll } = judging
 
   async function find(organizationId: string, idOrName: string): Promise<Template> {
@@ -105,11 +105,11 @@ export function createTemplates(parts: AuthoringParts): Templates {
     return versionOf(found)
   }
 
-  const { drafted, ...drafts } = createDrafts(parts, { ...judging, store, find, changedValue, view })
+  const { drafted, ...drafts } = createDrafts(services, { ...judging, store, find, changedValue, view })
 
   const api: Templates['api'] = {
     ...drafts,
-    ...createPreviews(parts, find, drafted, assertTexts),
+    ...createPreviews(services, find, drafted, assertTexts),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       assertFree(parsed.name)

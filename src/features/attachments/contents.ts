@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
 import { type UploadValue, uploadGone, uploadKind } from '../../core/accept/upload.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
-import { PART_BYTES, partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './records.ts'
+import { CHUNK_BYTES, chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 
 /** Ids per query. */
 const AT_ONCE = 1_000
@@ -81,13 +81,13 @@ interface StoredFile {
   readonly size: number
 }
 
-/** A part in each turn of the event loop: decoding one takes a millisecond. */
+/** A chunk in each turn of the event loop: decoding one takes a millisecond. */
 async function read(records: RecordReads, id: string, size: number): Promise<Uint8Array> {
   const bytes = Buffer.alloc(size)
-  for (const [index, part] of partIds(id, size).entries()) {
-    const [stored] = await records.get(uploadPartKind, [{ id: part }])
+  for (const [index, chunk] of chunkIds(id, size).entries()) {
+    const [stored] = await records.get(uploadChunkKind, [{ id: chunk }])
     if (stored === null || stored === undefined) throw uploadGone()
-    bytes.write(stored.value.content, index * PART_BYTES, 'base64')
+    bytes.write(stored.value.content, index * CHUNK_BYTES, 'base64')
     await nextTurn()
   }
   return bytes

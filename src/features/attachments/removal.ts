@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
 import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../core/ports/storage/records.ts'
-import { partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './records.ts'
+import { chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 
 /** Parts per commit: each has 1 MiB. */
 const AT_ONCE = 2
@@ -14,7 +14,7 @@ const REST = '/rest'
 type Upload = StoredRecord<UploadValue>
 
 /**
- * Removes an upload, then its parts, in several commits. {@link removeEndedUploads} continues what a killed process has begun.
+ * Removes an upload, then its chunks, in several commits. {@link removeEndedUploads} continues what a killed process has begun.
  *
  * @returns `named`: a stored notification names it, and nothing has changed; `gone`: there is none
  */
@@ -31,12 +31,12 @@ export async function removeUpload(
   if (begun.kind === 'named') return 'named'
   // The organization is being deleted, with all of this.
   if (begun.kind !== 'written') return 'gone'
-  const parts = partIds(id, value.size)
-  for (let at = 0; at < parts.length; at += AT_ONCE) {
-    const some = parts.slice(at, at + AT_ONCE)
+  const chunks = chunkIds(id, value.size)
+  for (let at = 0; at < chunks.length; at += AT_ONCE) {
+    const some = chunks.slice(at, at + AT_ONCE)
     await write(
       records,
-      some.map((part) => ({ kind: uploadPartKind, do: 'remove', id: part })),
+      some.map((chunk) => ({ kind: uploadChunkKind, do: 'remove', id: chunk })),
     )
     await nextTurn()
   }

@@ -12,7 +12,7 @@ import type { Attachments } from './api.ts'
 import { uploadInput } from './input.ts'
 import type { UploadRecord } from './model.ts'
 import type { ResolvedAttachments } from './options.ts'
-import { PART_BYTES, partIds, UPLOAD_LIFETIME_MS, uploadPartKind } from './records.ts'
+import { CHUNK_BYTES, chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 import { removeUpload } from './removal.ts'
 
 /** The use cases of uploads. */
@@ -24,7 +24,7 @@ export function createUploads(
   { maxBytes }: ResolvedAttachments,
 ): PerTenant<Attachments> {
   const heads = stores.of(uploadKind)
-  const parts = stores.of(uploadPartKind)
+  const chunks = stores.of(uploadChunkKind)
   /** A deletion is no question of room. */
   const marks = stores.always(uploadKind)
 
@@ -37,10 +37,10 @@ export function createUploads(
   }
 
   async function storeParts(id: string, organizationId: string, content: Uint8Array): Promise<void> {
-    for (const [index, part] of partIds(id, content.byteLength).entries()) {
-      const bytes = content.subarray(index * PART_BYTES, (index + 1) * PART_BYTES)
+    for (const [index, chunk] of chunkIds(id, content.byteLength).entries()) {
+      const bytes = content.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
       const value = { content: Buffer.from(bytes).toString('base64') }
-      await parts.insert({ id: part, organizationId, value })
+      await chunks.insert({ id: chunk, organizationId, value })
     }
   }
 

@@ -59,10 +59,10 @@ export function createCodeTemplates(
   definitions: readonly CodeDefinition[],
   library: Pick<Library, 'find'>,
   kinds: Kinds,
-  parts: WriteServices,
+  services: WriteServices,
 ): CodeTemplates {
-  const write = createWrite(parts)
-  const { markup, clock, bounds } = parts
+  const write = createWrite(services)
+  const { markup, clock, bounds } = services
   const known = new Map(definitions.map((definition) => [definition.name, entryOf(definition)]))
 
   function entryOf(definition: CodeDefinition): CodeTemplate {

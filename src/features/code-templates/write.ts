@@ -54,8 +54,8 @@ type Field = 'subject' | 'html' | 'text'
 const NOTHING: RenderedText = { subject: null, body: '', format: 'text' }
 
 /** Writes the texts of templates in code. */
-export function createWrite(parts: WriteServices) {
-  const { compiled, languages, brandingOf, links } = parts
+export function createWrite(services: WriteServices) {
+  const { compiled, languages, brandingOf, links } = services
 
   /** The texts that are mustache. */
   function fromMustache(
@@ -97,12 +97,12 @@ export function createWrite(parts: WriteServices) {
         language,
         { variables: values, links: withOrganization({ ...urls }, organization) },
         timeZone,
-        parts.bounds,
+        services.bounds,
       )
     const t = translation?.translate ?? withoutMessages(name)
     const context = { variables: values, locale, timeZone, organization, urls, t }
     const texts = await translated(translation, options, () =>
-      textsOf(definition, mustache, context, options, parts),
+      textsOf(definition, mustache, context, options, services),
     )
     const used = placeholdersIn(Object.values(texts), placeholders)
     if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, placeholders)
@@ -148,7 +148,7 @@ async function textsOf(
   { subject, body, format, text }: RenderedText,
   context: TranslatedContext<unknown>,
   options: WriteOptions,
-  parts: CallParts,
+  services: CallServices,
 ): Promise<Texts> {
   const { name } = definition
   const inText = format === 'html' ? text : body
@@ -156,7 +156,7 @@ async function textsOf(
     const source = definition[field]
     if (typeof source !== 'function')
       return source === undefined || otherwise === undefined ? undefined : { text: otherwise }
-    const written = await called(name, field, source, context, parts)
+    const written = await called(name, field, source, context, services)
     if (options.spent !== undefined) options.spent.characters += written.text.length
     return written
   }
@@ -188,7 +188,7 @@ interface Written {
   readonly plain?: string | undefined
 }
 
-type CallParts = Pick<WriteServices, 'markup' | 'clock' | 'bounds'>
+type CallServices = Pick<WriteServices, 'markup' | 'clock' | 'bounds'>
 
 /** @throws NotifierError `template_error`, `message_too_large`, `missing_peer` */
 async function called(
@@ -196,7 +196,7 @@ async function called(
   field: Field,
   write: AnyTextFunction,
   context: TranslatedContext<unknown>,
-  { markup, clock, bounds }: CallParts,
+  { markup, clock, bounds }: CallServices,
 ): Promise<Written> {
   const part = { template, field, what: `The function "${field}"` }
   const returned = await answerOf(part, () => write(context), clock)

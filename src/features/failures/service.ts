@@ -25,7 +25,7 @@ const groupQuery = z.strictObject({ channel, code, provider, from, until })
 /** Dead letters per commit: a synchronous storage blocks the process meanwhile. */
 const STEP = 200
 
-export interface DeadLetterParts {
+export interface DeadLetterServices {
   readonly storage: Storage
   readonly organizations: OrganizationFinder
   /** Routes the notifications by the present configuration, which may have changed. */
@@ -49,7 +49,7 @@ interface Counts {
 }
 
 /** The use cases for listing and retrying dead letters. */
-export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterParts): {
+export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterServices): {
   readonly api: PerTenant<DeadLetters>
   /** Retries one. @throws NotifierError as `notifications.retry` */
   one(organizationId: string, id: string): Promise<void>

@@ -5,8 +5,8 @@ import type { PageRequest } from '../../core/ports/storage/page.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
 import type { RecordStore } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
+import type { AuthoringServices } from '../../core/text/authoring-services.ts'
 import { type StoredTemplate, templateShape, toTemplate } from '../../core/text/kind.ts'
-import type { AuthoringParts } from '../../core/text/parts.ts'
 import type { PinnedText } from '../../core/text/shared-text.ts'
 import type { Template } from '../../core/text/template.ts'
 import { usesIn } from '../../core/text/uses.ts'
@@ -25,7 +25,7 @@ const CHARACTERS_OF_A_LOOK_UP = 16
 
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
-  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringParts,
+  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringServices,
   store: RecordStore<StoredTemplate>,
 ): PerTenant<TranslationReports> & {
   searchMissing(organizationId: string): Promise<MissingSearch>

@@ -23,7 +23,7 @@ import {
   insertCatalogue,
 } from './records.ts'
 
-export interface CatalogueParts {
+export interface CatalogueServices {
   readonly stores: RecordStores
   readonly organizations: OrganizationFinder
   readonly processor: Processor
@@ -42,7 +42,7 @@ export function createCatalogues({
   organizations,
   processor,
   bounds,
-}: CatalogueParts): PerTenant<Catalogues> {
+}: CatalogueServices): PerTenant<Catalogues> {
   const store = stores.of(cataloguesKind)
   const versions = stores.of(catalogueVersionKind)
 

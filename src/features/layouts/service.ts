@@ -35,7 +35,7 @@ import {
 import { usersOf } from './users.ts'
 
 /** Dependencies of layouts and partials. */
-export interface SharedTextParts {
+export interface SharedTextServices {
   readonly stores: RecordStores
   readonly records: RecordReads
   readonly ids: IdGenerator
@@ -58,7 +58,7 @@ const ROWS = 25
 /** The use cases of layouts, or of partials. */
 export function createSharedTexts(
   role: SharedRole,
-  { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextParts,
+  { stores, records, ids, organizations, library, texts, application, processor, bounds }: SharedTextServices,
 ): PerTenant<SharedTexts> {
   const store = createTextStore(sharedShape, stores, texts)
   const versions = createTextStore(sharedVersionShape, stores, texts)

@@ -10,8 +10,8 @@ import type { BodyFormat } from '../../core/notification/notification.ts'
 import { withOrganization } from '../../core/tenancy/branding.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
+import type { AuthoringServices } from '../../core/text/authoring-services.ts'
 import { createPartsJudge } from '../../core/text/judged-parts.ts'
-import type { AuthoringParts } from '../../core/text/parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
 import type { Templates } from '../../core/text/templates.ts'
@@ -32,7 +32,7 @@ const MOST_LOCALES = 100
 const MOST_WORK = 250_000
 
 /** What lints need of templates. */
-export interface LintNeeds extends Pick<Templates, 'find' | 'drafted' | 'assertTexts'> {
+export interface LintServices extends Pick<Templates, 'find' | 'drafted' | 'assertTexts'> {
   readonly lintInput: LintInput
   searchMissing(organizationId: string): Promise<MissingSearch>
 }
@@ -49,8 +49,18 @@ interface LintRequest {
 
 /** Finds faults in templates and drafts. */
 export function createLint(
-  { kinds, processor, library, records, localeOf, brandingOf, previewInputs, code, bounds }: AuthoringParts,
-  { find, drafted, assertTexts, lintInput, searchMissing }: LintNeeds,
+  {
+    kinds,
+    processor,
+    library,
+    records,
+    localeOf,
+    brandingOf,
+    previewInputs,
+    code,
+    bounds,
+  }: AuthoringServices,
+  { find, drafted, assertTexts, lintInput, searchMissing }: LintServices,
 ): PerTenant<TemplateLinting> {
   const judgedParts = createPartsJudge(kinds, records)
 

@@ -32,7 +32,7 @@ export interface ShownCategory {
 /** A posted form: the cells `category:channel` that are on, and those that the page showed as on; or nothing optional. */
 export type PreferencePost = { readonly on: ReadonlySet<string>; readonly was: ReadonlySet<string> } | 'none'
 
-export interface PreferencePageParts {
+export interface PreferencePageServices {
   readonly consent: Consent
   readonly storage: Pick<Storage, 'records' | 'notifications'>
   readonly kinds: Kinds
@@ -62,9 +62,9 @@ interface State {
   readonly suppression: { readonly to: string; readonly reason: SuppressionReason } | null
 }
 
-export function createPreferencePages(parts: PreferencePageParts): PreferencePages {
-  const { consent, storage, kinds, channels, people } = parts
-  const tellFault = throttled(parts.onError, () => parts.clock.monotonic())
+export function createPreferencePages(services: PreferencePageServices): PreferencePages {
+  const { consent, storage, kinds, channels, people } = services
+  const tellFault = throttled(services.onError, () => services.clock.monotonic())
 
   async function suppressionOf(target: LinkTarget): Promise<State['suppression']> {
     const { organizationId, channel, notificationId } = target

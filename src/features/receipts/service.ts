@@ -39,7 +39,7 @@ export interface Receipts {
   confirm(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
 }
 
-export interface ReceiptParts {
+export interface ReceiptServices {
   readonly storage: Storage
   readonly consent: Consent
   readonly clock: Clock
@@ -64,8 +64,8 @@ const ID_BYTES = 18
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
 /** Takes reports of providers: verifies, stores, then answers. */
-export function createReceipts(parts: ReceiptParts): Receipts {
-  const { storage, consent, registry, clock, logger, publicUrl, emit, wake, backpressure } = parts
+export function createReceipts(services: ReceiptServices): Receipts {
+  const { storage, consent, registry, clock, logger, publicUrl, emit, wake, backpressure } = services
   /** One queue per instance: slow verification delays only that provider. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Requests without an answer. */

@@ -42,7 +42,7 @@ export type FindAddress = (job: NotificationJob) => Promise<AddressNow> | undefi
 const SKIP: AddressNow = { kind: 'end', why: { code: 'no_address', message: NO_ADDRESS } }
 
 /** Dependencies of the late look-up. */
-interface LookUpParts {
+interface LookUpServices {
   readonly kinds: Kinds
   readonly clock: Clock
   limitsOf(organizationId: string): Promise<OrganizationLimits>
@@ -53,7 +53,7 @@ interface LookUpParts {
 export function createFindAddress(
   people: PeopleFinder | null,
   { notifications }: Pick<Storage, 'notifications'>,
-  { kinds, clock, limitsOf, onError }: LookUpParts,
+  { kinds, clock, limitsOf, onError }: LookUpServices,
 ): FindAddress {
   const tellFault = throttled(onError, () => clock.monotonic())
 

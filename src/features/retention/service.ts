@@ -15,7 +15,7 @@ export interface Retention {
   stop(): Promise<void>
 }
 
-export interface RetentionParts {
+export interface RetentionServices {
   readonly storage: Storage
   readonly clock: Clock
   readonly logger: Logger
@@ -61,7 +61,7 @@ export function createRetention({
   expiring,
   removeEnded,
   onError,
-}: RetentionParts): Retention {
+}: RetentionServices): Retention {
   let running: Promise<void> = Promise.resolve()
   let stopped = false
   let cancelTimer = (): void => {}

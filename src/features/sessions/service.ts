@@ -42,7 +42,7 @@ export interface Session {
   readonly key: KeyRecord
 }
 
-export interface SessionParts {
+export interface SessionServices {
   readonly stores: RecordStores
   readonly clock: Clock
   readonly keys: KeyLookups
@@ -58,7 +58,7 @@ const used = (id: string): string => `invitation:${id}`
 export const usedTokenKind: RecordKind = { name: 'used_tokens', version: 1 }
 
 /** A token contains the id of the key, not the key, so that it is useless without this service. */
-export function createSessions({ stores, clock, keys, signer }: SessionParts): Sessions {
+export function createSessions({ stores, clock, keys, signer }: SessionServices): Sessions {
   const usedTokens = stores.of(usedTokenKind)
 
   const newToken = (purpose: 'session' | 'sign-in', keyId: string): string =>

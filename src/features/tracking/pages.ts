@@ -60,7 +60,7 @@ export interface Pages {
  */
 export type Unsubscription = 'possible' | 'required' | 'unknown'
 
-export interface PageParts {
+export interface PageServices {
   readonly consent: Consent
   readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
   readonly storage: Storage
@@ -84,12 +84,12 @@ const MOST_UNDER_WAY = 1_000
 const MOST_KNOWN = 10_000
 
 /** The pages behind the links in messages. */
-export function createPages(parts: PageParts): Omit<Pages, 'texts'> {
-  const { storage, consent, organizations, brandingOf, clock, signer, counts, emit, wake, onError } = parts
+export function createPages(services: PageServices): Omit<Pages, 'texts'> {
+  const { storage, consent, organizations, brandingOf, clock, signer, counts, emit, wake, onError } = services
   const preferences = createPreferencePages({
-    kinds: parts.registry.kinds,
-    channels: parts.registry.channels,
-    people: parts.people,
+    kinds: services.registry.kinds,
+    channels: services.registry.channels,
+    people: services.people,
     consent,
     storage,
     clock,

@@ -43,7 +43,7 @@ const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliver
 })
 const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
 
-export interface WebhookParts extends PostServices {
+export interface WebhookServices extends PostServices {
   readonly storage: Storage
   readonly ids: IdGenerator
   readonly organizations: OrganizationFinder
@@ -52,8 +52,8 @@ export interface WebhookParts extends PostServices {
 }
 
 /** The use cases of webhook endpoints. */
-export function createWebhookEndpoints(parts: WebhookParts): PerTenant<Webhooks> {
-  const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
+export function createWebhookEndpoints(services: WebhookServices): PerTenant<Webhooks> {
+  const { storage, ids, organizations, outgoing, signer, clock, box, wake } = services
 
   const { find, get, list } = createResource(organizations, {
     name: 'webhooks',
@@ -118,7 +118,7 @@ export function createWebhookEndpoints(parts: WebhookParts): PerTenant<Webhooks>
       const endpoint = await find(organizationId, id)
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
       const eventId = ids.random('evt')
-      const posted = await postEvent(parts, endpoint, { eventId, eventType: 'webhook.test', payload })
+      const posted = await postEvent(services, endpoint, { eventId, eventType: 'webhook.test', payload })
       const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
       const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
       return { ...record, request: requestOf(eventId, request) }

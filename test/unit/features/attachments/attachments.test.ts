@@ -5,7 +5,7 @@ import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../../../src/core/tenancy/organization.ts'
 import { type Plan, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import type { AttachmentOptions } from '../../../../src/features/attachments/options.ts'
-import { uploadPartKind } from '../../../../src/features/attachments/records.ts'
+import { uploadChunkKind } from '../../../../src/features/attachments/records.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { mail, notifierWorld } from '../../../support/notifier-world.ts'
 
@@ -32,7 +32,7 @@ const withUploads = (...ids: readonly string[]) => ({
 async function storedBytes({ records, notifications }: Storage): Promise<number> {
   const owned = { organizationId: DEFAULT_ORGANIZATION }
   const page = { limit: 100, offset: 0 }
-  const kinds = [uploadKind, uploadPartKind].map((kind) => records.list<object>(kind, owned, page))
+  const kinds = [uploadKind, uploadChunkKind].map((kind) => records.list<object>(kind, owned, page))
   const { items } = await notifications.list(owned, page)
   const whole = await Promise.all(items.map(({ id }) => notifications.get(id)))
   const stored = [...(await Promise.all(kinds)).flatMap((list) => list.items), ...whole]
@@ -197,7 +197,7 @@ describe('an upload', () => {
     const { notifier, world } = await start()
     const { id } = await notifier.attachments.upload('YQ==', about)
     const value = { ...about, size: MiB, complete: false }
-    const part = { kind: uploadPartKind, do: 'insert', value: { content: 'YQ==' } } as const
+    const part = { kind: uploadChunkKind, do: 'insert', value: { content: 'YQ==' } } as const
     const owned = { organizationId: DEFAULT_ORGANIZATION }
     await world.storage.records.write([
       [
@@ -208,7 +208,7 @@ describe('an upload', () => {
       ],
     ])
     const left = async () => {
-      const kinds = [uploadKind, uploadPartKind]
+      const kinds = [uploadKind, uploadChunkKind]
       const all = kinds.map((kind) =>
         world.storage.records.list<object>(kind, owned, { limit: 9, offset: 0 }),
       )
@@ -253,7 +253,7 @@ describe('an upload', () => {
     await expect(notifier.validate(withUploads(id, id, id, id))).rejects.toMatchObject({
       code: 'invalid_parameter',
     })
-    expect(get.mock.calls.filter(([kind]) => kind === uploadPartKind)).toEqual([])
+    expect(get.mock.calls.filter(([kind]) => kind === uploadChunkKind)).toEqual([])
     expect(get.mock.calls.filter(([kind]) => kind === uploadKind)).toHaveLength(3)
   })
 
@@ -264,7 +264,7 @@ describe('an upload', () => {
     await notifier.sendBatch(Array.from({ length: 60 }, () => withUploads(id)))
     await world.clock.advance(60_000)
     expect(provider.messages).toHaveLength(60)
-    expect(get.mock.calls.filter(([kind]) => kind === uploadPartKind)).toHaveLength(3)
+    expect(get.mock.calls.filter(([kind]) => kind === uploadChunkKind)).toHaveLength(3)
   })
 
   it('that is removed while a batch is accepted refuses only the mails that name it', async () => {

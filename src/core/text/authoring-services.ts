@@ -17,7 +17,7 @@ import type { PreviewInputs } from './preview-input.ts'
 import type { TextReader } from './text-store.ts'
 
 /** Dependencies of the texts that organizations write. */
-export interface AuthoringParts {
+export interface AuthoringServices {
   readonly stores: RecordStores
   readonly records: Storage['records']
   readonly ids: IdGenerator
