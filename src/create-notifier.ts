@@ -13,6 +13,7 @@ import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
 import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
+import { createFeatures, joined } from './core/feature.ts'
 import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
 import { VERSION } from './core/lifecycle/version.ts'
@@ -46,30 +47,20 @@ import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organ
 import { binding } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates } from './core/text/templates.ts'
-import { createApiKeys } from './features/api-keys/service.ts'
 import { removeEndedUploads } from './features/attachments/removal.ts'
-import { createUploads } from './features/attachments/service.ts'
-import { createCategories } from './features/categories/service.ts'
-import { createDeadLetters } from './features/failures/service.ts'
-import { createStatistics } from './features/failures/statistics.ts'
+import { FEATURES } from './features/index.ts'
 import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
 import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
-import { createOrganizations } from './features/organizations/service.ts'
 import { createConsent } from './features/preferences/consent.ts'
-import { createPreferences } from './features/preferences/service.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
-import { createReceipts } from './features/receipts/service.ts'
 import { createFindAddress } from './features/recipients/address-now.ts'
 import { createPeople } from './features/recipients/service.ts'
 import { createRetention } from './features/retention/service.ts'
-import { createSessions, SESSION_MS, usedTokenKind } from './features/sessions/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
-import { createSuppressions } from './features/suppressions/service.ts'
 import { createPages } from './features/tracking/pages.ts'
-import { createEventDeliveries, createWebhookEndpoints } from './features/webhook-events/service.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
   type MultiTenantOptions,
@@ -122,19 +113,20 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const engine = createDelivery(core, options)
   const source = createMetricsSource(core.storage, engine.providers, core.clock)
   const { guard, refusal, maintained, ...run } = createRun(core, engine, source)
-  const tenants = guard(createTenants(core, engine), {
+  const useCases = guard(createUseCases(core, engine), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
+  const { tenants, organizations, apiKeys, operatorKeys } = useCases
   const shared = {
-    organizations: guard(core.organizations.api),
-    apiKeys: guard({ verify: core.keys.apiKeys.verify }),
-    operatorKeys: guard(core.keys.operatorKeys),
+    organizations,
+    apiKeys,
+    operatorKeys,
     metrics: () => readMetrics(core.meter, source, core.clock),
     health: () => reportHealth({ ...core, delivery: engine }, refusal()),
   }
   const internals: ServedNotifier = {
+    ...useCases,
     ...shared,
-    tenants,
     ...createHttpParts(core, engine, guard, maintained),
   }
   const tenant = binding<Tenant<unknown>>(tenants, readingFiles(options.kinds))
@@ -208,13 +200,6 @@ function createCore(options: ResolvedOptions) {
   const links = createLinks(options.publicUrl, secrets.signer, options.bounds)
   const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const registry = createProviderRegistry({ ...options, onError })
-  const organizations = {
-    existing: plans.existing,
-    api: createOrganizations(stores, storage, ids, plans, links, clock, (id) => {
-      for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
-    }),
-  }
-  const keyLookups = createKeyLookups(stores, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   return {
     ...options,
@@ -230,28 +215,27 @@ function createCore(options: ResolvedOptions) {
     secrets,
     links,
     registry,
-    organizations,
+    organizations: plans,
     requestLimits,
     limits: createLimits(storage, limiter, plans, requestLimits, clock),
-    keyLookups,
-    keys: createApiKeys(stores, ids, organizations, clock, keyLookups),
+    keys: createKeyLookups(stores, clock),
     consent: createConsent(stores, options),
     people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
     sendInput: sendInputOf(kinds.known.values()),
     lintInput: lintInputOf(kinds.known.values()),
     signer: webhookSigner(),
+    box: secrets.box,
   }
 }
 
 function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
-  const { people, storage, plans, secrets } = core
+  const { people, storage, plans } = core
   return createEngine({
     ...core,
     // It has timeouts of its own, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
     tracking: async (organizationId) => (await plans.of(organizationId)).tracking,
-    box: secrets.box,
     random: Math.random,
   })
 }
@@ -263,7 +247,7 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
   const retention = createRetention({
     ...core,
     days: core.retentionDays,
-    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+    expiring: FEATURES.flatMap(({ expiring = [] }) => expiring),
     removeEnded: (organizationId) => removeEndedUploads(storage.records, organizationId),
   })
 
@@ -314,11 +298,11 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
   })
 }
 
-/** The use cases of all organizations. */
-function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier['tenants'] {
-  const { storage, stores, ids, organizations, registry, kinds, clock, consent } = core
-  const sendLimits = createSendLimits(core.limiter, core.plans, clock)
+/** The use cases: those of the core, and those of the features. */
+function createUseCases(core: Core, { providers, wake }: Engine) {
+  const { storage, organizations, registry, ids, clock } = core
   const preparation = { ...core, newId: ids.notification, newGroupId: () => ids.random('grp') }
+  const sendLimits = createSendLimits(core.limiter, core.plans, clock)
   const { resend, ...accept } = createAccept(
     storage,
     organizations,
@@ -327,7 +311,6 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
     wake,
     core.observer,
   )
-  const deadLetters = createDeadLetters({ ...core, wake })
   const notifications = createNotifications(
     storage,
     organizations,
@@ -337,31 +320,22 @@ function createTenants(core: Core, { providers, wake }: Engine): ServedNotifier[
     clock,
     core.emit,
     wake,
-    deadLetters.one,
   )
   const templates = createTemplates(core)
   const { missing, searchMissing } = createMissing(core, templates.stored)
   const lint = createLint(core, { ...templates, searchMissing, lintInput: core.lintInput })
-  const { verify: _, ...apiKeys } = core.keys.apiKeys
-  return {
+  const tenants = {
     ...accept,
     waitFor: core.waits.waitFor(notifications.get),
-    notifications: { ...notifications, resend, ...createEventDeliveries(storage) },
-    deadLetters: deadLetters.api,
+    notifications: { ...notifications, resend },
     templates: { ...templates.api, ...lint, missing },
     layouts: createSharedTexts('layout', core),
     partials: createSharedTexts('partial', core),
     messages: createCatalogues(core),
-    apiKeys,
-    attachments: createUploads(stores, storage.records, ids, organizations, core.attachments),
-    webhooks: createWebhookEndpoints({ ...core, box: core.secrets.box, wake }),
-    suppressions: createSuppressions(stores, organizations, kinds),
-    categories: createCategories(stores, organizations, consent.categories, kinds),
-    preferences: createPreferences(consent.book, organizations, consent.categories, kinds),
     limits: { get: core.limits.get },
-    statistics: createStatistics(storage, organizations, registry, clock),
     logs: createLogs(storage, organizations),
   }
+  return joined({ tenants }, createFeatures(FEATURES, { ...core, notifications, wake }))
 }
 
 /** What only HTTP adapters need. */
@@ -398,8 +372,6 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
       ...guard(pages, { underMaintenance: true }),
       ...guard({ unsubscribe, savePreferences }),
     },
-    receipts: guard(createReceipts({ ...core, wake })),
-    sessions: guard(createSessions({ ...core, keys: core.keyLookups, signer: secrets.signer })),
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
   }

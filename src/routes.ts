@@ -7,7 +7,7 @@ import { templateRoutes } from './core/text/routes.ts'
 import { apiKeyRoutes } from './features/api-keys/routes.ts'
 import { attachmentRoutes } from './features/attachments/routes.ts'
 import { categoryRoutes } from './features/categories/routes.ts'
-import { deadLetterRoutes } from './features/failures/routes.ts'
+import { deadLetterRoutes, retryRoutes } from './features/failures/routes.ts'
 import { statisticsRoutes } from './features/failures/statistics-routes.ts'
 import { catalogueRoutes } from './features/languages/routes.ts'
 import { sharedTextRoutes } from './features/layouts/routes.ts'
@@ -24,6 +24,7 @@ import type { ServedNotifier } from './served-notifier.ts'
 /** Every operation of the REST API. */
 export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...notificationRoutes,
+  ...retryRoutes,
   ...eventDeliveryRoutes,
   ...deadLetterRoutes,
   ...attachmentRoutes,

@@ -7,7 +7,7 @@ import type { StoredTemplates } from './core/text/api.ts'
 import type { ApiKeys } from './features/api-keys/api.ts'
 import type { Attachments } from './features/attachments/api.ts'
 import type { Categories } from './features/categories/api.ts'
-import type { DeadLetters, StatisticsApi } from './features/failures/api.ts'
+import type { DeadLetters, Retries, StatisticsApi } from './features/failures/api.ts'
 import type { Catalogues, TranslationReports } from './features/languages/api.ts'
 import type { SharedTexts } from './features/layouts/api.ts'
 import type { TemplateLinting } from './features/lint/api.ts'
@@ -57,7 +57,7 @@ export interface Tenant<
 }
 
 /** The notifications of one organization. */
-export interface NotificationsApi<Tx = never> extends Notifications<Tx>, EventDeliveries {}
+export interface NotificationsApi<Tx = never> extends Notifications<Tx>, EventDeliveries, Retries {}
 
 /** The templates of one organization. */
 export interface TemplatesApi<Channels extends ChannelParts = AnyChannel>

@@ -67,17 +67,6 @@ export interface Notifications<Tx = never> {
    * const { id } = await notifier.notifications.resend('notif_1234', { idempotencyKey: 'resend:notif_1234' })
    */
   resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
-  /**
-   * Delivers a failed notification again as itself: the same id, history and expiry, with a full number of attempts.
-   * Does not count again. For other states use {@link resend}.
-   *
-   * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
-   *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
-   *
-   * @example
-   * await notifier.notifications.retry('notif_1234')
-   */
-  retry(id: string): Promise<NotificationRecord>
 }
 
 /** The outcome of notifications. */

@@ -41,7 +41,7 @@ const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered:
 type Emit = (event: NotificationEvent) => void
 
 /**
- * The use cases for reading, cancelling, rescheduling and retrying notifications.
+ * The use cases for reading, cancelling and rescheduling notifications.
  *
  * @param wake called when stored work may be due
  */
@@ -58,7 +58,6 @@ export function createNotifications(
   clock: Pick<Clock, 'now'>,
   emit: Emit,
   wake: () => void,
-  retry: (organizationId: string, id: string) => Promise<void>,
 ): PerTenant<Omit<Notifications, 'resend'>> {
   async function find(organizationId: string, id: string): Promise<Notification> {
     const found = await byId(id, (known) => storage.notifications.get(known))
@@ -170,10 +169,6 @@ export function createNotifications(
             message: `It cannot be rescheduled more than ${MAX_RESCHEDULES} times. Cancel it and send a new message.`,
           })
       }
-    },
-    async retry(organizationId, id) {
-      await retry(organizationId, id)
-      return get(organizationId, id)
     },
   }
 }

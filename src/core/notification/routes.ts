@@ -285,19 +285,5 @@ export const notificationRoutes: readonly Route<Served>[] = routesOf(
       response: sentNotification,
       handler: resend,
     },
-    {
-      operation: 'retryNotification',
-      summary: 'Retry a failed notification',
-      method: 'POST',
-      paths: ['/v1/notifications/{id}/retry'],
-      permission: 'Full Access',
-      unknown: 'notification_not_found',
-      errors: ['not_retryable', 'content_removed', 'invalid_channel'],
-      delivers: true,
-      response: notificationRecord,
-      handler: async ({ params, organizationId }, { tenants }) => ({
-        body: await tenants.notifications.retry(organizationId, params.id ?? ''),
-      }),
-    },
   ],
 )

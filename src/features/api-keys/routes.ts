@@ -16,7 +16,7 @@ import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly apiKeys: ApiKeys }>
+export type Served = TenantsOf<{ readonly apiKeys: ApiKeys }>
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 const EXAMPLE_KEY = {

@@ -2,20 +2,12 @@ import * as z from 'zod'
 import { canonicalNetworks } from '../../core/access/ip-list.ts'
 import { beginningOf, newApiKey } from '../../core/access/key-format.ts'
 import { type ApiKeyValue, apiKeyKind } from '../../core/access/key-kind.ts'
-import {
-  apiKeyRecord,
-  hashOf,
-  type KeyLookups,
-  operatorKeyRecord,
-  type StoredKey,
-} from '../../core/access/keys.ts'
+import { apiKeyRecord, hashOf, operatorKeyRecord, type StoredKey } from '../../core/access/keys.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
-import type { Clock } from '../../core/ports/clock.ts'
-import type { IdGenerator } from '../../core/records/ids.ts'
-import { hasMore, insertWithin, type NewRecord, type RecordStores } from '../../core/records/record-stores.ts'
+import type { FeatureCore } from '../../core/feature.ts'
+import { hasMore, insertWithin, type NewRecord } from '../../core/records/record-stores.ts'
 import { createResource } from '../../core/records/resource.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { ApiKeys, KeyVerification, OperatorKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
@@ -33,14 +25,9 @@ interface RequestedKey
 }
 
 /** The use cases for both kinds of key. They share lookups; neither finds or deletes keys of the other kind. */
-export function createApiKeys(
-  stores: RecordStores,
-  ids: IdGenerator,
-  organizations: OrganizationFinder,
-  clock: Clock,
-  { verify }: Pick<KeyLookups, 'verify'>,
-): {
-  readonly apiKeys: PerTenant<ApiKeys> & KeyVerification
+export function createApiKeys({ stores, ids, organizations, clock, keys: { verify } }: FeatureCore): {
+  readonly tenants: { readonly apiKeys: PerTenant<ApiKeys> }
+  readonly apiKeys: KeyVerification
   readonly operatorKeys: OperatorKeys
 } {
   // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.
@@ -122,21 +109,25 @@ export function createApiKeys(
   }
 
   return {
+    tenants: {
+      apiKeys: {
+        async create(organizationId, input) {
+          const key = check(input)
+          await organizations.existing(organizationId)
+          return { ...(await issue({ ...key, organizationId })), organizationId }
+        },
+        list: keys.list,
+        get: keys.get,
+        async rotate(organizationId, id, options) {
+          const { overlapMs } = parseOptions(rotation, options)
+          return { ...(await rotate(await keys.find(organizationId, id), overlapMs)), organizationId }
+        },
+        async delete(organizationId, id) {
+          await remove(await keys.find(organizationId, id))
+        },
+      },
+    },
     apiKeys: {
-      async create(organizationId, input) {
-        const key = check(input)
-        await organizations.existing(organizationId)
-        return { ...(await issue({ ...key, organizationId })), organizationId }
-      },
-      list: keys.list,
-      get: keys.get,
-      async rotate(organizationId, id, options) {
-        const { overlapMs } = parseOptions(rotation, options)
-        return { ...(await rotate(await keys.find(organizationId, id), overlapMs)), organizationId }
-      },
-      async delete(organizationId, id) {
-        await remove(await keys.find(organizationId, id))
-      },
       async verify(secret) {
         const key = await verify(secret)
         if (!('organizationId' in key)) throw new NotifierError('invalid_api_key')

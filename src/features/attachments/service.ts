@@ -1,12 +1,10 @@
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
 import { bytesOf, collect, isBase64, isStream, unreadable } from '../../core/channels/file-content.ts'
 import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { shortName } from '../../core/input/listed-names.ts'
-import type { Records, StoredRecord } from '../../core/ports/storage/records.ts'
-import type { IdGenerator } from '../../core/records/ids.ts'
-import type { RecordStores } from '../../core/records/record-stores.ts'
+import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Attachments } from './api.ts'
 import { uploadInput } from './input.ts'
@@ -15,14 +13,18 @@ import type { ResolvedAttachments } from './options.ts'
 import { CHUNK_BYTES, chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 import { removeUpload } from './removal.ts'
 
+export interface UploadServices extends FeatureCore {
+  readonly attachments: ResolvedAttachments
+}
+
 /** The use cases of uploads. */
-export function createUploads(
-  stores: RecordStores,
-  records: Records,
-  ids: IdGenerator,
-  organizations: OrganizationFinder,
-  { maxBytes }: ResolvedAttachments,
-): PerTenant<Attachments> {
+export function createUploads({
+  stores,
+  storage: { records },
+  ids,
+  organizations,
+  attachments: { maxBytes },
+}: UploadServices): PerTenant<Attachments> {
   const heads = stores.of(uploadKind)
   const chunks = stores.of(uploadChunkKind)
   /** A deletion is no question of room. */

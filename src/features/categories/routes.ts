@@ -12,7 +12,7 @@ import { type CategoryChange, type CategoryInput, categoryChange, categoryInput 
 import { categoryList, categoryRecord } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly categories: Categories }>
+export type Served = TenantsOf<{ readonly categories: Categories }>
 
 const TAG: Tag = { name: 'Categories', description: 'Categories of messages, which people turn on and off.' }
 

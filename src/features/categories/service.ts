@@ -1,5 +1,5 @@
-import type { Kinds } from '../../core/channels/kinds.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import { shortName } from '../../core/input/listed-names.ts'
 import type { CategoryRecord } from '../../core/notification/category.ts'
@@ -12,22 +12,25 @@ import {
 import { CATEGORY_ID_FORM } from '../../core/notification/category-id.ts'
 import { ALL, longCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
-import { allOf, insertWithin, type RecordStores } from '../../core/records/record-stores.ts'
+import { allOf, insertWithin } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Categories } from './api.ts'
 import type { CategoryFinder } from './finder.ts'
 import { categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
 import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } from './records.ts'
 
+export interface CategoryServices extends FeatureCore {
+  readonly consent: { readonly categories: CategoryFinder }
+}
+
 /** The use cases of categories. */
-export function createCategories(
-  stores: RecordStores,
-  organizations: OrganizationFinder,
-  finder: CategoryFinder,
-  kinds: Kinds,
-): PerTenant<Categories> {
+export function createCategories({
+  stores,
+  organizations,
+  kinds,
+  consent: { categories: finder },
+}: CategoryServices): PerTenant<Categories> {
   const store = stores.of(categoryKind)
   const { code } = finder
 

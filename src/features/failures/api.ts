@@ -1,4 +1,4 @@
-import type { NotificationSummary } from '../../core/notification/model.ts'
+import type { NotificationRecord, NotificationSummary } from '../../core/notification/model.ts'
 import type { List } from '../../core/records/list.ts'
 import type { RetryInput } from './input.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './model.ts'
@@ -45,4 +45,19 @@ export interface StatisticsApi {
    * console.log(hours.at(-1)?.sent, waiting.due)
    */
   get(): Promise<Statistics>
+}
+
+/** The retry of one notification. */
+export interface Retries {
+  /**
+   * Delivers a failed notification again as itself: the same id, history and expiry, with a full number of attempts.
+   * Does not count again. For other states use `resend`.
+   *
+   * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` if it has not failed or
+   *   has expired, `content_removed` if it was sensitive, `invalid_channel` if the channel is no longer configured
+   *
+   * @example
+   * await notifier.notifications.retry('notif_1234')
+   */
+  retry(id: string): Promise<NotificationRecord>
 }

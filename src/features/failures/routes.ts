@@ -1,5 +1,6 @@
 import { parseInput } from '../../core/input/parse.ts'
-import { notificationList } from '../../core/notification/schemas.ts'
+import { NOTIFICATIONS_TAG } from '../../core/notification/routes.ts'
+import { notificationList, notificationRecord } from '../../core/notification/schemas.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -8,13 +9,13 @@ import {
   type Tag,
   type TenantsOf,
 } from '../../core/rest/route.ts'
-import type { DeadLetters } from './api.ts'
+import type { DeadLetters, Retries } from './api.ts'
 import { type RetryInput, retryInput } from './input.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
 import { failureGroups, retryResult } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly deadLetters: DeadLetters }>
+export type Served = TenantsOf<{ readonly deadLetters: DeadLetters; readonly notifications: Retries }>
 
 const TAG: Tag = { name: 'Dead letters', description: 'Failed notifications and their retry.' }
 
@@ -72,3 +73,24 @@ export const deadLetterRoutes: readonly Route<Served>[] = routesOf({ tag: TAG, b
     handler: retry,
   },
 ])
+
+/** The retry of one. */
+export const retryRoutes: readonly Route<Served>[] = routesOf(
+  { tag: NOTIFICATIONS_TAG, belongsTo: 'organization' },
+  [
+    {
+      operation: 'retryNotification',
+      summary: 'Retry a failed notification',
+      method: 'POST',
+      paths: ['/v1/notifications/{id}/retry'],
+      permission: 'Full Access',
+      unknown: 'notification_not_found',
+      errors: ['not_retryable', 'content_removed', 'invalid_channel'],
+      delivers: true,
+      response: notificationRecord,
+      handler: async ({ params, organizationId }, { tenants }) => ({
+        body: await tenants.notifications.retry(organizationId, params.id ?? ''),
+      }),
+    },
+  ],
+)

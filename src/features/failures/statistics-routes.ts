@@ -1,5 +1,4 @@
-import type { HealthReport } from '../../core/observe/health.ts'
-import type { MetricsSnapshot } from '../../core/observe/model.ts'
+import type { Observed } from '../../core/observe/api.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -12,10 +11,7 @@ import type { StatisticsApi } from './api.ts'
 import { type Operations, operations, statistics } from './statistics-schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly statistics: StatisticsApi }> & {
-  health(): Promise<HealthReport>
-  metrics(): Promise<MetricsSnapshot>
-}
+type Served = TenantsOf<{ readonly statistics: StatisticsApi }> & Observed
 
 const TAG: Tag = { name: 'Statistics', description: 'Counts for overviews.' }
 

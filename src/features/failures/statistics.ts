@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ownLane, type ProviderRegistry } from '../../core/channels/provider-registry.ts'
-import type { Clock } from '../../core/ports/clock.ts'
+import { ownLane } from '../../core/channels/provider-registry.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import type { JobCounts } from '../../core/ports/storage/job-counts.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import type { StatisticsApi } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import type { Statistics } from './statistics-model.ts'
@@ -20,12 +18,12 @@ const SETTLED_MS = 5 * 60_000
 const MOST_REMEMBERED = 10_000
 
 /** Counts for an overview of one organization. What two ask for at one time is read once. */
-export function createStatistics(
-  storage: Storage,
-  organizations: OrganizationFinder,
-  { kinds }: Pick<ProviderRegistry, 'kinds'>,
-  clock: Clock,
-): PerTenant<StatisticsApi> {
+export function createStatistics({
+  storage,
+  organizations,
+  kinds,
+  clock,
+}: FeatureCore): PerTenant<StatisticsApi> {
   const remembered = new Map<string, LogCounts>()
   const running = new Map<string, Promise<Statistics>>()
 

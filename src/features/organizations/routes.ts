@@ -17,7 +17,7 @@ import {
 } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = { readonly organizations: Organizations }
+export type Served = { readonly organizations: Organizations }
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 

@@ -1,13 +1,10 @@
 import * as z from 'zod'
 import { apiKeyKind } from '../../core/access/key-kind.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
 import { assertTrackable, type Links } from '../../core/links/links.ts'
-import type { Clock } from '../../core/ports/clock.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { IdGenerator } from '../../core/records/ids.ts'
-import type { RecordStores } from '../../core/records/record-stores.ts'
 import { createResource } from '../../core/records/resource.ts'
 import {
   type Branding,
@@ -28,23 +25,27 @@ const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
 })
 
-/**
- * @param closeProviders closes an organization's own providers on their next use or when idle
- */
-export function createOrganizations(
-  stores: RecordStores,
-  { deletions }: Pick<Storage, 'deletions'>,
-  ids: IdGenerator,
-  plans: PlanFinder,
-  links: Pick<Links, 'canTrack'>,
-  clock: Clock,
-  closeProviders: (organizationId: string) => void,
-): Organizations {
+export interface OrganizationServices extends FeatureCore {
+  readonly plans: PlanFinder
+  readonly links: Pick<Links, 'canTrack'>
+}
+
+/** The use cases of organizations. */
+export function createOrganizations({
+  stores,
+  storage: { deletions },
+  ids,
+  plans,
+  links,
+  clock,
+  registry,
+}: OrganizationServices): Organizations {
   const store = stores.of(organizationKind)
 
   function forget(id: string): void {
     plans.forget(id)
-    closeProviders(id)
+    // Its own providers close on their next use, or when idle.
+    for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   }
 
   const { get, list } = createResource(plans, {

@@ -1,3 +1,7 @@
+import type { Feature } from '../../core/feature.ts'
+import type { Served } from './routes.ts'
+import { createPreferences, type PreferenceServices } from './service.ts'
+
 export type { Consent } from './consent.ts'
 export { isOneClick } from './one-click.ts'
 export { optOut } from './opting-out.ts'
@@ -5,3 +9,9 @@ export { createPreferencePages, type PreferencePage, type PreferencePost } from 
 export { preferencePage } from './page-view.ts'
 export { preferencePageQuery } from './query-schemas.ts'
 export { confirmPage, donePage, incompletePage, requiredPage, unknownPage } from './unsubscribe-view.ts'
+
+/** What people want to get. */
+export const preferences: Feature<Served, PreferenceServices> = {
+  name: 'preferences',
+  create: (core) => ({ tenants: { preferences: createPreferences(core) } }),
+}

@@ -14,7 +14,7 @@ import { preferencesQuery } from './query-schemas.ts'
 import { preferencesRecord } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly preferences: PreferencesApi }>
+export type Served = TenantsOf<{ readonly preferences: PreferencesApi }>
 
 const TAG: Tag = { name: 'Preferences', description: 'What people want to get.' }
 

@@ -2,14 +2,14 @@ import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { ALL, shortCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import { type CategoryFinder, unknownCategory } from '../categories/index.ts'
+import { unknownCategory } from '../categories/index.ts'
 import type { PreferencesApi } from './api.ts'
-import type { PreferenceBook } from './book.ts'
+import type { Consent } from './consent.ts'
 import {
   type CellsInput,
   type PreferencesInput,
@@ -40,13 +40,16 @@ function isOptOut({ channels, categories }: PreferenceChanges): boolean {
   return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
 }
 
+export interface PreferenceServices extends FeatureCore {
+  readonly consent: Consent
+}
+
 /** The use cases of preferences. */
-export function createPreferences(
-  book: PreferenceBook,
-  organizations: OrganizationFinder,
-  categories: CategoryFinder,
-  kinds: Kinds,
-): PerTenant<PreferencesApi> {
+export function createPreferences({
+  organizations,
+  kinds,
+  consent: { book, categories },
+}: PreferenceServices): PerTenant<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
     if (of.organization === true) return ownerOrganization(organizationId)
     if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)

@@ -4,7 +4,7 @@ import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
 import type { Receipts } from './service.ts'
 
 /** What the handlers use of a notifier. */
-type Served = { readonly receipts: Receipts }
+export type Served = { readonly receipts: Receipts }
 
 const TAG: Tag = { name: 'Receipts', description: 'Reports of providers.' }
 

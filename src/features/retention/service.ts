@@ -1,10 +1,10 @@
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import type { Expiring } from '../../core/feature.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Logger } from '../../core/ports/logger.ts'
 import type { ExpiredKind, ExpiredReceipt, ExpireRequest } from '../../core/ports/storage/expire.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { RecordKind } from '../../core/records/record-kind.ts'
 import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
 
 /** Removes expired data periodically while the notifier delivers. */
@@ -26,12 +26,6 @@ export interface RetentionServices {
   /** Removes what has ended of an organization, one step at a time. */
   removeEnded(organizationId: string): AsyncIterable<void>
   onError(error: unknown): void
-}
-
-/** Records that are of no use after a time. */
-export interface Expiring {
-  readonly kind: RecordKind
-  readonly olderThanMs: number
 }
 
 const DAY_MS = 86_400_000

@@ -1,1 +1,11 @@
+import type { Feature } from '../../core/feature.ts'
+import { createSessions, SESSION_MS, type SessionServices, type Sessions, usedTokenKind } from './service.ts'
+
 export { SESSION_MS } from './service.ts'
+
+/** Sessions of the dashboard. */
+export const sessions: Feature<{ readonly sessions: Sessions }, SessionServices> = {
+  name: 'sessions',
+  expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+  create: (core) => ({ sessions: createSessions(core) }),
+}

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { KeyLookups, KeyRecord } from '../../core/access/keys.ts'
+import type { KeyRecord } from '../../core/access/keys.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
-import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordKind } from '../../core/records/record-kind.ts'
-import type { RecordStores } from '../../core/records/record-stores.ts'
 
 /** Sessions of users who signed in to the dashboard with an API key or operator key. */
 export interface Sessions {
@@ -42,11 +41,8 @@ export interface Session {
   readonly key: KeyRecord
 }
 
-export interface SessionServices {
-  readonly stores: RecordStores
-  readonly clock: Clock
-  readonly keys: KeyLookups
-  signer(): LinkSigner
+export interface SessionServices extends FeatureCore {
+  readonly secrets: { signer(): LinkSigner }
 }
 
 export const SESSION_MS: number = 8 * 60 * 60_000
@@ -58,14 +54,14 @@ const used = (id: string): string => `invitation:${id}`
 export const usedTokenKind: RecordKind = { name: 'used_tokens', version: 1 }
 
 /** A token contains the id of the key, not the key, so that it is useless without this service. */
-export function createSessions({ stores, clock, keys, signer }: SessionServices): Sessions {
+export function createSessions({ stores, clock, keys, secrets }: SessionServices): Sessions {
   const usedTokens = stores.of(usedTokenKind)
 
   const newToken = (purpose: 'session' | 'sign-in', keyId: string): string =>
-    signer().sign(purpose, [keyId, randomBytes(16).toString('base64url'), clock.now()].join('\n'))
+    secrets.signer().sign(purpose, [keyId, randomBytes(16).toString('base64url'), clock.now()].join('\n'))
 
   function read(purpose: 'session' | 'sign-in', token: string, maxAgeMs: number) {
-    const [keyId = '', id = '', begun = ''] = signer().verify(purpose, token)?.split('\n') ?? []
+    const [keyId = '', id = '', begun = ''] = secrets.signer().verify(purpose, token)?.split('\n') ?? []
     return keyId === '' || Number(begun) + maxAgeMs <= clock.now() ? null : { keyId, id }
   }
 

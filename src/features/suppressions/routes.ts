@@ -13,7 +13,7 @@ import { type SuppressionInput, suppressionInput } from './input.ts'
 import { suppressionList, suppressionQuery, suppressionRecord, suppressionTargetQuery } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly suppressions: Suppressions }>
+export type Served = TenantsOf<{ readonly suppressions: Suppressions }>
 
 const TAG: Tag = { name: 'Suppressions', description: 'Recipients that get no messages.' }
 

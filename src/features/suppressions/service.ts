@@ -1,12 +1,11 @@
-import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
+import { unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { channel } from '../../core/input/fields.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { listOf, listReader } from '../../core/records/list.ts'
-import type { RecordStores } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
 import type { Suppressions } from './api.ts'
 import { suppressionInput, suppressionTarget } from './input.ts'
@@ -18,11 +17,7 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 })
 
 /** The use cases of the suppression list. */
-export function createSuppressions(
-  stores: RecordStores,
-  organizations: OrganizationFinder,
-  kinds: Kinds,
-): PerTenant<Suppressions> {
+export function createSuppressions({ stores, organizations, kinds }: FeatureCore): PerTenant<Suppressions> {
   const store = stores.always(suppressionKind)
   return {
     async add(organizationId, input) {

@@ -31,7 +31,7 @@ import {
 } from './schemas.ts'
 
 /** What the handlers use of a notifier. */
-type Served = TenantsOf<{ readonly webhooks: Webhooks; readonly notifications: EventDeliveries }>
+export type Served = TenantsOf<{ readonly webhooks: Webhooks; readonly notifications: EventDeliveries }>
 
 const TAG: Tag = { name: 'Webhooks', description: 'Endpoints that receive events.' }
 

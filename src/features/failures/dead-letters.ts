@@ -1,19 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
-import type { ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { parseInput } from '../../core/input/parse.ts'
 import { templateId } from '../../core/notification/filter.ts'
+import type { NotificationRecord } from '../../core/notification/model.ts'
 import { listSummaries } from '../../core/notification/notifications.ts'
 import type { NotificationFilter, RetryRequest } from '../../core/ports/storage/notifications.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
 import { decodeCursor, encodeCursor, notACursor } from '../../core/records/cursor.ts'
 import { listReader } from '../../core/records/list.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
-import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../../core/tenancy/scope.ts'
 import type { CodeTemplates } from '../code-templates/index.ts'
-import type { DeadLetters } from './api.ts'
+import type { DeadLetters, Retries } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from './input.ts'
 
@@ -25,14 +24,8 @@ const groupQuery = z.strictObject({ channel, code, provider, from, until })
 /** Dead letters per commit: a synchronous storage blocks the process meanwhile. */
 const STEP = 200
 
-export interface DeadLetterServices {
-  readonly storage: Storage
-  readonly organizations: OrganizationFinder
-  /** Routes the notifications by the present configuration, which may have changed. */
-  readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
+export interface DeadLetterServices extends FeatureCore {
   readonly code: CodeTemplates
-  /** Called when jobs may be due. */
-  wake(): void
 }
 
 /** Where a retry goes on. */
@@ -49,11 +42,18 @@ interface Counts {
 }
 
 /** The use cases for listing and retrying dead letters. */
-export function createDeadLetters({ storage, organizations, registry, code, wake }: DeadLetterServices): {
-  readonly api: PerTenant<DeadLetters>
-  /** Retries one. @throws NotifierError as `notifications.retry` */
-  one(organizationId: string, id: string): Promise<void>
+export function createDeadLetters({
+  storage,
+  organizations,
+  registry,
+  code,
+  notifications,
+  wake,
+}: DeadLetterServices): {
+  readonly deadLetters: PerTenant<DeadLetters>
+  readonly notifications: PerTenant<Retries>
 } {
+  /** By the present configuration, which may have changed. */
   async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {
     const lanes: Record<string, string> = {}
     for (const channel of registry.channels) {
@@ -65,7 +65,7 @@ export function createDeadLetters({ storage, organizations, registry, code, wake
   }
 
   return {
-    api: {
+    deadLetters: {
       async list(organizationId, query) {
         const { page, filter: asked } = readList(query)
         await organizations.existing(organizationId)
@@ -108,30 +108,30 @@ export function createDeadLetters({ storage, organizations, registry, code, wake
         return { dryRun, retried, skipped, more: next !== null, nextCursor, lastDueAt }
       },
     },
-    async one(organizationId, id) {
-      const { status } = owned(
-        await byId(id, (known) => storage.notifications.get(known)),
-        organizationId,
-        'notification_not_found',
-      )
-      const lanes = await lanesOf(organizationId)
-      const filter = { organizationId, ids: [id] }
-      const { retried, expired, unroutable, contentRemoved } = await storage.notifications.retry({
-        filter,
-        lanes,
-        most: 1,
-      })
-      if (retried === 1) {
-        wake()
-        return
-      }
-      if (expired === 1) throw notRetryable('It has expired. Resend it instead: the copy gets as much time.')
-      if (contentRemoved === 1) throw new NotifierError('content_removed')
-      if (unroutable === 1) throw new NotifierError('invalid_channel')
-      throw notRetryable(
-        `Only failed notifications are retried, and this one is ${status}. Resend it instead.`,
-      )
-    },
+    notifications: { retry },
+  }
+
+  async function retry(organizationId: string, id: string): Promise<NotificationRecord> {
+    const { status } = owned(
+      await byId(id, (known) => storage.notifications.get(known)),
+      organizationId,
+      'notification_not_found',
+    )
+    const lanes = await lanesOf(organizationId)
+    const filter = { organizationId, ids: [id] }
+    const { retried, expired, unroutable, contentRemoved } = await storage.notifications.retry({
+      filter,
+      lanes,
+      most: 1,
+    })
+    if (retried === 1) {
+      wake()
+      return notifications.get(organizationId, id)
+    }
+    if (expired === 1) throw notRetryable('It has expired. Resend it instead: the copy gets as much time.')
+    if (contentRemoved === 1) throw new NotifierError('content_removed')
+    if (unroutable === 1) throw new NotifierError('invalid_channel')
+    throw notRetryable(`Only failed notifications are retried, and this one is ${status}. Resend it instead.`)
   }
 
   async function retryInSteps(

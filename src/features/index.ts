@@ -1,0 +1,39 @@
+import { apiKeys } from './api-keys/index.ts'
+import { attachments } from './attachments/index.ts'
+import { categories } from './categories/index.ts'
+import { failures } from './failures/index.ts'
+import { organizations } from './organizations/index.ts'
+import { preferences } from './preferences/index.ts'
+import { receipts } from './receipts/index.ts'
+import { sessions } from './sessions/index.ts'
+import { suppressions } from './suppressions/index.ts'
+import { webhookEvents } from './webhook-events/index.ts'
+
+/**
+ * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
+ * src/routes.ts. What a send asks while it is accepted or delivered, and what works on templates, create-notifier.ts joins
+ * by name: code-templates, languages, layouts, lint, recipients, retention, tracking.
+ */
+export const FEATURES: readonly [
+  typeof apiKeys,
+  typeof attachments,
+  typeof categories,
+  typeof failures,
+  typeof organizations,
+  typeof preferences,
+  typeof receipts,
+  typeof sessions,
+  typeof suppressions,
+  typeof webhookEvents,
+] = [
+  apiKeys,
+  attachments,
+  categories,
+  failures,
+  organizations,
+  preferences,
+  receipts,
+  sessions,
+  suppressions,
+  webhookEvents,
+]
