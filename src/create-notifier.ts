@@ -232,7 +232,7 @@ function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
   const { people, storage, plans } = core
   return createEngine({
     ...core,
-    // It has timeouts of its own, and delivers while the limiter is away.
+    // It has its own timeouts, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
     tracking: async (organizationId) => (await plans.of(organizationId)).tracking,

@@ -8,7 +8,7 @@ import type { Organizations } from './features/organizations/api.ts'
 import type { Tenant } from './tenant.ts'
 
 /**
- * A running notification service for many organizations, without methods of its own for messages: the result of
+ * A running notification service for many organizations, without its own methods for messages: the result of
  * `createNotifier` with `organizations: 'required'`. Every method rejects with `NotifierError`; an exception of a
  * plug-in becomes `service_unavailable` with its `cause`.
  *

@@ -99,7 +99,7 @@ export interface NotifierOptions<
   /**
    * The HTTP proxy for the requests of all providers: `http://user:password@proxy.example.com:3128`, or an object with
    * `url` and `noProxy`. Requests to addresses that users choose (webhook endpoints, web push) go directly, because a
-   * proxy would hide the address from the guard. `smtp` has an option of its own. Default: that of `HTTPS_PROXY` if Node.js
+   * proxy would hide the address from the guard. `smtp` has its own option. Default: that of `HTTPS_PROXY` if Node.js
    * uses it (`NODE_USE_ENV_PROXY=1`), otherwise none.
    */
   readonly proxy?: string | ProxyOptions | undefined
@@ -167,7 +167,7 @@ export interface SmsOptions {
   readonly numbers?: 'possible' | 'valid' | undefined
 }
 
-/** How long to keep ended notifications. An organization can have a period of its own. */
+/** How long to keep ended notifications. An organization can have its own period. */
 export interface RetentionOptions {
   /**
    * Days from the last event of an ended notification until it is removed with its log and webhook deliveries. At least

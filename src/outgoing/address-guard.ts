@@ -49,7 +49,7 @@ const denied = listOf([
 export function addressGuard(allow: readonly string[] = []): AddressGuard {
   const allowed = listOf(allow)
   return {
-    // An address with a zone is local to a link, whatever its digits.
+    // An address with a zone is local to a link, regardless of its digits.
     blocks: (address) =>
       address.includes('%') || (!allowed.has(address) && (!open.has(address) || denied.has(address))),
   }

@@ -42,7 +42,7 @@ export interface ConnectionsOptions extends SocketOptions {
 
 /** Receivers commonly close after 5 s of silence; an earlier end in a header of the answer takes precedence. */
 const IDLE_MS = 15_000
-/** Margin before that end, so that no request meets it. */
+/** Margin before that end, so that no request runs into it. */
 const IDLE_MARGIN_MS = 1_000
 /** Well above every body that is read: it limits headers, interim answers and chunk framing, which have no end. */
 const MOST_BYTES = 1024 * 1024

@@ -38,7 +38,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Performs one exchange. Never rejects; settles within `timeoutMs` whatever the receiver does. */
+/** Performs one exchange. Never rejects; settles within `timeoutMs`, regardless of the receiver. */
 export async function exchange(what: Exchange): Promise<HttpResult> {
   // Loaded on first use: it takes longer than a small application's start.
   client ??= clientOf(await import('node:http'))
@@ -164,8 +164,8 @@ function exchangeBy(
 }
 
 function optionsOf({ method, url, headers, body }: Exchange, agent: Agent): RequestOptions {
-  // An object: tracers that wrap node:http add headers of their own to it, and break a list. A name in other letters
-  // replaces an earlier one.
+  // An object: tracers that wrap node:http add their headers to it, and break a list. A name in other letters replaces
+  // an earlier one.
   const all: Record<string, string> = {
     host: url.host,
     'user-agent': 'Carillon',

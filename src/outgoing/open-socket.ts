@@ -24,7 +24,7 @@ const CONNECT_MS = 10_000
 const PROBE_AFTER_MS = 1_000
 
 /**
- * Connects, with TLS if the place demands it.
+ * Connects, with TLS if the origin needs it.
  *
  * @param proxy leads there. Null: none
  * @param signal ends an attempt that is not connected yet

@@ -12,7 +12,7 @@ export class ProxyError extends ConnectError {
   readonly code = 'EPROXY'
 }
 
-/** Asks a proxy to connect a socket to a place (RFC 9110 9.3.6). */
+/** Asks a proxy to connect a socket to an origin (RFC 9110 9.3.6). */
 export async function tunnel(socket: Socket, proxy: URL, origin: Origin): Promise<void> {
   const { request } = await import('node:http')
   const authority = authorityOf(origin)

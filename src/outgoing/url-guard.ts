@@ -48,7 +48,7 @@ function isOpenPort(url: URL): boolean {
   return url.port === '' || Number(url.port) === 443 || Number(url.port) > 1023
 }
 
-// RFC 6761 6.3: these names mean the loopback address, whatever a resolver returns.
+// RFC 6761 6.3: these names mean the loopback address, regardless of the resolver.
 function isLoopbackName(host: string): boolean {
   return /(?:^|\.)localhost\.?$/.test(host)
 }

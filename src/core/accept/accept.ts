@@ -56,7 +56,7 @@ import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.
 /** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
 
-/** A call before its messages are judged. */
+/** A call before its messages are validated. */
 interface Call {
   readonly unit: UnitOfWork
   readonly organizationId: string
@@ -64,7 +64,7 @@ interface Call {
 }
 
 /**
- * The accept side of the service: judges messages, then stores them in commits that concurrent callers share.
+ * The accept side of the service: validates messages, then stores them in commits that concurrent callers share.
  *
  * @param accepted called after a commit with each lane that has new work
  */
@@ -90,7 +90,7 @@ export function createAccept(
     return record
   }
 
-  /** Looks up what a message names: uploads, and a notification that it answers. Undefined: nothing. */
+  /** Looks up what a message refers to: uploads, and a notification that it answers. Undefined: nothing. */
   function lookingUp(
     given: ParsedSend,
     organizationId: string,
@@ -118,7 +118,7 @@ export function createAccept(
     return permitted(organizationId, prepared instanceof Promise ? await prepared : prepared)
   }
 
-  /** That in code goes first. */
+  /** A template in code goes first. */
   function templateFor(
     { template }: UnitOfWork['lookups'],
     reference: string | undefined,
@@ -129,7 +129,7 @@ export function createAccept(
     return entry === null ? template({ organizationId, reference }) : entry.of(organizationId)
   }
 
-  /** Loads an organization's own providers before they are asked about the recipient. */
+  /** Loads an organization's own providers before the recipient is checked with them. */
   function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
     return channel === undefined ? undefined : services.registry.warm(channel, organizationId)
   }
@@ -143,7 +143,7 @@ export function createAccept(
   }
 
   /**
-   * The notifications, of which those are turned off that a preference forbids.
+   * The notifications; those that a preference forbids are turned off.
    *
    * @throws NotifierError `blocked_recipient`, `unsubscribed`
    */
@@ -168,7 +168,7 @@ export function createAccept(
   }
 
   /**
-   * Judges what one send stores as an accept would, by reads.
+   * Checks what one send would store as an accept does, by reads only.
    *
    * @throws NotifierError `service_unavailable`, `not_found`, `notification_quota_exceeded`
    */
@@ -178,7 +178,7 @@ export function createAccept(
     { quota }: Reservation['quota'],
   ): Promise<void> {
     await storage.check?.()
-    // Not from the cache: another process may have deleted it.
+    // Not cached, because another process may have deleted it.
     const [organization] = await storage.records.get(organizationKind, [{ id: organizationId }])
     if (organization?.value.deleting !== null) throw unknownOrganization(organizationId)
     if (quota === undefined) return
@@ -226,7 +226,7 @@ export function createAccept(
     return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
-  /** Judged again if an upload was removed meanwhile: then only the messages that name it are refused. */
+  /** Checked again if an upload was removed meanwhile: then only the messages that name it are refused. */
   async function acceptBatch(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
     try {
       return await batchOnce(call, span, parsed)
@@ -269,7 +269,7 @@ export function createAccept(
         : { overHour: itemError(reservation.refusal(shortfallOf(all, fitting, reservation))) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
-    // As if the monthly quota refused all: a repetition does nothing twice.
+    // As if the monthly quota had refused everything: a repetition has no further effect.
     const record = recordFor(going.length === 0 ? null : use, result)
     const answer = await store(call, reservation, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
@@ -389,7 +389,7 @@ function hourly(notifications: readonly NewNotification[]): number {
   return countedOf(notifications, notifications.length, hourlyUnits)
 }
 
-/** What the first notification or group needs that the hourly limit does not grant. */
+/** What the first notification or group that does not fit needs beyond the hourly limit. */
 function shortfallOf(all: readonly NewNotification[], fitting: number, { granted }: Reservation): Shortfall {
   const groupId = all[fitting]?.groupId ?? null
   const first = all.filter((one, at) => at === fitting || (groupId !== null && one.groupId === groupId))
@@ -407,7 +407,7 @@ function idempotentUse(
   return { key: { organizationId, operation, key }, fingerprint: fingerprint(request) }
 }
 
-/** The recorded answer with the present state. Of a notification that is gone, the state remains as recorded. */
+/** The recorded answer with the present state. If the notification was removed, the state remains as recorded. */
 async function replayedSend(
   { result, createdAt }: IdempotencyRecord,
   { state }: Lookups,
@@ -416,7 +416,7 @@ async function replayedSend(
   return { ...sent, ...(await state(sent.id)), createdAt: new Date(createdAt).toISOString(), replayed: true }
 }
 
-/** A group goes as a whole, or not at all. */
+/** A group is admitted as a whole, or not at all. */
 async function refunded({ granted, refund }: Reservation, refusal: NotifierError): Promise<NotifierError> {
   if (granted > 0) await refund(granted)
   return refusal

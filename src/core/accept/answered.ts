@@ -5,11 +5,11 @@ import type { AcceptReads } from '../ports/storage/accept.ts'
 import type { ParsedBatch } from './batch.ts'
 import type { ParsedSend } from './input.ts'
 
-/** Looks up the notifications that messages answer, before the messages are judged. */
+/** Looks up the notifications that messages answer, before the messages are validated. */
 export interface Answered {
   /** Undefined: the message answers none. @throws NotifierError `notification_not_found` */
   inMessage(input: ParsedSend, organizationId: string, reads: AcceptReads): Promise<void> | undefined
-  /** A message that answers an unknown notification gets an error of its own. */
+  /** A message that answers an unknown notification gets its own error. */
   inBatch(parsed: ParsedBatch, organizationId: string, reads: AcceptReads): Promise<ParsedBatch> | undefined
 }
 
@@ -86,7 +86,7 @@ async function existing(
   return found
 }
 
-/** Also for a notification of another organization: a send does not tell whether it exists. */
+/** Also for a notification of another organization: a send must not reveal whether it exists. */
 function unknown({ channel, id }: Answer): NotifierError {
   const field = `${channel}.inReplyTo`
   return new NotifierError('notification_not_found', {

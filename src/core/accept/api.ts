@@ -39,7 +39,7 @@ export interface Sends<
    */
   validate(message: SendInput<Channels, Templates>, options?: SendOptions): Promise<ValidatedSend>
   /**
-   * Accepts up to 10,000 notifications in one commit. Each is judged on its own: an invalid one does not fail the
+   * Accepts up to 10,000 notifications in one commit. Each is validated separately: an invalid one does not fail the
    * others. If their templates together are too large, expanded or not, the remaining messages with a template are
    * refused (`message_too_large`).
    *

@@ -5,13 +5,15 @@ import { suppressionError } from '../notification/suppression.ts'
 import type { Group } from './prepare.ts'
 import type { Verdict } from './verdict.ts'
 
-/** Bytes of the stored content that a message keeps which a preference turns off: no monthly quota limits how many. */
+/**
+ * Maximum stored bytes of the content of a message that a preference turned off: no monthly quota limits their number.
+ */
 const MOST_KEPT_BYTES = 16_384
 
 /**
- * A group of notifications as their verdicts want them stored. One that a preference turns off is accepted, counts
- * against no quota, and ends as `skipped`, even if the preference changes until then: otherwise it would be sent without
- * being counted. Of several addresses one suffices: an attempt to a suppressed one fails.
+ * Applies verdicts to a group of notifications before it is stored. One that a preference turns off is accepted, counts
+ * against no quota, and ends as `skipped`, even if the preference changes until then: otherwise it would be sent
+ * without being counted. One address that is not suppressed suffices: attempts to the others fail.
  *
  * @param verdicts in order; undefined: it has no address, and will be skipped
  * @throws NotifierError `blocked_recipient`, `unsubscribed` if all addresses are suppressed

@@ -87,7 +87,7 @@ export async function parseBatch(
 }
 
 /**
- * Judges each message on its own, grouped by template, so that each template is read and compiled once. Looks up
+ * Validates each message separately, grouped by template, so that each template is read and compiled once. Looks up
  * suppressed recipients together.
  */
 export async function judgeBatch(
@@ -202,8 +202,8 @@ function spend(spent: Spent, notifications = 1): void {
 }
 
 /**
- * The people of a batch, or why a message has none. All are looked up before the first is judged: if the resolver fails,
- * nothing is stored.
+ * The people of a batch, or why a message has none. All are looked up before the first is validated: if the resolver
+ * fails, nothing is stored.
  *
  * @throws NotifierError `service_unavailable`
  */
@@ -242,7 +242,7 @@ async function inShare<Item>(
   }
 }
 
-/** Judges one item. An error of the item is its answer; others are thrown. */
+/** Validates one item. An error of the item is its answer; others are thrown. */
 function attempt(index: number, errors: ItemErrors, judge: () => undefined): void
 function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void>
 function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void> {

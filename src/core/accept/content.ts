@@ -159,7 +159,7 @@ export function templateNotFound(
   })
 }
 
-/** Only one with `stored: true` is looked up. */
+/** Only a template with `stored: true` is looked up. */
 function notStored({ name, channel }: CodeTemplate): NotifierError {
   return new NotifierError('template_not_found', {
     status: 422,

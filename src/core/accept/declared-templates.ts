@@ -1,11 +1,12 @@
 import type { JsonFields } from '../input/json-fields.ts'
 
 /**
- * What a notifier knows of its templates in code, by name: `{ welcome: { channel: 'email'; variables: { name: string } } }`.
+ * What a notifier knows about its templates in code, by name:
+ * `{ welcome: { channel: 'email'; variables: { name: string } } }`.
  */
 export type DeclaredTemplates = object
 
-/** The same of one template. */
+/** The same for one template. */
 export interface DeclaredTemplate<Channel extends string = string, Variables = unknown> {
   readonly channel: Channel
   readonly variables: Variables

@@ -8,8 +8,8 @@ import type { Reading } from '../tenancy/per-tenant.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Reads files of messages, which calls from code may give as streams or paths, before the message is judged, so that what
- * is stored is complete. A call over HTTP must not come here: it could name any file of the machine.
+ * Reads files of messages, which calls from code may give as streams or paths, before the message is validated, so that
+ * what is stored is complete. Never called over HTTP, where a caller could name any file of the machine.
  */
 export function readingFiles({ known }: Kinds): Reading {
   const names = [...known.values()].flatMap(({ name, files }) => (files === undefined ? [] : [name]))

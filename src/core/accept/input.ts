@@ -142,7 +142,7 @@ type TextFields = {
    * its recipient does not want is accepted, and ends as `skipped`.
    */
   readonly category?: string | undefined
-  /** `high` goes before bulk (one-time codes). Default `normal`. */
+  /** `high` overtakes bulk messages (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
   /**
    * Short texts of the application, such as an order number: returned in records, logs and events, and to filter by. At
@@ -232,7 +232,7 @@ const fields = {
   expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
 }
 
-/** Judged beside other faults, because an absent field is named first. */
+/** Checked with other faults, because an absent field is named first. */
 const addressed = z.refine<Partial<Pick<SendFields, 'to' | 'recipient'>>>(
   ({ to, recipient }) => to !== undefined || recipient !== undefined,
   { path: ['to'], error: 'is required unless a "recipient" is named', when: ({ value }) => isFields(value) },

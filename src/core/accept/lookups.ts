@@ -26,7 +26,7 @@ export interface Lookups {
   readonly preferences: MatchPreferences
 }
 
-/** Nothing else is read through {@link Lookups.records}. */
+/** Only these are read through {@link Lookups.records}. */
 const KINDS: readonly RecordKind[] = [sharedKind, cataloguesKind, textKind]
 
 export function createLookups(reads: AcceptReads, texts: TextReader): Lookups {

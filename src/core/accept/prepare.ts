@@ -37,7 +37,7 @@ import type { ParsedSend, SendSchema } from './input.ts'
 import { uploadsIn } from './named-uploads.ts'
 import { assertAhead } from './times.ts'
 
-/** Dependencies for judging a send. */
+/** What the validation of a send needs. */
 export interface AcceptServices {
   readonly consent: Consent
   readonly registry: ProviderRegistry
@@ -64,8 +64,8 @@ export interface AcceptServices {
 export type Group = readonly [NewNotification, ...NewNotification[]]
 
 /**
- * Judges a send by everything except the storage's limits, in this order: channel, recipient, format, parts, template,
- * variables, segments, times.
+ * Validates a send against everything except the storage's limits, in this order: channel, recipient, format, parts,
+ * template, variables, segments, times.
  *
  * @param person of `input.recipient`; null: unknown, or there is none
  * @param template the template `input.template`; null: none
@@ -150,7 +150,7 @@ function groupOf(
   return [shared, ...others.map((other) => ({ ...shared, id: newId(), to: other }))]
 }
 
-/** Someone without an address gets no link. */
+/** A recipient without an address gets no link. */
 function acceptUrls(kind: ChannelKind, source: LinkSource, links: Links): Urls {
   return source.notification.to === '' ? exampleUrls : urlsOf(kind, source, links)
 }
@@ -268,7 +268,7 @@ function assertParts(kind: ChannelKind, parts: unknown, links: Links, category: 
 }
 
 /**
- * Asks the providers of the recipient whether one can carry the parts.
+ * Checks whether a provider of the recipient can carry the parts.
  *
  * @param sending the category whose sender is in the parts; null: none
  * @throws NotifierError with the reason of the first that refuses
@@ -289,7 +289,7 @@ function assertCarried(
     if (why === null) return
     refusal ??= why
   }
-  // None accepts the recipient any more: the lane decides.
+  // No provider accepts the recipient any more: the lane decides.
   if (refusal === null) return
   const { code, message, field } = refusal
   if (code === 'invalid_sender' && sending !== null) {
@@ -329,7 +329,7 @@ function timesOf(
   return { sendAt, expiresAt }
 }
 
-/** The likely channel of a send before it is judged. */
+/** The likely channel of a send before it is validated. */
 export function channelHint(input: ParsedSend, template: Template | null): string | undefined {
   return input.channel ?? template?.channel
 }

@@ -6,7 +6,7 @@ import type { Storage } from '../ports/storage/storage.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
-/** Maximum weight of a commit: 2,000 notifications, or 8 MiB of text and files. A heavier batch has a commit of its own. */
+/** Maximum weight of a commit: 2,000 notifications, or 8 MiB of text and files. A heavier batch gets its own commit. */
 const COMMIT_WEIGHT = 2_000
 /** So many characters weigh as much as a notification. */
 const CHARACTERS_PER_WEIGHT = 4_096

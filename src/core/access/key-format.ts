@@ -27,7 +27,7 @@ export function newApiKey(kind: keyof typeof PREFIXES): string {
   return text + checksum(text)
 }
 
-/** True: the text has the form of a key with a valid checksum. The key may not exist. */
+/** True: the text has the form of a key with a valid checksum. The key need not exist. */
 export function isWellFormedApiKey(text: string): boolean {
   return API_KEY_PATTERN.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)))
 }

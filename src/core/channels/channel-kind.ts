@@ -86,8 +86,8 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   /** The parts for callers. Default: as stored. */
   showParts?(parts: Stored): unknown
   /**
-   * Whether a recipient would see nothing of a message, so that it is refused. A message without a text is asked about with
-   * an empty body: parts that the kind does not call blank then stand in for the text. Default: no, and every message needs
+   * Whether a recipient would see nothing of a message, so that it is refused. A message without a text is passed with
+   * an empty body: parts that the kind does not call blank then replace the text. Default: no, and every message needs
    * a text.
    */
   isBlank?(message: JudgedMessage<Stored>): boolean
@@ -103,7 +103,7 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   readonly lint?: ChannelLint<Stored> | undefined
 }
 
-/** Rules of a channel for texts, beside those for every channel. */
+/** Rules of a channel for texts, in addition to those for every channel. */
 export interface ChannelLint<Stored = unknown> {
   /** By name in snake case. */
   readonly rules: Readonly<Record<string, LintRule>>

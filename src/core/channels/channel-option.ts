@@ -45,7 +45,7 @@ export type OrganizationProviders<Kind extends ChannelKind = AnyKind> = (
 export interface PerOrganization<Kind extends ChannelKind = AnyKind> {
   readonly kind: Kind
   readonly providersOf: OrganizationProviders<Kind>
-  /** Serve the organizations without providers of their own. Null: these cannot use the channel. */
+  /** Serve the organizations without their own providers. Null: these cannot use the channel. */
   readonly others: ChannelProviders<Kind> | null
 }
 
@@ -304,7 +304,7 @@ const LIMITS = [
   'retry',
   'onAmbiguous',
 ] as const satisfies readonly (keyof Provider)[]
-/** Names that suggest a limit. A provider may have any other members of its own. */
+/** Names that suggest a limit. A provider may have any other members. */
 const LIMIT_NAME =
   /^(?:max|min|rate|limit|timeout|retr|concurren|throttl|pace|onAmbig)|Per(?:Second|Minute|Hour|Day)$/i
 

@@ -13,7 +13,7 @@ export const CALENDAR_METHODS = ['REQUEST', 'CANCEL', 'REPLY', 'PUBLISH'] as con
 
 export type CalendarMethod = (typeof CALENDAR_METHODS)[number]
 
-/** A calendar object in a mail (RFC 6047). Mail clients show its buttons beside the text. */
+/** A calendar object in a mail (RFC 6047). Mail clients show its buttons next to the text. */
 export interface CalendarContent {
   readonly method: CalendarMethod
   /** An iCalendar object (RFC 5545), from `BEGIN:VCALENDAR`, with the same `METHOD`. At most 256 KiB. */
@@ -43,7 +43,7 @@ interface CommonContent {
   readonly unsubscribe?: boolean | undefined
 }
 
-/** Parts of an e-mail beside its text. */
+/** Parts of an e-mail besides its text. */
 export interface EmailContent extends CommonContent {
   /** The sender. Default: the provider's `from` option. */
   readonly from?: MailAddress | undefined

@@ -1,4 +1,4 @@
-/** `error`: messages are refused or reach people broken. `warning`: they are sent, and people may see less. */
+/** `error`: messages are refused or arrive broken. `warning`: they are sent, but recipients may see less. */
 export type LintSeverity = 'error' | 'warning'
 
 /** A rule of the lint. */

@@ -1,6 +1,6 @@
 import { envelopeAddress } from './mail-parts.ts'
 
-/** A mailbox for headers. An object, because a text could be read as a list or a group. */
+/** A mailbox for headers. An object, because a string could be parsed as a list or a group. */
 export interface Mailbox {
   readonly name: string
   /** `local@domain` in ASCII. */

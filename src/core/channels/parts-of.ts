@@ -23,7 +23,7 @@ export function partsOf(
   return kind.parts === undefined ? undefined : input[kind.name]
 }
 
-/** What a message gives for a channel. Undefined: nothing, or it names another channel, which is a fault of its own. */
+/** The parts of a message for a channel. Undefined: nothing, or it names another channel, which is a separate fault. */
 export function partsFor(name: string, input: ParsedSend): unknown {
   const { channel = name } = input
   return channel === name ? input[name] : undefined

@@ -2,7 +2,7 @@ import { isErrorCode } from '../errors/catalogue.ts'
 import type { EarlierMessage, PartsRefusal } from '../ports/provider.ts'
 import type { ConfiguredProvider } from './providers.ts'
 
-/** Asks providers which messages they can deliver. Wrong answers are reported once a minute. */
+/** Checks with providers which messages they can deliver. Wrong answers are reported once a minute. */
 export interface ProviderJudge {
   /** Whether a provider reaches a recipient. An `accepts()` that throws or returns no boolean counts as false. */
   accepts(provider: ConfiguredProvider, to: string): boolean

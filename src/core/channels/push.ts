@@ -4,8 +4,8 @@ import { httpsUrl } from '../input/https-url.ts'
 import type { ChannelKind } from './channel-kind.ts'
 
 /**
- * Parts of a push message beside its text. Each system carries what it can; docs/push.md has the table. The app of an
- * Apple or Android device finds `link`, and on Apple devices `image`, beside its data.
+ * Parts of a push message besides its text. Each system carries what it can; docs/push.md has the table. The app of an
+ * Apple or Android device finds `link`, and on Apple devices `image`, next to its data.
  */
 export interface PushContent {
   /** Data for the application on the device: at most 4 KB of keys and values. */
@@ -58,9 +58,9 @@ const DANGEROUS: ReadonlySet<string> = new Set([
   ...['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'filesystem:', 'about:', 'view-source:'],
   ...['intent:', 'android-app:', 'content:', 'itms-services:', 'chrome:', 'ftp:', 'http:', 'ws:', 'wss:'],
 ])
-/** What a person would see or hear. */
+/** Parts that a person would see or hear. */
 const VISIBLE = ['badge', 'sound', 'image', 'link', 'category', 'thread'] as const
-/** Parts that reach the app beside its data. */
+/** Parts that reach the app next to its data. */
 const BESIDE_DATA = ['link', 'image'] as const
 
 const pushParts: z.ZodType<PushContent, PushContent> = z

@@ -6,7 +6,7 @@ import type { JsonFields } from '../input/json-fields.ts'
 import { type ChannelKind, isPlainLine } from './channel-kind.ts'
 import { slackLint } from './slack-lint.ts'
 
-/** Parts of a Slack message beside its text. Notifications show the text. */
+/** Parts of a Slack message besides its text. Notifications show the text. */
 export interface SlackContent {
   /** Block Kit blocks: 1 to 50, at most 100,000 bytes of JSON. */
   readonly blocks?: readonly JsonFields[] | undefined
@@ -25,7 +25,7 @@ export interface SlackContent {
    * refused by incoming webhooks.
    */
   readonly username?: string | undefined
-  /** Emoji shown as the icon, such as `:rocket:`. Not beside `iconUrl`. */
+  /** Emoji shown as the icon, such as `:rocket:`. Not together with `iconUrl`. */
   readonly iconEmoji?: string | undefined
   /** Image shown as the icon: an https URL of at most 2,048 characters. */
   readonly iconUrl?: string | undefined

@@ -6,7 +6,7 @@ import { phoneRecipient } from './phone-recipient.ts'
 import { smsLint } from './sms-lint.ts'
 import { boundedSmsText, smsText } from './sms-segments.ts'
 
-/** Parts of a text message beside its text. */
+/** Parts of a text message besides its text. */
 export interface SmsContent {
   /**
    * Sender: a number in E.164 form, a short code of 3 to 8 digits, or a name of at most 11 letters, digits, spaces and

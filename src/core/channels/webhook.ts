@@ -11,7 +11,7 @@ export const webhook: WebhookKind = {
   escape: (value, { beginning }) => (/^[[{]/.test(beginning) ? JSON.stringify(value).slice(1, -1) : value),
 }
 
-/** Checks the form only. The guard judges the address at delivery. */
+/** Checks the form only. The guard checks the address at delivery. */
 function isHttpUrl(to: string): boolean {
   if (to.length > 2048 || !isPlainLine(to) || !URL.canParse(to)) return false
   const url = new URL(to)

@@ -146,7 +146,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     refresh: () => (probing() && token === null && stale() ? look() : undefined),
     release,
     succeeded() {
-      // A message that began before the fault proves nothing.
+      // The success of a message that began before the fault proves nothing.
       if (leftMs() > 0) return false
       const proved = pauses > 0
       works()

@@ -158,7 +158,7 @@ async function judged(
   return refusalOf(job, judged) ?? withoutCopies(kind, composed, unwanted)
 }
 
-/** Null: the message may go. */
+/** Null: the message may be sent. */
 function refusalOf(job: NotificationJob, answer: Verdict): NotificationFailure | null {
   if (answer.kind === 'go') return null
   return answer.kind === 'blocked' ? suppressionError(answer.reason) : skipped(job, answer.decidedBy)

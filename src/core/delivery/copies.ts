@@ -18,7 +18,7 @@ interface Addressed {
 /** Verdicts by the address of a copy that gets none. */
 type Unwanted = ReadonlyMap<string, Exclude<Verdict, { kind: 'go' }>>
 
-/** The copies of a message that must not go. Null: it has no copies. */
+/** The copies of a message that must not be sent. Null: it has no copies. */
 export function unwantedCopies(
   kind: ChannelKind,
   parts: unknown,

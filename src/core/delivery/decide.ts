@@ -12,13 +12,13 @@ export interface AttemptContext {
   readonly stops?: boolean | undefined
   /** Number of the attempt, from 1. */
   readonly attempt: number
-  /** Number of earlier attempts that met a fault of the provider. */
+  /** Number of earlier attempts that failed because of the provider. */
   readonly outages: number
   /** Number of attempts before the last retry of the notification, which no longer count. Default 0. */
   readonly earlierAttempts?: number | undefined
-  /** Instance id of the provider that was asked. */
+  /** Instance id of the provider that was called. */
   readonly provider: string
-  /** True: another provider of the lane has not been asked since the last delay and is not paused. */
+  /** True: another provider of the lane has not been called since the last delay and is not paused. */
   readonly hasNextProvider: boolean
   readonly policy: RetryPolicy
   /** Whether an ambiguous outcome leads to another attempt, or ends as `delivery_unknown`. */
@@ -119,7 +119,7 @@ function outage({ code }: Fault, { namesSender }: AttemptContext, pauseMs: numbe
     : ({ provider: 'faulty', outage: true, pauseMs } as const)
 }
 
-/** The message went to the others, so that nothing follows for it. */
+/** The message was sent to the others, so it needs no further attempt. */
 function refusedCopy(copy: RefusedCopy, about: Partial<Fact>, context: AttemptContext): Fact {
   const message = copy.message ?? `The copy to ${copy.address} was refused.`
   return { ...about, type: 'reported', ...copy, message, suppress: suppressionFor(copy.code, context) }
@@ -165,7 +165,7 @@ function again(
   const { attempt, outages, earlierAttempts = 0, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
   const { outage } = refusal
-  // Outages have a count of their own, so that a message keeps its attempts.
+  // Outages are counted separately, so that a message keeps its attempts.
   const count = outage ? outages + 1 : attempt - earlierAttempts - outages
   const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))
   const about = { provider: refusal.provider, pauseMs: refusal.pauseMs }

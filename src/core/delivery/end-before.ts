@@ -14,7 +14,7 @@ export function isExpired({ notification: { expiresInMs } }: NotificationJob): b
 /** Why a job ends without another attempt. Null: it does not. */
 export function endBefore(job: NotificationJob, { provider }: ProviderState): NotificationFailure | null {
   const { recovered, attempts, outages, earlierAttempts } = job
-  // A message that repeatedly ends its process fails at last; outages do not count.
+  // A message that repeatedly kills its process fails in the end; outages do not count.
   const own = attempts - earlierAttempts - outages
   if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
     return {

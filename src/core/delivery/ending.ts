@@ -5,7 +5,7 @@ import type { NotificationJob } from './end-before.ts'
 const MAY_HAVE_GONE = 'An earlier attempt may have reached the recipient.'
 
 /**
- * The fact of a message that goes no more. One that an earlier attempt may have sent is not called skipped.
+ * The fact of a message that is no longer sent. One that an earlier attempt may have sent is not called skipped.
  *
  * @param mayHaveGone whether an attempt since the last retry has an unknown result
  */

@@ -58,7 +58,7 @@ export interface EndpointAttempt {
   readonly url?: string | undefined
   /** `end`: the delivery has no further attempt. */
   readonly next: { readonly kind: 'end' | 'retry' }
-  /** It failed because of this service or its stop: says nothing about the endpoint. */
+  /** It failed because of this service or its stop, not because of the endpoint. */
   readonly ownFault?: true | undefined
   /** The endpoint answered 410. */
   readonly disable?: 'gone' | undefined
@@ -72,9 +72,9 @@ export interface EndpointDecision {
 }
 
 /**
- * Judges an active endpoint by an attempt. Every storage calls this function under the endpoint's row lock, so that
- * processes agree, nothing is published twice, and events have consecutive numbers. An endpoint is disabled as
- * `failing` only when a delivery ends, so that two faults with quiet days between them do not disable it.
+ * Decides the health of an active endpoint after an attempt. Every storage calls this function under the endpoint's row
+ * lock, so that processes agree, nothing is published twice, and events have consecutive numbers. An endpoint is
+ * disabled as `failing` only when a delivery ends, so that two faults with quiet days between them do not disable it.
  *
  * @param now the storage's time in epoch milliseconds
  * @param url the current address: an attempt at an older one does not count
@@ -133,7 +133,7 @@ export interface EndpointEvent {
   }
 }
 
-/** The event of a verdict. Null: none. @param now the storage's time in epoch milliseconds */
+/** The event of a decision. Null: none. @param now the storage's time in epoch milliseconds */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
   { health, disable, eventType }: EndpointDecision,

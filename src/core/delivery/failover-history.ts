@@ -7,7 +7,7 @@ export type Tried = Pick<ClaimedJob, 'jobId' | 'attempts'>
 export interface Remembered {
   /** Providers that the job has failed over from. */
   readonly failedOver: ReadonlySet<string>
-  /** The only provider that may be asked, because it may have taken the message. Null: any. */
+  /** The only provider that may be called, because it may have taken the message. Null: any. */
   readonly only: string | null
 }
 

@@ -8,7 +8,7 @@ export interface JobSource {
   /** The known lanes with work to claim. */
   due(): ReadonlySet<string>
   /**
-   * The next claim. A number: none for this many milliseconds. Null: it would learn nothing.
+   * The next claim. A number: none for this many milliseconds. Null: a claim would find nothing new.
    *
    * @param news jobs may have become due since the last claim
    */
@@ -84,7 +84,7 @@ export function createDueLanes(lanes: Lanes, leaseMs: number, pollMs: number): D
       due = new Set([...claimable.filter(counts), ...woken])
       const asked = 'lanes' in request ? request.lanes : []
       for (const demand of asked) learnLeft(demand, jobs)
-      // Of jobs that are gone: it says nothing about later ones, which no call may announce by their lane.
+      // About jobs that are gone. Later ones may be due, and no call may announce their lane.
       for (const lane of left.keys()) if (!due.has(lane)) left.delete(lane)
       const names = new Set(asked.map(({ lane }) => lane))
       const worthAsking = (lane: string): boolean => !names.has(lane) || (jobs.length > 0 && !left.has(lane))

@@ -17,7 +17,7 @@ export interface ProviderHealth {
   readonly pausedUntil: string | null
   /**
    * Reason for the pause or probe. `delivery_unknown` with `ready`: at least the last three attempts had an unknown
-   * result. Null: it works, or another process met the fault.
+   * result. Null: it works, or the fault occurred in another process.
    */
   readonly code: ErrorCode | null
   /** Messages of this process under way. */

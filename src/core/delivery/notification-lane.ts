@@ -60,7 +60,7 @@ interface HandOver {
 const RETURN_DELAY_MS = 500
 /** Interval between two jobs that wait for one provider, to leave time for jobs that others can take. */
 const RETURN_EVERY_MS = 1
-/** Extra delay after a pause for the message that met the fault. */
+/** Extra delay after a pause for the message that failed. */
 const BEHIND_MS = 1
 /** Maximum number of jobs going back at once. Above it nothing more is claimed. */
 const MOST_RETURNING = 100
@@ -99,7 +99,7 @@ export function createNotificationLane(
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
     history.of(job)?.failedOver.has(state.provider.name) !== true
 
-  /** The reachable providers that may be asked, free or not. */
+  /** The reachable providers that may be called, free or not. */
   function eligible(job: NotificationJob, reachable: readonly ProviderState[]): readonly ProviderState[] {
     // Only the provider that may have taken the message can deduplicate it.
     const only = history.of(job)?.only
@@ -175,7 +175,7 @@ export function createNotificationLane(
       namesSender,
       expiresInMs: leftMs(),
     })
-    // Before the slot is freed, because it decides whether the provider is asked again.
+    // Before the slot is freed, because it decides whether the provider is called again.
     const pause = judge(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
     return answered(job, state, withCopies(end, copies, attempt, provider.name), pause)
@@ -257,7 +257,7 @@ export function createNotificationLane(
     }
   }
 
-  /** The message that met the fault does not probe the provider: it may be the cause. */
+  /** The message that failed does not probe the provider: it may be the cause. */
   function delayOf({ notification }: NotificationJob, state: ProviderState, next: Retry): number {
     if (!next.outage || next.failOver) return next.delayMs
     const expiresInMs = notification.expiresInMs ?? Number.POSITIVE_INFINITY
@@ -281,7 +281,7 @@ export function createNotificationLane(
    */
   function later(job: NotificationJob, reachable: readonly ProviderState[]): Ending {
     let left = eligible(job, reachable)
-    // If all remaining providers are paused, those it has failed over from may be asked again.
+    // If all remaining providers are paused, those it has failed over from may be called again.
     if (history.of(job)?.only == null && left.every((state) => state.pausedMs() > 0)) {
       history.retry(job, null)
       left = eligible(job, reachable)
@@ -328,7 +328,7 @@ export function createNotificationLane(
     return endWithout(job, code, message)
   }
 
-  /** Reads whether only one provider may be asked, if another process made the last attempt. */
+  /** Reads whether only one provider may be called, if another process made the last attempt. */
   async function recall(job: NotificationJob): Promise<void> {
     reading.add(job.organizationId)
     try {
@@ -372,7 +372,7 @@ export function createNotificationLane(
     { notification: { to, content } }: NotificationJob,
   ): boolean => registry.accepts(provider, to) && registry.refusalOf(provider, to, content.parts) === null
 
-  /** Why no provider may be asked. */
+  /** Why no provider may be called. */
   function unreachable({ notification: { to, content } }: NotificationJob): NotificationFailure {
     for (const { provider } of states) {
       const refusal = registry.accepts(provider, to) ? registry.refusalOf(provider, to, content.parts) : null

@@ -6,7 +6,7 @@ import { hasRoom, type Lanes } from './lane.ts'
 export interface Recovery {
   /**
    * The next claim of a recovered job. A number: no claim at all for this many milliseconds, unless a job ends. Null:
-   * other jobs go.
+   * other jobs may run.
    */
   next(): Promise<ClaimRequest | number | null>
   /** A recovered job has begun. @param end resolves when it ends */
@@ -21,16 +21,16 @@ export interface Recovery {
 
 /**
  * A message that kills its process usually does so at once. So a recovered job runs alone for this time after its first
- * attempt, and twice as long after each further one. Jobs that have run longer beside it are innocent.
+ * attempt, and twice as long after each further one. Jobs that have been running longer than that are not suspects.
  */
 const ALONE_MS = 1_000
 const LONGEST_ALONE_MS = 8_000
 
 /** All times are monotonic. */
 type Turn =
-  /** Other jobs go, and before `until` no recovered one. */
+  /** Other jobs run; before `until` no recovered one does. */
   | { readonly kind: 'others'; readonly until: number }
-  /** A recovered job waits for the others to grow old. It blocks new ones since then. */
+  /** A recovered job waits until the others have run long enough. It has blocked new ones since then. */
   | { readonly kind: 'waiting'; readonly since: number }
   /** A recovered job runs alone. Other jobs have waited since then. */
   | {
@@ -72,7 +72,7 @@ export function createRecovery(
       if (turn.kind === 'alone') {
         const leftMs = running.has(turn.end) ? turn.until - now : 0
         if (leftMs > 0) return leftMs
-        // For as long as they had to wait: many recovered jobs of a slow provider must not block everything.
+        // For as long as they had to wait, because many recovered jobs of a slow provider must not block everything.
         turn = { kind: 'others', until: now + (now - turn.since) }
       }
       const claim = turn.kind === 'others' && now < turn.until ? null : await request(now)

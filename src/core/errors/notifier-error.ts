@@ -31,7 +31,7 @@ export class NotifierError extends Error {
     this.code = code
     this.status = options.status ?? ERRORS[code].status
     this.details = options.details
-    // Rounded up, so that a caller who obeys is never too early.
+    // Rounded up, so that a caller who waits that long is never too early.
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs)
   }
 

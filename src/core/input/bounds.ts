@@ -69,7 +69,7 @@ function boundsBy(choose: (bound: readonly [number, number]) => number): Bounds 
 
 export const DEFAULT_BOUNDS: Bounds = boundsBy(([standard]) => standard)
 
-/** What schemas accept: a notifier's own bounds are judged where they are known. */
+/** What schemas accept: a notifier's own bounds are checked where they are known. */
 export const HIGHEST_BOUNDS: Bounds = boundsBy(([, highest]) => highest)
 
 /**

@@ -17,7 +17,7 @@ const TIME_PLACES: ReadonlyMap<string, string> = new Map([
   ['delay', 'use "sendAt", a time'],
 ])
 
-/** The right places of fields often put into a message by mistake, which would be ignored silently. */
+/** The right places of fields that are often put into a message by mistake and would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ...TIME_PLACES,
   ['idempotencyKey', KEY],

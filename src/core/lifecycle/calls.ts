@@ -2,7 +2,7 @@ import type { NotifierError } from '../errors/notifier-error.ts'
 import { failureOf } from '../observe/plugin-calls.ts'
 import { excess } from './excess.ts'
 
-/** What stands between the callers of an API and its methods. */
+/** The layer between the callers of an API and its methods. */
 export interface Calls {
   /**
    * The same methods, those of nested objects included. They refuse calls while the notifier does not run and calls with

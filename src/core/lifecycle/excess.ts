@@ -2,7 +2,7 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames } from '../input/listed-names.ts'
 import { ORGANIZATION_ID } from '../tenancy/organization.ts'
 
-/** Where options belong that are often given to other calls. */
+/** The right calls for options that are often given to other calls. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ['idempotencyKey', 'only send(), sendBatch() and notifications.resend() take it'],
   ['tx', 'only send(), sendBatch() and notifications.resend() join a transaction'],

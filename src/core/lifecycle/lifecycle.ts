@@ -134,7 +134,7 @@ export function createLifecycle(services: LifecycleServices): Lifecycle {
     running = false
     // Also after a failed start, which may have opened stages.
     if (!tried) return
-    // The caller waits for the stop, and nothing else may keep the process alive.
+    // The caller waits for the stop, so nothing else may keep the process alive.
     stayAlive()
     try {
       const answered = await until.within(opening)

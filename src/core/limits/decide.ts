@@ -57,7 +57,7 @@ export function consume(
 ): LimitDecision {
   const states: LimitState[] = []
   let allowed = true
-  // Every check is judged before any is counted.
+  // Every check is evaluated before any is counted.
   for (let index = 0; index < checks.length; index += 1) {
     const state = judge(records[index] as LimitRecord, checks[index] as LimitCheck, now)
     states.push(state)

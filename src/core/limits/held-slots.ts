@@ -32,7 +32,7 @@ export function createHeldSlots(limiter: RateLimiter, clock: Clock): HeldSlots {
       // In order of creation: the rest is younger.
       if (now - at < RENEW_EVERY_MS) break
       if (now - at >= LONGEST_MS) since.delete(slot)
-      // An unavailable limiter is reported by later requests.
+      // Later requests report an unavailable limiter.
       else limiter.renew(slot.key, slot.token, slot.leaseMs).catch(() => {})
     }
     arm()

@@ -2,7 +2,7 @@ import { ERRORS } from '../errors/catalogue.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { RateLimitState } from './model.ts'
 
-/** What the first notification needs that does not fit. */
+/** What the first notification that does not fit needs. */
 export interface Shortfall {
   /** Units that it counts for: one for each address and copy. */
   readonly needed: number

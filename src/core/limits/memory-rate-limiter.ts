@@ -33,7 +33,7 @@ const SWEEP_MS = 10_000
  */
 export const MAX_STRANGERS = 100_000
 
-/** A rate limiter in this process. Exact, and atomic because it awaits nothing between judging and counting. */
+/** A rate limiter in this process. Exact, and atomic because it awaits nothing between evaluating and counting. */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
   assertOptionNames('memoryRateLimiter', options, { clock: objectWith('now', 'monotonic', 'timer') })
   const { clock = systemClock() } = options

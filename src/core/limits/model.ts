@@ -41,7 +41,10 @@ export type Counted =
   | { readonly operatorKeyId: string }
   | DashboardCaller
 
-/** Who answers for a body that is still arriving: the organization of the request, or the client without a key. */
+/**
+ * The party that a body which is still arriving counts against: the organization of the request, or the client without
+ * a key.
+ */
 export type BodyOwner = { readonly organizationId: string } | { readonly address: string }
 
 export interface Admissions {
@@ -77,7 +80,7 @@ export interface AccountLimits {
     readonly concurrentRequests: { readonly limit: number } | null
     readonly notificationsPerHour: LimitUsage | null
     readonly notificationsPerMonth: LimitUsage | null
-    /** Bytes of all that the organization stores beside notifications. */
+    /** Bytes of all that the organization stores besides notifications. */
     readonly storedBytes: StoredUsage | null
   }
   /** Set while sustained overuse restricts the organization. */

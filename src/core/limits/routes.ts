@@ -10,7 +10,7 @@ import {
 import type { Limits } from './api.ts'
 import { accountLimits, identity } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly limits: Limits }>
 
 const TAG: Tag = { name: 'Account', description: 'Limits and their usage.' }

@@ -4,7 +4,7 @@ import { LINK_NAMES, type LinkName, type MessageLinks } from '../text/links.ts'
 
 /** Placeholders for the links in a text that is written once for several messages. */
 export interface LinkPlaceholders {
-  /** Random, so that no value of a text names a link. */
+  /** Random, so that no value in a text can imitate a link. */
   readonly nonce: string
   readonly urls: MessageLinks
 }

@@ -3,7 +3,7 @@ import type { ChannelKind } from '../channels/channel-kind.ts'
 import { DEFAULT_CATEGORY } from '../notification/category.ts'
 import type { NotificationContent } from '../notification/notification.ts'
 
-/** What a link of a recipient is about. It says everything, so that it outlives the notification. */
+/** What a link of a recipient is about. It is complete, so that it outlives the notification. */
 export interface LinkTarget {
   readonly organizationId: string
   readonly channel: string

@@ -56,7 +56,7 @@ export function createLinks(
 /** Makes the links of a message. */
 export type Urls = () => MessageLinks
 
-/** For people who read a message that is not theirs: its own links would let them act for the recipient. */
+/** For readers who are not the recipient: the real links would let them act for the recipient. */
 export const exampleUrls: Urls = () => EXAMPLE_LINKS
 
 export function urlsOf(kind: ChannelKind, source: LinkSource, links: Links): Urls {

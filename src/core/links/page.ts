@@ -35,7 +35,7 @@ function styleOf({ color }: Branding): string {
   return color === null ? STYLE : `${STYLE}:root{--brand:${color};--on-brand:${readableOn(color)}}`
 }
 
-/** The name stands beside the logo, whose own text is therefore empty. */
+/** The name is next to the logo, whose own text is therefore empty. */
 function headerOf({ name, logoUrl }: Branding): string {
   const logo = logoUrl === null ? '' : `<img src="${escapeHtml(logoUrl)}" alt="">`
   const shown = name === null ? '' : `<span>${escapeHtml(name)}</span>`

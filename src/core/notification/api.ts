@@ -72,7 +72,7 @@ export interface Notifications<Tx = never> {
 /** The outcome of notifications. */
 export interface Outcomes {
   /**
-   * Waits until the status of a notification is neither `scheduled` nor `queued`, for tests and scripts. Notices work
+   * Waits until the status of a notification is neither `scheduled` nor `queued`, for tests and scripts. Sees the work
    * of other processes within half a second. Keeps the process alive.
    *
    * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable`

@@ -8,9 +8,9 @@ export interface Category {
   readonly name: string
   /** For people. Null: none. */
   readonly description: string | null
-  /** True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP. */
+  /** True: its messages are sent regardless of preferences, but never despite a bounce, a complaint or a STOP. */
   readonly required: boolean
-  /** Whether its messages go without a preference, by channel. */
+  /** Whether people without a preference get its messages, by channel. */
   readonly default: Cells
   /** Value of the header `List-Id` of its mails, without angle brackets. Null: none. */
   readonly listId: string | null

@@ -46,7 +46,7 @@ export interface Fact {
   readonly occurredAt?: number | undefined
   /** True: no answer came, and the provider may have taken the message. */
   readonly ambiguous?: boolean | undefined
-  /** The attempt failed before it asked a provider: an earlier ambiguity remains. */
+  /** The attempt failed before it called a provider: an earlier ambiguity remains. */
   readonly notSent?: true | undefined
   /** True: a machine (a mail privacy proxy, a scanner) opened or clicked. Logged; changes no status. */
   readonly machine?: boolean | undefined

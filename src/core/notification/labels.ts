@@ -1,4 +1,4 @@
-/** By what the application knows a notification. */
+/** How the application identifies a notification. */
 export interface Labels {
   /** Short texts by name, such as an order number. Null: none. */
   readonly metadata: Readonly<Record<string, string>> | null

@@ -4,7 +4,7 @@ import type { Logs } from './api.ts'
 import { logList } from './log-schemas.ts'
 import { logQuery } from './query-schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly logs: Logs }>
 
 const TAG: Tag = { name: 'Logs', description: 'The delivery log.' }

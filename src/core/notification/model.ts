@@ -76,10 +76,10 @@ export interface NotificationRecord extends NotificationSummary {
 
 export interface WaitingRecord {
   /**
-   * `scheduled`: for its `sendAt`. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it is due,
-   * and others are before it. `attempt_running`: a provider is being asked. `provider_paused`: all of its providers rest;
-   * `code` tells why. `channel_not_configured`: it has no provider. `providers_unavailable`: the function that makes the
-   * organization's providers fails, or has not answered yet.
+   * `scheduled`: for its `sendAt`. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it
+   * is due, and others are ahead of it. `attempt_running`: a provider is being called. `provider_paused`: all of its
+   * providers are paused; `code` tells why. `channel_not_configured`: it has no provider. `providers_unavailable`: the
+   * function that makes the organization's providers fails, or has not answered yet.
    */
   readonly reason:
     | 'scheduled'

@@ -20,7 +20,7 @@ export interface AcceptedEvent {
   }
 }
 
-/** A provider is about to be asked; the attempt counts. */
+/** A provider is about to be called; the attempt counts. */
 export interface AttemptStartedEvent {
   readonly event: 'attempt.started'
   readonly data: AboutNotification & {

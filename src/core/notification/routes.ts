@@ -24,7 +24,7 @@ import {
   validatedSend,
 } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<Sends & { readonly notifications: Notifications }>
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
@@ -64,7 +64,7 @@ async function sendBatch(context: RequestContext, { tenants }: Served): Promise<
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-/** Checks only that there is a list. The notifier judges each item by itself. */
+/** Checks only that there is a list. The notifier validates each item. */
 function batchItems({ notifications }: RequestContext['body']): readonly SendInput[] {
   if (Array.isArray(notifications)) return notifications
   const field = 'notifications'

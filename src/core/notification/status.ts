@@ -4,7 +4,7 @@ import type { NotificationStatus } from './notification.ts'
 /**
  * The fold of a notification's facts.
  *
- * It is a join-semilattice: each slot only takes the larger of two ranks. So the result is the same for every order of
+ * It is a join-semilattice: each entry only keeps the larger of two ranks. So the result is the same for every order of
  * the facts, and a repeated fact changes nothing.
  *
  * It has two levels. Within one hand-over the internal rank decides: a bounce after acceptance outranks `delivered`.
@@ -16,8 +16,8 @@ export interface Fold {
   /** Highest `round * 100 + rank` of the service's own facts. */
   readonly own: number
   /**
-   * Per hand-over: the highest `rank` and the highest known `round`. A report that does not identify its hand-over has
-   * a slot of its own, and is assigned only when the status is read: so it may come before or after the hand-over.
+   * Per hand-over: the highest `rank` and the highest known `round`. A report that does not identify its hand-over gets
+   * its own entry, and is assigned only when the status is read: so it may come before or after the hand-over.
    */
   readonly handovers: Readonly<Record<string, Handover>>
 }

@@ -26,7 +26,7 @@ export function waitingOf(
   return pausedOf(notification, services) ?? because('in_queue', job.dueAt)
 }
 
-/** Null: a provider could be asked, as far as this process knows. */
+/** Null: a provider could be called, as far as this process knows. */
 function pausedOf(
   { channel, organizationId }: Notification,
   { registry, providers }: WaitingServices,

@@ -126,7 +126,7 @@ function degradedBy(
 
 /** The storage's message says what to do, and its cause is not visible elsewhere. */
 function withCauses({ message, cause }: NotifierError): string {
-  // Node's error for a host with several addresses, such as localhost, has no text of its own.
+  // Node's error for a host with several addresses, such as localhost, has no text.
   const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause]
   const texts = causes.flatMap((one: unknown) =>
     one instanceof Error && one.message !== '' ? one.message : [],

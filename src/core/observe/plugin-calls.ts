@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 
 type AnyCall = (...args: never[]) => Promise<unknown>
 
-/** What happens around the calls of one method of a plug-in. */
+/** Wraps the calls of one method of a plug-in. */
 export interface Verb<Call extends AnyCall> {
   /** The timeout in milliseconds. Absent: none. */
   readonly withinMs?: number

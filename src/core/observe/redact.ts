@@ -37,7 +37,7 @@ const HIDDEN_ENDINGS: readonly string[] = [
   'privatekey',
 ]
 
-/** Who acted, for whom the line is written: a mail address there is no recipient. */
+/** Who acted: the line is written for that. A mail address in these fields is not a recipient's. */
 const ACTOR_KEY = 'actor'
 
 /** Names of fields that hold recipients. */

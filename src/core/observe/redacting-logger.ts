@@ -20,7 +20,7 @@ export function redactingLogger(logger: Logger, options: RedactOptions): Logger 
       if (fieldsFirst) return (logger[level] as unknown as FieldsFirst).call(logger, context ?? {}, text)
       return context === undefined ? logger[level](text) : logger[level](text, context)
     }
-    // There is no other place to report it.
+    // There is nowhere else to report it.
     safely(put, () => {})
   }
 

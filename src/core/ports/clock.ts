@@ -1,6 +1,6 @@
 /**
- * Source of the time: Carillon reads the time nowhere else. Storages and rate limiters have a clock of their own (a
- * database its server's), which may differ from this one.
+ * Source of the time: Carillon reads the time nowhere else. Storages and rate limiters have their own clock (a database
+ * that of its server), which may differ from this one.
  */
 export interface Clock {
   /** Epoch milliseconds. May go back: measure durations with {@link monotonic}. */

@@ -1,4 +1,4 @@
-/** Makes HTML of what packages of their own understand. */
+/** Converts markup that optional packages understand to HTML. */
 export interface Markup {
   /** Renders an element of React to HTML, and to the plain text of that. @throws NotifierError `missing_peer` */
   react(element: unknown): Promise<{ readonly html: string; readonly text: string }>

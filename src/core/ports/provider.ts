@@ -46,9 +46,9 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
   accepts?(to: string): boolean
   /**
    * Why this provider cannot carry the parts of a message to a recipient that it accepts, such as a foreign sender or
-   * media; null: it can. Asked only about messages with parts: at accept, where a message that no provider can carry is
-   * refused with the first provider's reason, and before each attempt, where the others are not chosen. The parts are as
-   * stored, before `renderParts`. MUST return synchronously. Default: null.
+   * media; null: it can. Called only for messages with parts: at accept, where a message that no provider can carry is
+   * refused with the first provider's reason, and before each attempt, where the others are not chosen. The parts are
+   * as stored, before `renderParts`. MUST return synchronously. Default: null.
    */
   refuses?(parts: StoredParts<Kind>, to: string): PartsRefusal | null
   /**

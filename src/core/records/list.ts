@@ -101,11 +101,11 @@ interface Portions<Row, Item> {
   /** Bytes of a row in the answer. Absent: few. */
   readonly size?: (row: Row) => number
   readonly view: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
-  /** True: the page ends after these rows, whatever their size. Absent: never. */
+  /** True: the page ends after these rows, regardless of their size. Absent: never. */
   readonly isEnough?: () => boolean
 }
 
-/** Bytes of a page. An item that alone has more is a page of its own. */
+/** Bytes of a page. A single item with more gets its own page. */
 const MAX_SIZE = 256 * 1024
 
 /** Like {@link listOf}, for large items: a page ends before the one with which it would become too large. */

@@ -45,7 +45,7 @@ export interface RecordStore<Value extends object> {
   /** Replaces the value of a record as it was read. `changed`: it has been changed or removed since. */
   replace(before: StoredRecord<Value>, value: Value): Promise<StoredRecord<Value> | 'taken' | 'changed'>
   /**
-   * Replaces a value, and writes others in the same commit. Repeats if somebody else changes the record meanwhile.
+   * Replaces a value, and writes others in the same commit. Repeats if the record is changed concurrently.
    *
    * @param decide returns the new value; or the same one, and then nothing is written unless there are others; or a refusal,
    *   which is the answer
@@ -66,7 +66,7 @@ export interface RecordStores {
   readonly kinds: readonly RecordKind[]
   /** Inserts, and replacements by longer values, throw `storage_quota_exceeded` beyond the budget of the organization. */
   of<Value extends object>(kind: RecordKind<Value>): RecordStore<Value>
-  /** The same without the budget: for what must always be stored, such as an opt-out. It counts all the same. */
+  /** The same without the budget: for what must always be stored, such as an opt-out. It still counts. */
   always<Value extends object>(kind: RecordKind<Value>): RecordStore<Value>
 }
 

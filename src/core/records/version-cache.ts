@@ -16,7 +16,7 @@ export interface VersionCache<Value extends object> {
 
 /** Size of a cache in characters. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
-/** What an entry costs beside its characters. */
+/** The cost of an entry besides its characters. */
 const OWN_CHARACTERS = 200
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Whatever a schema is, where a type and the shape of a schema agree in every field and value, however deep. Otherwise an
- * object that no schema is, with the names of the fields that differ. `readonly` does not count, and `unknown` agrees with
- * every shape.
+ * Accepts every schema if a type and the shape of the schema agree in every field and value, at any depth. Otherwise an
+ * object type that no schema matches, with the names of the fields that differ. `readonly` does not count, and
+ * `unknown` agrees with every shape.
  */
 export type Agreeing<Type, Shape> = unknown extends Type
   ? unknown
@@ -22,7 +22,7 @@ type Full<Type> = Type extends readonly (infer Item)[]
     ? { readonly [Name in keyof Type]-?: Full<Exclude<Type[Name], undefined>> | Absence<Type[Name]> }
     : Type
 
-/** Stands for `undefined`, which `-?` takes away. JSON has no symbols. */
+/** Replaces `undefined`, which `-?` removes. JSON has no symbols. */
 type Absence<Value> = undefined extends Value ? symbol : never
 
 type Different<One, Other> = {

@@ -52,7 +52,7 @@ export interface Route<Served = never> {
   readonly status: 200 | 201 | 302 | 303
   /** Error for a path parameter that cannot be an identifier. */
   readonly unknown?: ErrorCode
-  /** Error codes beside those of every operation. */
+  /** Error codes in addition to those of every operation. */
   readonly errors?: readonly RouteError[]
   readonly requestHeaders?: readonly RequestHeader[]
   /** True: the operation always delivers, so X-Test-Mode is refused instead of ignored. */
@@ -68,9 +68,9 @@ export interface Route<Served = never> {
   readonly body?: z.ZodType
   /** True: a missing body means `{}`. */
   readonly bodyOptional?: true
-  /** True: the handler gets the raw bytes of the body, whatever their type. */
+  /** True: the handler gets the raw bytes of the body of any type. */
   readonly raw?: true
-  /** Judges the path before the body is read, on a route without a key. */
+  /** Checks the path before the body is read, on a route without a key. */
   readonly beforeBody?: (params: RequestContext['params'], notifier: Served) => Promise<void>
   /** True: like `raw`, and also accepts the result of a host's form parser. */
   readonly form?: true

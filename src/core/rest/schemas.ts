@@ -17,7 +17,7 @@ export const metadataField: z.ZodType<Labels['metadata']> = z
   .nullable()
   .describe('Short texts of the application. Null: none.')
 
-/** By what the application knows a notification. */
+/** How the application identifies a notification. */
 export const labelFields: { readonly [Name in keyof Labels]: z.ZodType<Labels[Name]> } = {
   metadata: metadataField,
   recipient: z.string().nullable().describe("The application's id of the person. Null: sent to an address."),

@@ -32,7 +32,7 @@ export function brandingFieldsOf(name: string): readonly (keyof Branding)[] {
 }
 
 /**
- * The variables with the branding, unless they have an `organization` of their own. A missing logo or colour is empty; a
+ * The variables with the branding, unless they have their own `organization`. A missing logo or colour is empty; a
  * missing name is absent, so that a send without it is refused.
  *
  * @param fields default: all
@@ -51,7 +51,7 @@ export function withOrganization(
   return { ...variables, [ORGANIZATION]: organization }
 }
 
-/** The one of black and white that is easier to read on a colour (WCAG 2.2, relative luminance). */
+/** Black or white, whichever is easier to read on a colour (WCAG 2.2, relative luminance). */
 export function readableOn(color: string): '#000000' | '#ffffff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255

@@ -9,8 +9,8 @@ export interface Plan {
   /** Notifications accepted in a calendar month, UTC. Each copy of a mail counts as one more. */
   readonly notificationsPerMonth: number | null
   /**
-   * Bytes of all that it stores beside notifications: templates with their versions and drafts, layouts, partials, messages,
-   * categories, preferences, uploads, suppressions and keys, each with 200 for its row.
+   * Bytes of all that it stores besides notifications: templates with their versions and drafts, layouts, partials,
+   * messages, categories, preferences, uploads, suppressions and keys, each with 200 for its row.
    */
   readonly storedBytes: number | null
 }

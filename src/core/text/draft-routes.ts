@@ -7,7 +7,7 @@ import { TEMPLATES_TAG } from './routes.ts'
 import { templateComparison, templateDraftRecord, templateRecord } from './schemas.ts'
 import { versionParam } from './version-param.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly templates: StoredTemplates }>
 
 const draft = ['/v1/templates/{idOrName}/draft']

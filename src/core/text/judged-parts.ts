@@ -5,7 +5,7 @@ import { partsOf } from '../channels/parts-of.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 
 /**
- * The parts of an example message, judged as those of a send. Undefined: it has none.
+ * The parts of an example message, checked like those of a send. Undefined: it has none.
  *
  * @param given the message, with its parts under the name of the channel
  * @throws NotifierError `invalid_parameter`, `unknown_attachment`

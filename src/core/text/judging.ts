@@ -19,7 +19,7 @@ export type WrittenTemplate = Pick<
   'channel' | 'subject' | 'body' | 'format' | 'text' | 'layout' | 'locales'
 >
 
-/** Judges the texts of templates before they are stored. What was judged before is not judged again. */
+/** Checks the texts of templates before they are stored. A text that was checked before is not checked again. */
 export interface Judging {
   /** Checks the tags of texts. @throws NotifierError `invalid_parameter` */
   assertTexts(
@@ -27,7 +27,7 @@ export interface Judging {
     written: Parameters<typeof assertTemplateText>[0] & { readonly locales?: VariantsInput | undefined },
   ): Promise<void>
   /**
-   * Judges a text with all its variants, and compiles them with their layout and partials, if they have any.
+   * Checks a text with all its variants, and compiles them with their layout and partials, if they have any.
    *
    * @param before a template whose texts are known to be good
    * @throws NotifierError `invalid_template`, `invalid_parameter`
@@ -36,7 +36,7 @@ export interface Judging {
   usesOfAll(written: Pick<TemplateValue, 'subject' | 'body' | 'text' | 'locales'>): UsesOfAll
 }
 
-/** Number of texts whose judgement is remembered, by their hashes. */
+/** Number of texts whose result is remembered, by their hashes. */
 const MOST_KNOWN = 10_000
 
 export function createJudging({

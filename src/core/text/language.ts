@@ -45,7 +45,7 @@ export const MESSAGE_KEY: RegExp = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 /** The names that every text in a language has, unless its variables have them. */
 export const LANGUAGE_NAMES: readonly string[] = ['locale', 'dir']
 
-/** Stands for any language while a template is judged: it may be written before its messages. */
+/** Any language, for checks of a template: it may be written before its messages. */
 export const ANY_LANGUAGE: Language = {
   locale: 'en',
   dir: 'ltr',
@@ -109,7 +109,7 @@ export const EXPECTED_VALUE: Readonly<Record<MessageArgument['type'], string>> =
   date: 'a date in ISO 8601',
 }
 
-/** The error of a message whose value is missing, or of another type. */
+/** The error for a message with a missing value, or one of another type. */
 export function wrongValue(name: string, type: MessageArgument['type']): NotifierError {
   return new NotifierError('invalid_template_variable', {
     message: `A message of the template needs the variable "${name}": it must be ${EXPECTED_VALUE[type]}.`,

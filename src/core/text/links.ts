@@ -2,7 +2,7 @@ import { brandingFieldsOf } from '../tenancy/branding.ts'
 import type { Branding } from '../tenancy/organization.ts'
 import { childrenOf, type Token } from './parse.ts'
 
-/** Placeholders that each message fills with links of its own; no value of a send can replace them. */
+/** Placeholders that each message fills with its own links; no value of a send can replace them. */
 export const LINK_NAMES = ['preferencesUrl', 'unsubscribeUrl'] as const
 
 export type LinkName = (typeof LINK_NAMES)[number]

@@ -34,8 +34,8 @@ type Span = [
 
 /**
  * Parses a source with mustache.js, in linear time: mustache makes a token of each character of a text, and reads white
- * space in a tag again from each of its characters. So it gets an outline, in which the text on a line is one character,
- * and tags have no names of their own.
+ * space in a tag again from each of its characters. So it gets an outline, in which the text on a line is one
+ * character, and tags have no names.
  *
  * @param most maximum number of tags
  * @throws NotifierError `invalid_parameter` for a malformed source

@@ -72,7 +72,7 @@ export function createPreviews(
     return { ...shown(kind, text, parts), placeholders }
   }
 
-  /** The person whose locale and time zone count. Null: no person is named. */
+  /** The person whose locale and time zone apply. Null: no person is named. */
   async function readerOf(organizationId: string, id: string | undefined): Promise<ResolvedPerson | null> {
     if (id === undefined) return null
     const person = await personOf(people, organizationId, id)
@@ -99,7 +99,7 @@ export function createPreviews(
     return { ...shown(kind, renderContent(kind, content, null, exampleUrls), parts), placeholders }
   }
 
-  /** Of drafts nothing is kept: their text has no version. */
+  /** Drafts are not cached: their text has no version. */
   async function prepared(template: Template): Promise<CompiledTemplate> {
     await compiled.prepare(template)
     return compiled.of(template)

@@ -104,7 +104,7 @@ function broughtLinks(
 ): PartLinks {
   const { required, listId } = category
   const wants = parts !== undefined && kind.wantsUnsubscribe?.(parts) === true
-  // It may have become required since the accept: then the mail goes without.
+  // It may have become required since the accept: then the mail has no link.
   if (wants && !required) assertUnsubscribable(kind, parts, links, category)
   const offers =
     category.id !== DEFAULT_CATEGORY && links.canUnsubscribe && kind.mayUnsubscribe?.(parts) === true

@@ -25,7 +25,7 @@ import {
 } from './schemas.ts'
 import { versionParam } from './version-param.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly templates: StoredTemplates }> & { readonly previewInputs: PreviewInputs }
 
 const EXAMPLE_TEMPLATE = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KeepingInsert } from '../ports/storage/records.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 
-/** A text that is a record of its own. */
+/** A text that is a separate record. */
 export interface TextRef {
   /** Base64url. */
   readonly sha256: string
@@ -23,7 +23,7 @@ export interface TextValue {
 /** Its id is that of its owner with the hash, so that equal texts of versions are stored once. */
 export const textKind: RecordKind<TextValue> = { name: 'texts', version: 1, list: ({ of }) => of }
 
-/** From so many bytes on, a text is a record of its own: a shorter one costs less than a record. */
+/** From so many bytes on, a text is a separate record: a shorter one costs less than a record. */
 const OWN_RECORD = 200
 
 export function textId(of: string, { sha256 }: TextRef): string {

@@ -77,7 +77,7 @@ function refsIn<Stored extends object>(
   return shape.textsOf(value).filter((text): text is TextRef => text !== null && typeof text !== 'string')
 }
 
-/** Records of a kind whose long texts are records of their own. */
+/** Records of a kind whose long texts are separate records. */
 export interface TextStore<Whole extends object, Stored extends object> {
   /** The records without those texts. */
   readonly stored: RecordStore<Stored>

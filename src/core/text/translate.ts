@@ -33,7 +33,7 @@ export interface Translation {
   assertFound(): void
 }
 
-/** What was read in a language, so that the texts of a batch, which share it, pay for the reading once. */
+/** The messages read in a language. The texts of a batch share them, so that each is read once. */
 const known = new WeakMap<Language, Map<string, CatalogueMessage | null>>()
 
 /**

@@ -1,7 +1,7 @@
 import { LANGUAGE_NAMES, messageKey } from './language.ts'
 import { tagsIn } from './parse.ts'
 
-/** What sources need beside their variables. */
+/** What sources need besides their variables. */
 export interface Uses {
   /** The names of their partials, without duplicates. */
   readonly partials: readonly string[]

@@ -55,7 +55,7 @@ export function shownVariants(variants: Variants | undefined): Readonly<Record<s
   )
 }
 
-/** What a template needs beside its variables. Absent fields: it has no such. */
+/** What a template needs besides its variables. Absent field: none. */
 export interface UsesOfAll {
   readonly uses: readonly string[] | undefined
   readonly localized: boolean | undefined

@@ -16,7 +16,7 @@ export interface ApiKeyInput {
   readonly allowedIps?: readonly string[] | undefined
 }
 
-/** How long the old key works beside the new one. */
+/** How long the old key keeps working after the new one exists. */
 export const keyRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = namedInput(
   'ApiKeyRotationRequest',
   z.object({

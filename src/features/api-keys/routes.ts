@@ -15,7 +15,7 @@ import type { ApiKeys } from './api.ts'
 import { type ApiKeyInput, apiKeyInput, keyRotation } from './input.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly apiKeys: ApiKeys }>
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'

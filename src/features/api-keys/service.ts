@@ -30,7 +30,7 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
   readonly apiKeys: KeyVerification
   readonly operatorKeys: OperatorKeys
 } {
-  // Always: who has used the budget up must be able to replace a key. Their number has a limit of its own.
+  // Always: who has used the budget up must be able to replace a key. Their number has its own limit.
   const store = stores.always(apiKeyKind)
 
   /** Runs before the lookup of the organization. */

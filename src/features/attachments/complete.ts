@@ -26,11 +26,13 @@ interface Naming {
   readonly files: readonly GivenFile[]
 }
 
-/** Looks up the uploads that messages name, before the messages are judged. Their contents are read for each attempt. */
+/**
+ * Looks up the uploads that messages name, before the messages are validated. Their contents are read for each attempt.
+ */
 export interface NamedUploads {
   /** Undefined: the message names no upload. @throws NotifierError `unknown_attachment`, `invalid_parameter` */
   inMessage(input: ParsedSend, organizationId: string, records: RecordReads): Promise<ParsedSend> | undefined
-  /** A message that cannot have its uploads gets an error of its own. */
+  /** A message that cannot have its uploads gets its own error. */
   inBatch(parsed: ParsedBatch, organizationId: string, records: RecordReads): Promise<ParsedBatch> | undefined
 }
 

@@ -14,7 +14,7 @@ import { deleted } from '../../core/rest/schemas.ts'
 import type { Attachments } from './api.ts'
 import { uploadRecord } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly attachments: Attachments }> & {
   /** Largest uploaded file in bytes. */
   readonly maxUploadBytes: number

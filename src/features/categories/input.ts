@@ -7,7 +7,7 @@ import { CATEGORY_ID_FORM, categoryId } from '../../core/notification/category-i
 import { ALL, longCells } from '../../core/notification/cells.ts'
 import { namedInput } from '../../core/rest/named.ts'
 
-/** On or off, for all channels or by channel; `*` stands for all channels that are not named. */
+/** On or off, for all channels or by channel; `*` means all channels that are not named. */
 export type CategoryDefault = boolean | { readonly [channel: string]: boolean }
 
 /** Settings of a category. */
@@ -17,8 +17,8 @@ export interface CategorySettings {
   /** For people; at most 500 characters. */
   readonly description?: string | null | undefined
   /**
-   * True: its messages go whatever people prefer, but never past a bounce, a complaint or a STOP. For receipts, security
-   * codes and what the law requires. Contradicts a `default` that is off. Default false.
+   * True: its messages are sent regardless of preferences, but never despite a bounce, a complaint or a STOP. For
+   * receipts, security codes and what the law requires. Contradicts a `default` that is off. Default false.
    */
   readonly required?: boolean | undefined
   /** Whether its messages go to people without a preference. Channels that are not named are on. Default true. */

@@ -11,7 +11,7 @@ import type { Categories } from './api.ts'
 import { type CategoryChange, type CategoryInput, categoryChange, categoryInput } from './input.ts'
 import { categoryList, categoryRecord } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly categories: Categories }>
 
 const TAG: Tag = { name: 'Categories', description: 'Categories of messages, which people turn on and off.' }

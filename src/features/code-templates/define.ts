@@ -68,7 +68,7 @@ export interface TemplateTexts<Schema, Context> {
   readonly text?: string | TextFunction<Context, string | ReactNodeLike> | undefined
   /** In place of `html` and `text`: mustache, which is HTML if it has a closing tag and the channel has HTML. */
   readonly body?: string | undefined
-  /** A note for whoever reads the code or file. */
+  /** A note for readers of the code or file. */
   readonly description?: string | undefined
   /** The name of a layout around mustache texts. Default: none. */
   readonly layout?: string | undefined

@@ -142,7 +142,7 @@ function withoutMessages(template: string): Translate {
 
 type Texts = { readonly [Name in Field]: string | undefined }
 
-/** The texts of functions, and beside them those of mustache. */
+/** The texts of functions, and with them those of mustache. */
 async function textsOf(
   definition: CodeDefinition,
   { subject, body, format, text }: RenderedText,

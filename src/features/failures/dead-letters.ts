@@ -28,7 +28,7 @@ export interface DeadLetterServices extends FeatureCore {
   readonly code: CodeTemplates
 }
 
-/** Where a retry goes on. */
+/** Where a retry continues. */
 interface RetryPosition {
   readonly after?: string | undefined
   readonly dueAt?: number | undefined

@@ -18,7 +18,7 @@ export interface RetryInput {
   readonly ratePerSecond?: number | undefined
   /** Maximum number to retry. Default 10,000, at most 1,000,000. */
   readonly most?: number | undefined
-  /** `nextCursor` of an earlier call with the same filter: goes on there, also in time where `ratePerSecond` is given. */
+  /** `nextCursor` of an earlier call with the same filter: continues there; with `ratePerSecond`, also in time. */
   readonly cursor?: string | undefined
 }
 

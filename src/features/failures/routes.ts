@@ -14,7 +14,7 @@ import { type RetryInput, retryInput } from './input.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
 import { failureGroups, retryResult } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly deadLetters: DeadLetters; readonly notifications: Retries }>
 
 const TAG: Tag = { name: 'Dead letters', description: 'Failed notifications and their retry.' }

@@ -17,7 +17,7 @@ export interface Statistics {
     readonly retrying: number
     /** An attempt is under way. */
     readonly running: number
-    /** How long the one that waits longest has been due, in milliseconds; null: none is due. */
+    /** Age of the oldest due job, in milliseconds; null: none is due. */
     readonly oldestDueMs: number | null
   }
   /** Counts of what waits end here: such a number means at least so many. */

@@ -10,7 +10,7 @@ import {
 import type { StatisticsApi } from './api.ts'
 import { type Operations, operations, statistics } from './statistics-schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly statistics: StatisticsApi }> & Observed
 
 const TAG: Tag = { name: 'Statistics', description: 'Counts for overviews.' }

@@ -17,7 +17,7 @@ const SETTLED_MS = 5 * 60_000
 /** Hours that are remembered: those of some 400 organizations. */
 const MOST_REMEMBERED = 10_000
 
-/** Counts for an overview of one organization. What two ask for at one time is read once. */
+/** Counts for an overview of one organization. Concurrent calls share one read. */
 export function createStatistics({
   storage,
   organizations,

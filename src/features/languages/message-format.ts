@@ -55,7 +55,7 @@ async function load(): Promise<Formatting> {
   }
 }
 
-/** "Undetermined": nobody writes in it. */
+/** "Undetermined": no text is written in it. */
 const NO_LOCALE = 'und'
 
 const TEXT = 0
@@ -180,7 +180,7 @@ function compile(
   format.format(Object.fromEntries(args.map(({ name, type }) => [name, type === 'date' ? new Date(0) : 1])))
   return {
     length: source.length,
-    // A number sign in a plural stands for its value.
+    // A number sign in a plural means its value.
     uses: found.length + (source.match(/#/g)?.length ?? 0),
     work: WORK_OF_A_PART * (args.length + workOf(format.getAst())),
     formats: formatsIn(format.getAst()),

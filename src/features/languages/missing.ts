@@ -70,7 +70,7 @@ export function createMissing(
       return [...keys]
     }
 
-    /** The keys that none of the catalogues has, and one more than an answer takes. */
+    /** The keys that no catalogue has: at most one more than fits into an answer. */
     function lacking(keys: readonly string[], among: readonly CatalogueValue[]): readonly string[] {
       const missing: string[] = []
       for (const key of keys) {

@@ -30,7 +30,7 @@ export interface MissingTranslations {
   readonly id: string
   readonly name: string
   readonly missing: readonly MissingInLocale[]
-  /** False: it lacks more keys in a locale, or has more locales, than the answer takes. */
+  /** False: more keys are missing in a locale, or there are more locales, than fit into the answer. */
   readonly complete: boolean
 }
 

@@ -7,7 +7,7 @@ import type { Catalogues, TranslationReports } from './api.ts'
 import { type CataloguePut, cataloguePut } from './input.ts'
 import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly messages: Catalogues; readonly templates: TranslationReports }>
 
 const TAG: Tag = {

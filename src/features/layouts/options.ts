@@ -87,7 +87,7 @@ function resolveOne(
   }
 }
 
-/** Puts a text together with its partials, which are the application's, too: it stands for all organizations. */
+/** Assembles a text with its partials, which are also the application's: the result holds for all organizations. */
 function assertWhole(
   option: string,
   text: PinnedText,

@@ -29,7 +29,7 @@ import {
   sharedTextVersionRecord,
 } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly layouts: SharedTexts; readonly partials: SharedTexts }>
 
 interface Naming {

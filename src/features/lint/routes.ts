@@ -7,7 +7,7 @@ import type { TemplateLinting } from './api.ts'
 import { type LintInput, lintBody } from './input.ts'
 import { templateLint } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly templates: TemplateLinting }> & {
   readonly lintInput: LintInput
   readonly previewInputs: Pick<PreviewInputs, 'draft'>

@@ -13,7 +13,7 @@ export interface Scope {
   readonly isUnknown: boolean
 }
 
-/** What a name stands for in a scope. */
+/** What a name refers to in a scope. */
 export interface Found {
   /** Its values. Empty: none. */
   readonly values: readonly unknown[]

@@ -1,7 +1,7 @@
 import { childrenOf, type Token } from '../../core/text/parse.ts'
 
 /**
- * A text with every section once, whatever the values, and its tags in place of values.
+ * A text with every section once, regardless of the values, and its tags in place of values.
  *
  * @param most maximum number of characters
  */

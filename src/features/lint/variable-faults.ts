@@ -15,7 +15,7 @@ import { type Found, find, inside, outermost, type Scope } from './scope.ts'
 
 type Parsed = Pick<ParsedTexts, 'messages' | 'isLocalized'>
 
-/** A tag of a text in its place. */
+/** A tag of a text with its scope. */
 interface ScopedTag {
   readonly token: Token
   readonly scope: Scope
@@ -57,7 +57,7 @@ function* tagsIn(level: readonly Token[], scope: Scope, used: Set<string>): Gene
   }
 }
 
-/** What a name stands for, which is used then. */
+/** What a name refers to. Marks it as used. */
 function marked(name: string, scope: Scope, used: Set<string>): Found {
   const found = find(name, scope)
   if (found.isOutermost) used.add(name.split('.', 1)[0] ?? name)

@@ -16,7 +16,7 @@ import {
   organizationRecord,
 } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = { readonly organizations: Organizations }
 
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'

@@ -3,7 +3,7 @@ import type { AcceptReads } from '../../core/ports/storage/accept.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
 import { preferenceKind } from './records.ts'
 
-/** Which organizations have preferences, so that the messages of others cost no look-up. */
+/** Which organizations have preferences, so that messages of the others need no look-up. */
 export interface PreferencesInUse {
   /**
    * Whether preferences are stored. At once while that is known. Of other processes it notices within a second.

@@ -33,7 +33,7 @@ export type PreferencesOf =
       readonly to?: undefined
     }
 
-/** Cells to change: true is on, false off; null clears. The channel `*` stands for all that have no cell. */
+/** Cells to change: true is on, false off; null clears. The channel `*` means all that have no cell. */
 export type CellsInput = { readonly [channel: string]: boolean | null }
 
 /** New values of preferences. Everything that is not named stays. */

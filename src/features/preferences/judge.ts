@@ -19,7 +19,7 @@ import {
 /** The preferences in the record with an id. Null: none. */
 export type MatchPreferences = Coalesced<string, Preferences | null>
 
-/** A message whose recipient may not want it. */
+/** A message whose recipient may have opted out. */
 export interface AskedMessage {
   readonly organizationId: string
   readonly kind: ChannelKind
@@ -29,7 +29,7 @@ export interface AskedMessage {
   readonly category: Category
 }
 
-/** The look-ups of one verdict. Simultaneous ones are joined. */
+/** The look-ups for one verdict. Simultaneous ones are joined. */
 export interface VerdictLookups {
   readonly suppression: MatchSuppression
   readonly preferences: MatchPreferences
@@ -77,7 +77,7 @@ function verdictOf(
 }
 
 /**
- * Whether a message may go now. Rejects if that is unknown: then nothing may be sent.
+ * Whether a message may be sent now. Rejects if that is unknown: then nothing may be sent.
  *
  * @param inUse false: the organization has no preferences, so that they need no look-up
  */

@@ -169,7 +169,7 @@ export interface PreferencesRecord {
   readonly to?: string | undefined
   /** The organization's own, for all its people. */
   readonly organization?: true | undefined
-  /** On or off by channel. `*` stands for all channels that are not named. */
+  /** On or off by channel. `*` means all channels that are not named. */
   readonly channels: Cells
   /** By id of the category: on or off on all channels, or by channel. */
   readonly categories: Readonly<Record<string, boolean | Cells>>

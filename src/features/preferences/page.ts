@@ -77,7 +77,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     return reason === null ? null : { to, reason }
   }
 
-  /** A link without a recipient id speaks for its address alone. */
+  /** A link without a recipient id acts for its address alone. */
   function channelsOf({ channel, recipient }: LinkTarget): readonly string[] {
     return recipient === null ? [channel] : [...new Set([channel, ...channels])]
   }
@@ -91,7 +91,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
       const person = await people.one(organizationId, recipient)
       return all.filter((each) => each === channel || (person?.channels[each] ?? []).length > 0)
     } catch (error) {
-      // The page must work all the same: people unsubscribe on it.
+      // The page must still work: people unsubscribe on it.
       const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
       if (!isToldOf) tellFault(error)
       return all

@@ -4,7 +4,7 @@ import { ALL, cellFor } from '../../core/notification/cells.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
 
-/** Everything that decides whether a message may go. */
+/** Everything that decides whether a message may be sent. */
 export interface VerdictInput {
   readonly channel: string
   readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default'>
@@ -37,14 +37,14 @@ export function skipReason(decidedBy: DecidedBy, category: string, channel: stri
 
 interface Level {
   readonly decidedBy: DecidedBy
-  /** Undefined: says nothing. */
+  /** Undefined: no choice. */
   readonly votes: readonly (boolean | undefined)[]
   /** True: it is about the category, so that its "on" overrides a category that is off by default. */
   readonly optsIn: boolean
 }
 
 /**
- * Decides whether a message may go. The first level that says something decides:
+ * Decides whether a message may be sent. The first level with an answer decides:
  *
  * 1. hard bounce, complaint, STOP, suppressed by hand: blocked;
  * 2. a required category: goes;

@@ -13,7 +13,7 @@ import { type PreferencesOf, preferencesInput, preferencesOf } from './input.ts'
 import { preferencesQuery } from './query-schemas.ts'
 import { preferencesRecord } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly preferences: PreferencesApi }>
 
 const TAG: Tag = { name: 'Preferences', description: 'What people want to get.' }

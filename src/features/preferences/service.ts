@@ -34,7 +34,7 @@ import {
   type PreferenceValue,
 } from './records.ts'
 
-/** True: it only turns off. An opt-out is stored whatever the organization stores. */
+/** True: it only turns off. An opt-out is stored regardless of the organization's budget. */
 function isOptOut({ channels, categories }: PreferenceChanges): boolean {
   const cells = [channels, ...[...categories.values()].map((change) => change.cells)]
   return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)

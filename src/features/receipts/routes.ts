@@ -3,7 +3,7 @@ import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './model.ts'
 import type { Receipts } from './service.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = { readonly receipts: Receipts }
 
 const TAG: Tag = { name: 'Receipts', description: 'Reports of providers.' }

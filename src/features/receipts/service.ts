@@ -102,7 +102,8 @@ export function createReceipts(services: ReceiptServices): Receipts {
     source: ReceiptSource,
     receipt: Receipt,
   ) {
-    // A shared instance belongs to the default organization; the others learn of an opt-out from the provider's refusals.
+    // A shared instance belongs to the default organization; the others find out about an opt-out from the provider's
+    // refusals.
     const organizationId = source.organizationId ?? DEFAULT_ORGANIZATION
     const consent = consentOf(receipt, kind, organizationId, provider)
     const received = receivedIn(receipt, { channel: kind.name, provider, organizationId })

@@ -135,7 +135,7 @@ function nextAddress(
   try {
     const found = usable(addresses, recipient, judge, people)
     if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }
-    // The other devices of a group have notifications of their own.
+    // The other devices of a group have their own notifications.
     const [next] = groupId === null ? found : []
     return next === undefined ? SKIP : { kind: 'send', to: next }
   } catch (error) {

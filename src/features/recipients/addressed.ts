@@ -15,7 +15,7 @@ export interface Addressed {
 /**
  * @param person as found; null: unknown
  * @param judge throws for an address that cannot be used
- * @param people hears of addresses that are left out
+ * @param people is told of addresses that are left out
  * @throws NotifierError `unknown_recipient`, and the errors of `judge`
  */
 export function addressed(
@@ -39,7 +39,7 @@ export function addressed(
  * What a person has on a channel, without what cannot be used.
  *
  * @param judge throws for what cannot be used
- * @param people hears of the first fault if others are left
+ * @param people is told of the first fault if other addresses remain
  * @throws NotifierError the first fault, about the field `recipient`, if nothing else is left
  */
 export function usable<Item>(

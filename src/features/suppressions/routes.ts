@@ -12,7 +12,7 @@ import type { Suppressions } from './api.ts'
 import { type SuppressionInput, suppressionInput } from './input.ts'
 import { suppressionList, suppressionQuery, suppressionRecord, suppressionTargetQuery } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly suppressions: Suppressions }>
 
 const TAG: Tag = { name: 'Suppressions', description: 'Recipients that get no messages.' }

@@ -17,7 +17,7 @@ import {
 import type { Visit } from './machine-visit.ts'
 import type { Pages } from './pages.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 type Served = { readonly pages: Pages }
 
 const TAG: Tag = { name: 'Pages', description: 'Targets of signed links in messages.' }

@@ -30,7 +30,7 @@ import {
   webhookPostRecord,
 } from './schemas.ts'
 
-/** What the handlers use of a notifier. */
+/** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly webhooks: Webhooks; readonly notifications: EventDeliveries }>
 
 const TAG: Tag = { name: 'Webhooks', description: 'Endpoints that receive events.' }

@@ -187,7 +187,7 @@ function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint
 }
 
-/** The body of `test`: the usual payload with a type of its own, about a made-up notification. */
+/** The body of `test`: the usual payload with its own type, about a made-up notification. */
 function exampleEvent(organizationId: string, now: number): object {
   return {
     event: 'webhook.test',

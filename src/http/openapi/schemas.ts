@@ -3,7 +3,7 @@ import { channel, instant, jsonObject } from '../../core/input/fields.ts'
 import { NAMED } from '../../core/rest/named.ts'
 import type { JsonObject } from '../../core/rest/openapi.ts'
 
-/** What the document tells of a notifier. */
+/** What the document says about a notifier. */
 export interface DocumentedNotifier {
   /** Names of the known channels. */
   readonly channels: readonly string[]

@@ -15,7 +15,7 @@ export interface AcceptRequest {
 
 /**
  * Content of an idempotency record. If the quota refused every notification of the request, none is kept: a repetition
- * does nothing twice.
+ * has no further effect.
  */
 export interface IdempotencyContent {
   /** Hash of the canonical request. A different hash under the same key is a conflict. */

@@ -85,7 +85,7 @@ export interface RetryRequest {
   readonly lanes: Readonly<Partial<Record<string, string>>>
   /** Maximum number of notifications to look at, 1 to 1,000: keeps the step short. */
   readonly most: number
-  /** `next` of the previous step, so that no retry meets a dead letter twice. Absent: start with the oldest. */
+  /** `next` of the previous step, so that no retry handles a dead letter twice. Absent: start with the oldest. */
   readonly after?: string | undefined
   /** Only counts. */
   readonly dryRun?: boolean | undefined

@@ -13,7 +13,7 @@ export type Settlement = LeaseRef & {
     | { readonly kind: 'end' }
     /**
      * Due again after `delayMs` of the storage's clock. `outage`: the provider was at fault, and the job counts it in
-     * `ClaimedJob.outages`. `notSent`: no provider was asked, so that a recovered job stays recovered and can be
+     * `ClaimedJob.outages`. `notSent`: no provider was called, so that a recovered job stays recovered and can be
      * claimed by `{ recovered }` only.
      */
     | {
@@ -30,7 +30,7 @@ export type Settlement = LeaseRef & {
         /** Replaces the stored content and attachments in the same commit. Only if the job ends. */
         readonly content?: NotificationContent | undefined
         /**
-         * What the attempt showed about a provider of the organization's own: published in the same commit, under
+         * What the attempt showed about the organization's own provider: published in the same commit, under
          * `providerEventId`, to the endpoints of the organization that chose it.
          */
         readonly providerEvent?: OwnProviderEvent | undefined

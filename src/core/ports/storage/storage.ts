@@ -27,7 +27,7 @@ export type JobSink =
 
 /** Parts of the service that a storage needs. */
 export interface StorageStart {
-  /** Kinds of records to prepare, beside those of earlier starts. */
+  /** Kinds of records to prepare, in addition to those of earlier starts. */
   readonly kinds?: readonly RecordKind[] | undefined
   /** Absent: as before. Before the first, no record follows from facts. */
   readonly follow?: Follow | undefined

@@ -68,8 +68,8 @@ export type Redelivery =
   /** Held and failed deliveries of events since then, oldest first; at most `most`, to keep the step short. */
   | { readonly since: number; readonly most: number; readonly eventId?: undefined }
   /**
-   * The delivery of this event in any state. One that waits for its next attempt keeps its count of attempts; one under
-   * way is left alone. 0: there is none.
+   * The delivery of this event in any state. One that waits for its next attempt keeps its count of attempts; a running
+   * one stays unchanged. 0: there is none.
    */
   | { readonly eventId: string }
 
