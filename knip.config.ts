@@ -18,6 +18,8 @@ const config: KnipConfig = {
     'test/matrix/sends-and-ends.mjs',
     'test/map-storage-contract/contract.ts',
     'test/package/bundled/main.mjs',
+    // Compiled with the examples that import them.
+    'test/package/example-context/*.ts',
   ],
   project: [
     'src/**/*.ts!',

@@ -76,6 +76,14 @@ import type { Tenant } from './tenant.ts'
  * Creates a notification service in this process. It does nothing before `start()`.
  *
  * @throws NotifierError `invalid_configuration`, which names the wrong option and the valid values
+ *
+ * @example
+ * const notifier = createNotifier({
+ *   storage: sqlite({ file: 'notifications.db' }),
+ *   channels: { email: smtp({ host: 'smtp.example.com', from: 'Shop <shop@example.com>' }) },
+ * })
+ * notifier.on('error', (error) => console.error(error))
+ * await notifier.start()
  */
 export function createNotifier<
   Tx = never,

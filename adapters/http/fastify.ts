@@ -53,7 +53,7 @@ export type NotifierPlugin = (scope: FastifyScope, options: object) => Promise<v
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * app.register(notifierPlugin(notifier), { prefix: '/notifications' })
+ * fastify.register(notifierPlugin(notifier), { prefix: '/notifications' })
  */
 export function notifierPlugin(notifier: Served, options?: HttpApiOptions): NotifierPlugin {
   const api = serve(notifier, options)

@@ -29,7 +29,7 @@ export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>)
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * app.use(notifierMiddleware(notifier, { prefix: '/notifications' }))
+ * koa.use(notifierMiddleware(notifier, { prefix: '/notifications' }))
  */
 export function notifierMiddleware(notifier: Served, options: MountOptions = {}): NotifierMiddleware {
   const { http, belowPrefix } = mountOf(options)

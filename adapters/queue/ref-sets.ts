@@ -15,7 +15,12 @@ const MOST_REFS = 100
 /** Jobs that become due within this time of each other share a set. */
 const GRAIN_MS = 100
 
-/** Groups refs by due time, in sets of at most 100. No ref comes before it is due, and at most 100 ms late. */
+/**
+ * Groups refs by due time, in sets of at most 100. No ref comes before it is due, and at most 100 ms late.
+ *
+ * @example
+ * for (const { set, delayMs } of toSets([{ jobId: 'job_1', lane: 'email', dueInMs: 0 }])) await enqueue(set, delayMs)
+ */
 export function toSets(refs: readonly JobRef[]): DueSet[] {
   const byDelay = new Map<number, JobRef[]>()
   for (const ref of refs) {
@@ -32,7 +37,12 @@ export function toSets(refs: readonly JobRef[]): DueSet[] {
   return sets
 }
 
-/** The refs of a set that an engine returns, for `QueueWorker.handle`. Anything else in it is dropped. */
+/**
+ * The refs of a set that an engine returns, for `QueueWorker.handle`. Anything else in it is dropped.
+ *
+ * @example
+ * const refs = fromSet({ email: ['job_1', 'job_2'] }) // [{ jobId: 'job_1', lane: 'email' }, …]
+ */
 export function fromSet(set: unknown): Pick<JobRef, 'jobId' | 'lane'>[] {
   if (typeof set !== 'object' || set === null) return []
   return Object.entries(set).flatMap(([lane, ids]) =>

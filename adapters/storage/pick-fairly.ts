@@ -108,6 +108,12 @@ function organizationsAfter<Job>(
  * Ready jobs of a lane that a storage has read, for {@link pickFairly}.
  *
  * @param jobs the oldest first. Of each organization and priority, as many as there are free slots suffice
+ *
+ * @example
+ * const ready = readyJobs([
+ *   { id: 'job_1', organizationId: 'org_acme', high: false },
+ *   { id: 'job_2', organizationId: 'org_default', high: true },
+ * ])
  */
 export function readyJobs<Job extends { readonly organizationId: string; readonly high: boolean }>(
   jobs: readonly Job[],

@@ -30,12 +30,11 @@ export interface Scan<Row, Item> {
  * @throws NotifierError `invalid_parameter` if the rows to skip are further away
  *
  * @example
- * const columns = 'seq, id, channel, …'
+ * const statement = 'SELECT * FROM notifications WHERE seq < ? ORDER BY seq DESC LIMIT ?'
  * const list = (filter: NotificationFilter, page: PageRequest) =>
- *   scanPage(page, {
+ *   scanPage<NotificationRow & FilteredRow, Notification>(page, {
  *     sortedBy: ['seq'],
- *     read: ([before = Number.MAX_SAFE_INTEGER] = [], most) =>
- *       rows(`SELECT ${columns} FROM notifications WHERE seq < ? ORDER BY seq DESC LIMIT ?`, [before, most]),
+ *     read: ([before = Number.MAX_SAFE_INTEGER] = [], most) => query(statement, [before, most]),
  *     matches: (row) => matchesFilter(row, filter),
  *     toItem: toNotification,
  *   })

@@ -11,6 +11,10 @@ import { decodeCursor, encodeCursor } from '../../src/core/records/cursor.ts'
  * @param beyond sort key of the first row, matching or not, that the query did not read, if its number of rows is limited:
  *   the next page starts with it. Absent: all rows were read
  * @throws NotifierError `invalid_parameter` if that row comes before all rows to skip
+ *
+ * @example
+ * const rows = await query<NotificationRow>('SELECT * FROM notifications ORDER BY seq DESC LIMIT $1', [page.limit + 1])
+ * const { items, nextCursor } = toPage(rows, page, ({ seq }) => [seq], toNotification)
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],

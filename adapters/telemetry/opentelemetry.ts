@@ -47,6 +47,9 @@ async function loadApi(): Promise<Api> {
  *
  * @throws NotifierError `invalid_configuration`; `missing_peer` from the notifier's `start()` without
  *   @opentelemetry/api
+ *
+ * @example
+ * const notifier = createNotifier({ channels: { email: provider }, telemetry: openTelemetry() })
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   assertOptionNames('openTelemetry', options, {

@@ -31,6 +31,9 @@ type Add = (value: number, labels: LabelValues) => void
  *
  * @throws NotifierError from the notifier's `start()`: `missing_peer` without prom-client; `invalid_configuration` if
  *   the registry already has metrics with these names, for example of another notifier
+ *
+ * @example
+ * const notifier = createNotifier({ channels: { email: provider }, telemetry: prometheusMetrics() })
  */
 export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
   assertOptionNames('prometheusMetrics', options, {

@@ -17,6 +17,10 @@ interface Group {
  * @param folder is created if it does not exist
  * @returns the changes, or with `dryRun` those that it would make; `changes` are the names of files
  * @throws NotifierError `invalid_parameter` for a folder with links or unreadable files; those of the notifier
+ *
+ * @example
+ * const changes = await pullTemplates(notifier, 'templates')
+ * for (const { action, kind, name } of changes) console.log(action, kind, name)
  */
 export async function pullTemplates(
   target: TemplateTarget,

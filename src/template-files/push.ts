@@ -45,6 +45,10 @@ interface Step extends TextChange {
  * @param source a folder, or the result of {@link readTemplates}
  * @returns the changes in order, or with `dryRun` those that it would make
  * @throws NotifierError `invalid_parameter` for a wrong file; those of the notifier, with the kind and name of the text
+ *
+ * @example
+ * const changes = await pushTemplates(notifier, 'templates', { dryRun: true })
+ * for (const { action, kind, name } of changes) console.log(action, kind, name)
  */
 export async function pushTemplates(
   target: TemplateTarget,

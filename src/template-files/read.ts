@@ -50,6 +50,9 @@ interface TextTarget {
  * Reads a folder of templates, layouts, partials and messages: for `createNotifier({ channels, ...texts })`, or a push.
  *
  * @throws NotifierError `invalid_parameter`, which names the file and the line
+ *
+ * @example
+ * const notifier = createNotifier({ channels: { email: provider }, ...(await readTemplates('templates')) })
  */
 export async function readTemplates(folder: string): Promise<LoadedTemplates> {
   return templatesIn(await readFolder(folder)) as LoadedTemplates

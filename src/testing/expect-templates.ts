@@ -50,6 +50,11 @@ const MOST_LINES = 200
  * Lints all templates of an organization and those in code, with their examples, and fails with all findings in one error: for tests, with any runner.
  *
  * @throws AssertionError if a rule is broken, or `variables` or `parts` name a template that does not exist
+ *
+ * @example
+ * test('the texts are right', async () => {
+ *   await expectTemplates(notifier, { variables: { welcome: { name: 'Ada' } } })
+ * })
  */
 export async function expectTemplates(
   notifier: NotifierWithTemplates,

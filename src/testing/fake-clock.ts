@@ -33,10 +33,17 @@ const THIRTY_DAYS_MS = 30 * 24 * 3_600_000
 const REAL_MS = 30_000
 
 /**
+ * A clock for tests that moves only on demand. Timers fire in order while the test advances it.
+ *
  * @param start epoch milliseconds. Default: a fixed time in 2026.
  * @param quiet resolves when the next timer may fire. Default: after some turns of the event loop, which suffices in
  *   memory; with sockets or files only the test knows.
  * @throws NotifierError `invalid_configuration` if `start` is not such a number
+ *
+ * @example
+ * const clock = fakeClock()
+ * const notifier = createNotifier({ channels: { email: provider }, clock })
+ * await clock.advance(60 * 60 * 1000)
  */
 export function fakeClock(
   start: number = Date.UTC(2026, 0, 15, 12),

@@ -27,6 +27,11 @@ const UNPROVEN = ['', '{}', '[]', 'null', '{"id":', 'id=1', '\u0000']
  *
  * @param create makes a new provider and service for one test
  * @param rows the service's error table
+ *
+ * @example
+ * providerContract(test, acmeHarness, [
+ *   { row: 'an opt-out', outcome: { kind: 'rejected', code: 'unsubscribed', scope: 'recipient' } },
+ * ])
  */
 export function providerContract(
   test: TestApi,

@@ -1,6 +1,13 @@
 import type { LogFields, Logger } from '../core/ports/logger.ts'
 
-/** A logger that records all arguments, errors with stacks and causes. */
+/**
+ * A logger that records all arguments, errors with stacks and causes.
+ *
+ * @example
+ * const { logger, lines } = recordingLogger()
+ * const notifier = createNotifier({ channels: { email: provider }, logger })
+ * console.log(lines().filter((line) => line.includes('notif_1234')))
+ */
 export function recordingLogger(): { readonly logger: Logger; lines(): readonly string[] } {
   const lines: string[] = []
   const log = (message: string, fields: LogFields = {}): void => {

@@ -45,6 +45,14 @@ import type { TestApi } from './test-api.ts'
  * The contract of all storages: see docs/custom-storage.md.
  *
  * @param create makes a started, empty storage for one test; the contract stops it
+ *
+ * @example
+ * storageContract(test, async () => {
+ *   const { url, secondDoor, remove } = await createDatabase()
+ *   let now = Date.now()
+ *   const open = () => acmeStorage({ url, clock: { now: () => now } })
+ *   return { storage: open(), another: open, secondDoor, advance: (ms) => void (now += ms), close: remove }
+ * })
  */
 export function storageContract(test: TestApi, create: () => Promise<StorageHarness>): void {
   const check = checkWith(test, create)

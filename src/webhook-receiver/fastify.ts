@@ -39,7 +39,7 @@ const REMEDY = 'A hook of the application reads the stream first: exclude this r
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * app.register(fastifyReceiver({ secret, handle: async (event) => { await store(event) } }), { prefix: '/events' })
+ * fastify.register(fastifyReceiver({ secret, handle: async (event) => { await store(event) } }), { prefix: '/events' })
  */
 export function fastifyReceiver(options: ReceiverOptions): FastifyReceiver {
   const receiver = createReceiver(options)

@@ -9,6 +9,7 @@ import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { anchors, codeBlocks, links, namedBlocks } from './markdown.ts'
+import { exampleModules, publicFunctions } from './public-functions.ts'
 
 const files = [
   'README.md',
@@ -129,6 +130,13 @@ test('the tables that come from the code are up to date', () => {
   expect(status, stderr).toBe(0)
 })
 
+test('every function and method that users call shows an example in its documentation', () => {
+  const all = publicFunctions()
+  expect(all.length).toBeGreaterThan(200)
+  const without = all.filter(({ examples }) => examples.length === 0)
+  expect(without.map(({ name, at }) => `${name} (${at})`)).toEqual([])
+})
+
 test.each(files)('every relative link of %s leads to a file and a heading', async (file) => {
   for (const link of await links(file)) {
     const [path = '', fragment] = link.split('#')
@@ -159,7 +167,7 @@ const compilerOptions = {
 describe.each(compilers)('with %s', (compiler) => {
   const compile = () => consumer.node(fromRoot(`node_modules/${compiler}/bin/tsc`), '-p', '.')
 
-  test('every TypeScript block of the documentation compiles against the built package', async () => {
+  test('every TypeScript block and every example of a function compiles against the built package', async () => {
     const blocksIn = async (language: string) => {
       const blocks = (await Promise.all(files.map((file) => codeBlocks(file, language)))).flat()
       return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
@@ -168,7 +176,7 @@ describe.each(compilers)('with %s', (compiler) => {
     expect(plain.length).toBeGreaterThan(8)
     expect(elements.length).toBeGreaterThan(1)
     const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
-    const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }]
+    const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }, ...exampleModules()]
     for (const { name, code } of sources) await consumer.write(name, code)
     const config = {
       // Types of some clients in the blocks are faulty themselves.

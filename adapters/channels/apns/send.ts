@@ -29,6 +29,14 @@ const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
  * APNs sends no receipts, so the status ends at `sent`. All attempts of a notification carry the same `apns-id`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const push = apns({
+ *   key: await readFile('AuthKey_ABC123DEFG.p8', 'utf8'),
+ *   keyId: 'ABC123DEFG',
+ *   teamId: 'DEF123GHIJ',
+ *   topic: 'com.example.app',
+ * })
  */
 export function apns(options: ApnsOptions): Provider<PushKind> {
   const resolved = resolveApnsOptions(options)

@@ -40,6 +40,10 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12
  * Webhooks have no idempotency, so a retry after an ambiguous attempt may post a second message.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const alerts = discord({ url: process.env.DISCORD_WEBHOOK_URL ?? '', to: '#alerts' })
+ * const notifier = createNotifier({ channels: { discord: alerts } })
  */
 export function discord(options: DiscordOptions): Provider<DiscordKind> {
   const given = checkOptions('discord', schema, options)

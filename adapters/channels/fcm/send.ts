@@ -19,6 +19,10 @@ const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
  * has the same tag and replaces the first on the device.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const push = fcm({ serviceAccount: JSON.parse(await readFile('service-account.json', 'utf8')) })
+ * const notifier = createNotifier({ channels: { push } })
  */
 export function fcm(options: FcmOptions): Provider<PushKind> {
   const resolved = resolveFcmOptions(options)

@@ -6,6 +6,12 @@ import type { Outcome } from '../../../src/core/notification/outcome.ts'
  *
  * @param who the provider, as the start of a sentence
  * @throws NotifierError with the provider's reason, unless the outcome is `accepted`
+ *
+ * @example
+ * const outcome = await http.send({ method: 'GET', url: 'https://api.acme.example/account', headers }, ({ status }) =>
+ *   status === 200 ? { kind: 'accepted' } : null,
+ * )
+ * assertWorks(outcome, 'Acme')
  */
 export function assertWorks(outcome: Outcome, who: string): void {
   if (outcome.kind === 'accepted') return

@@ -12,6 +12,10 @@ const MAX_TEXT = 500
  * @param secrets in every encoding that requests use
  * @returns a function that redacts and then shortens the texts of an outcome, in this order: a truncated secret would
  *   not match
+ *
+ * @example
+ * const redact = redactor([apiKey])
+ * const outcome = redact({ kind: 'ambiguous', reason: String(error) })
  */
 export function redactor(secrets: readonly string[]): (outcome: Outcome) => Outcome {
   const hidden = secrets.filter((secret) => secret.length >= SHORTEST)

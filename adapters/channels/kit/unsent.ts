@@ -21,6 +21,11 @@ const MOST_CAUSES = 8
  * True: an error of `fetch`, or of another client of Node.js, proves that nothing was sent, because the host was not
  * found, the connection failed or the certificate was not trusted. The outcome is `retry` then, and `ambiguous` for any
  * other error.
+ *
+ * @example
+ * const outcome: Outcome = isUnsent(error)
+ *   ? { kind: 'retry', code: 'provider_unavailable', scope: 'provider', message: String(error) }
+ *   : { kind: 'ambiguous', reason: String(error) }
  */
 export function isUnsent(error: unknown): boolean {
   let cause = error
@@ -34,7 +39,13 @@ export function isUnsent(error: unknown): boolean {
   return false
 }
 
-/** The outcome of an attempt whose signal aborted before anything was sent. */
+/**
+ * The outcome of an attempt whose signal aborted before anything was sent.
+ *
+ * @example
+ * const send: Provider['send'] = async ({ to, body }, { signal }) =>
+ *   signal.aborted ? notBegun() : client.deliver(to, body)
+ */
 export function notBegun(): Outcome {
   return {
     kind: 'retry',

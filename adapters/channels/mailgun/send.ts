@@ -49,6 +49,13 @@ const schema = z.strictObject({
  * a repeated attempt carries the same Message-ID.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const mail = mailgun({
+ *   apiKey: process.env.MAILGUN_API_KEY ?? '',
+ *   domain: 'mg.example.com',
+ *   from: 'Shop <shop@mg.example.com>',
+ * })
  */
 export function mailgun(options: MailgunOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

@@ -52,6 +52,12 @@ const schema = z.strictObject({
  * Postmark as an e-mail provider. Postmark has no idempotency; a repeated attempt carries the same Message-ID.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const mail = postmark({
+ *   serverToken: process.env.POSTMARK_SERVER_TOKEN ?? '',
+ *   from: 'Shop <shop@example.com>',
+ * })
  */
 export function postmark(options: PostmarkOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

@@ -45,6 +45,13 @@ const schema = z.strictObject({
  * repeated without a second mail.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const mail = resend({
+ *   apiKey: process.env.RESEND_API_KEY ?? '',
+ *   from: 'Shop <shop@example.com>',
+ *   receipts: { secret: process.env.RESEND_WEBHOOK_SECRET ?? '' },
+ * })
  */
 export function resend(options: ResendOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

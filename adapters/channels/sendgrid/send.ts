@@ -45,6 +45,12 @@ const schema = z.strictObject({
  * SendGrid has no idempotency; a repeated attempt carries the same Message-ID.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const mail = sendgrid({
+ *   apiKey: process.env.SENDGRID_API_KEY ?? '',
+ *   from: 'Shop <shop@example.com>',
+ * })
  */
 export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

@@ -57,6 +57,9 @@ const schema = z.strictObject({
  * idempotency and replaces the Message-ID, so a retry after an ambiguous attempt may send a second mail.
  *
  * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
+ *
+ * @example
+ * const mail = ses({ region: 'eu-central-1', from: 'Shop <shop@example.com>', configurationSet: 'events' })
  */
 export function ses(options: SesOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

@@ -58,6 +58,10 @@ const NO_DISGUISE: PartsRefusal = {
  * which an app can recognize a repeated one. Everyone in the workspace can read them.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const workspace = slack({ token: process.env.SLACK_BOT_TOKEN ?? '' })
+ * const notifier = createNotifier({ channels: { slack: workspace } })
  */
 export function slack(options: SlackOptions): Provider<SlackKind> {
   const given = checkOptions('slack', schema, options)

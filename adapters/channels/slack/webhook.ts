@@ -34,6 +34,10 @@ const NO_BROADCAST = 'An incoming webhook of Slack cannot show a reply in the ch
  * for it.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const alerts = slackWebhook({ url: process.env.SLACK_WEBHOOK_URL ?? '', to: '#alerts' })
+ * const notifier = createNotifier({ channels: { slack: alerts } })
  */
 export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> {
   const given = checkOptions('slackWebhook', schema, options)

@@ -20,6 +20,14 @@ export type { SmtpOptions, SmtpTimeouts }
  * An SMTP server as an e-mail provider, on the optional package nodemailer (7 to 10), with pooled connections.
  *
  * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without nodemailer
+ *
+ * @example
+ * const mail = smtp({
+ *   host: process.env.SMTP_HOST ?? 'localhost',
+ *   port: 587,
+ *   auth: { user: process.env.SMTP_USER ?? '', pass: process.env.SMTP_PASSWORD ?? '' },
+ *   from: 'Shop <shop@example.com>',
+ * })
  */
 export function smtp(options: SmtpOptions): Provider<EmailKind> {
   const resolved = resolveSmtpOptions(options)

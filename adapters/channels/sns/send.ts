@@ -68,6 +68,10 @@ const schema = z.strictObject({
  * repeated unless `onAmbiguous` is `retry`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
+ *
+ * @example
+ * const texts = sns({ region: 'eu-central-1' })
+ * const notifier = createNotifier({ channels: { sms: texts } })
  */
 export function sns(options: SnsOptions): Provider<SmsKind> {
   const given = checkOptions('sns', schema, options)

@@ -42,6 +42,10 @@ const schema = z.strictObject({
  * has no idempotency, so a retry after an ambiguous attempt may send a second message.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const bot = telegram({ token: process.env.TELEGRAM_BOT_TOKEN ?? '' })
+ * const notifier = createNotifier({ channels: { telegram: bot } })
  */
 export function telegram(options: TelegramOptions): Provider<TelegramKind> {
   const given = checkOptions('telegram', schema, options)

@@ -43,6 +43,14 @@ const channel: TwilioChannel<SmsKind> = {
  * repeated unless `onAmbiguous` is `retry`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const texts = twilio({
+ *   accountSid: process.env.TWILIO_ACCOUNT_SID ?? '',
+ *   authToken: process.env.TWILIO_AUTH_TOKEN ?? '',
+ *   from: '+15005550006',
+ * })
+ * const notifier = createNotifier({ channels: { sms: texts } })
  */
 export function twilio(options: TwilioOptions): Provider<SmsKind> {
   return twilioProvider(channel, options)

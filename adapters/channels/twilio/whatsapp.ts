@@ -43,6 +43,14 @@ const channel: TwilioChannel<WhatsAppKind> = {
  * repeated unless `onAmbiguous` is `retry`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const chat = twilioWhatsApp({
+ *   accountSid: process.env.TWILIO_ACCOUNT_SID ?? '',
+ *   authToken: process.env.TWILIO_AUTH_TOKEN ?? '',
+ *   from: '+15005550006',
+ * })
+ * const notifier = createNotifier({ channels: { whatsapp: chat } })
  */
 export function twilioWhatsApp(options: TwilioWhatsAppOptions): Provider<WhatsAppKind> {
   return twilioProvider(channel, options)

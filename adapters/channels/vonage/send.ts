@@ -57,6 +57,14 @@ const schema = z.strictObject({
  * `onAmbiguous` is `retry`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const texts = vonage({
+ *   apiKey: process.env.VONAGE_API_KEY ?? '',
+ *   apiSecret: process.env.VONAGE_API_SECRET ?? '',
+ *   from: 'Shop',
+ * })
+ * const notifier = createNotifier({ channels: { sms: texts } })
  */
 export function vonage(options: VonageOptions): Provider<SmsKind> {
   const given = checkOptions('vonage', schema, options)

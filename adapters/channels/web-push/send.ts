@@ -62,6 +62,15 @@ interface Encrypter {
  * subscription. Requests to its endpoint pass the guard against private addresses. A message's `subject` is the title.
  *
  * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without web-push
+ *
+ * @example
+ * const push = webPush({
+ *   vapid: {
+ *     subject: 'mailto:ops@example.com',
+ *     publicKey: process.env.VAPID_PUBLIC_KEY ?? '',
+ *     privateKey: process.env.VAPID_PRIVATE_KEY ?? '',
+ *   },
+ * })
  */
 export function webPush(options: WebPushOptions): Provider<PushKind> {
   const resolved = resolveWebPushOptions(options)

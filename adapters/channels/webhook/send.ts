@@ -105,6 +105,11 @@ const schema = z.strictObject({
  * `webhook-id`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const posts = webhook({ secret: process.env.WEBHOOK_SECRET ?? '' })
+ * const notifier = createNotifier({ channels: { webhook: posts } })
+ * await notifier.send({ channel: 'webhook', to: 'https://customer.example/hook', body: '{"order":"ord_123"}' })
  */
 export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
   const resolved = checkOptions('webhook', schema, options)

@@ -65,6 +65,13 @@ const schema = z.strictObject({
  * is `retry`.
  *
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const chat = whatsapp({
+ *   accessToken: process.env.WHATSAPP_ACCESS_TOKEN ?? '',
+ *   phoneNumberId: '106540352242922',
+ * })
+ * const notifier = createNotifier({ channels: { whatsapp: chat } })
  */
 export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   const given = checkOptions('whatsapp', schema, options)

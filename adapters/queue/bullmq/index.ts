@@ -35,9 +35,10 @@ const SILENCE_MS = 15_000
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * createNotifier({
+ * const notifier = createNotifier({
  *   storage: postgres({ connectionString }),
  *   queue: bullmqQueue({ url: 'redis://localhost' }),
+ *   channels: { email: provider },
  * })
  */
 export function bullmqQueue(options: BullmqQueueOptions): Queue {

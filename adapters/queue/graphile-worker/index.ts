@@ -61,9 +61,10 @@ const idOf = ([row]: readonly unknown[]): unknown => (row as { readonly id: unkn
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * createNotifier({
+ * const notifier = createNotifier({
  *   storage: postgres({ connectionString }),
  *   queue: graphileWorkerQueue({ connectionString }),
+ *   channels: { email: provider },
  * })
  */
 export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue {

@@ -61,7 +61,8 @@ const OPTIONS: OptionNames<RedisRateLimiterOptions> = {
  * @throws NotifierError `invalid_configuration`
  *
  * @example
- * createNotifier({ rateLimiter: redisRateLimiter({ url: 'redis://localhost' }) })
+ * const rateLimiter = redisRateLimiter({ url: process.env.REDIS_URL ?? 'redis://localhost' })
+ * const notifier = createNotifier({ channels: { email: provider }, rateLimiter })
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
   assertOptionNames('redisRateLimiter', options, OPTIONS)

@@ -17,6 +17,10 @@ export type {
  * pool of `pg`. See docs/scaling.md for pools, partitions and growth.
  *
  * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * const storage = postgres({ connectionString: process.env.DATABASE_URL ?? 'postgres://localhost/shop' })
+ * const notifier = createNotifier({ storage, channels: { email: provider } })
  */
 export function postgres(options: PostgresOptions): Storage<PostgresTransaction> {
   return createStorage(resolveOptions(options), () => null)

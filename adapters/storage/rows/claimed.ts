@@ -16,7 +16,15 @@ export interface ClaimedRow extends LabelColumns {
   readonly trace: string | null
 }
 
-/** Reads the notification of a claimed job. @param now the storage's time in epoch milliseconds */
+/**
+ * Reads the notification of a claimed job.
+ *
+ * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const rows = await query<ClaimedRow>('SELECT * FROM notifications WHERE seq = ANY ($1)', [seqs])
+ * const notifications = rows.map((row) => toClaimedNotification(row, now))
+ */
 export function toClaimedNotification(row: ClaimedRow, now: number): ClaimedNotification {
   return {
     id: row.id,

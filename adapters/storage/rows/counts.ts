@@ -15,7 +15,14 @@ export interface CountedRow {
   readonly entries: number
 }
 
-/** Adds up a count of the delivery log. @param most where each of the two lists stopped */
+/**
+ * Adds up a count of the delivery log.
+ *
+ * @param most where each of the two lists stopped
+ *
+ * @example
+ * const counts = toLogCounts([{ name: 'sent', notifications: 40, entries: 42 }], 10_000)
+ */
 export function toLogCounts(rows: readonly CountedRow[], most: number): LogCounts {
   const counts = { accepted: 0, sent: 0, delivered: 0, failed: 0 }
   let events = 0

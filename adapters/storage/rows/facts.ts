@@ -28,7 +28,15 @@ export interface FactColumns {
   readonly error: string | null
 }
 
-/** The state to pass to `recordFacts`. @param columns null: no facts yet */
+/**
+ * The state to pass to `recordFacts`.
+ *
+ * @param columns null: no facts yet
+ *
+ * @example
+ * const [columns = null] = await query<FactColumns>('SELECT * FROM states WHERE seq = $1 FOR UPDATE', [seq])
+ * const state = toFactState(accepted, columns)
+ */
 export function toFactState(accepted: AcceptRow, columns: FactColumns | null): FactState {
   if (columns === null || columns.status === null || columns.fold === null) {
     const status = acceptedStatus(accepted)
@@ -46,7 +54,14 @@ export function toFactState(accepted: AcceptRow, columns: FactColumns | null): F
   }
 }
 
-/** The columns to store for the state that `recordFacts` returned. */
+/**
+ * The columns to store for the state that `recordFacts` returned.
+ *
+ * @example
+ * const { status, sequence, fold } = factColumns(state)
+ * const statement = 'UPDATE notifications SET status = $1, sequence = $2, fold = $3 WHERE seq = $4'
+ * await query(statement, [status, sequence, fold, seq])
+ */
 export function factColumns(state: FactState): FactColumns {
   return {
     status: state.status,

@@ -11,7 +11,13 @@ export interface FailureRow {
   readonly error: string | null
 }
 
-/** Reads a failed notification for statistics. */
+/**
+ * Reads a failed notification for statistics.
+ *
+ * @example
+ * const rows = await query<FailureRow>("SELECT * FROM notifications WHERE status = 'failed'")
+ * const failures = rows.map(toFailure)
+ */
 export function toFailure({ channel, provider, error, created_at: createdAt }: FailureRow): Failure {
   const code = error === null ? 'provider_error' : (JSON.parse(error) as NotificationFailure).code
   return { channel, provider, code, createdAt }

@@ -9,14 +9,25 @@ export interface LabelColumns {
   readonly group_id: string | null
 }
 
-/** Reads the labels. */
+/**
+ * Reads the labels.
+ *
+ * @example
+ * const [row] = await query<LabelColumns>('SELECT * FROM notifications WHERE id = $1', ['notif_1234'])
+ * const labels = row && toLabels(row)
+ */
 export function toLabels({ metadata, person, category, group_id: groupId }: LabelColumns): Labels {
   return { metadata: metadata === null ? null : JSON.parse(metadata), recipient: person, category, groupId }
 }
 
 const NONE: LabelColumns = { metadata: null, person: null, category: null, group_id: null }
 
-/** The columns to store. */
+/**
+ * The columns to store.
+ *
+ * @example
+ * const { metadata, person } = labelColumns({ recipient: 'user_42', metadata: { order: 'ord_123' } })
+ */
 export function labelColumns(labels: PartialLabels): LabelColumns {
   if (!hasLabels(labels)) return NONE
   const { metadata = null, recipient = null, category = null, groupId = null } = labels

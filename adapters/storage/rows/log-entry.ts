@@ -19,7 +19,13 @@ export interface LogRow extends LabelColumns {
   readonly template: string | null
 }
 
-/** Reads an entry of the delivery log. */
+/**
+ * Reads an entry of the delivery log.
+ *
+ * @example
+ * const rows = await query<LogRow>('SELECT * FROM log WHERE organization = $1', ['org_acme'])
+ * const entries = rows.map(toLogEntry)
+ */
 export function toLogEntry(row: LogRow): LogEntry {
   const fact: Fact | null = row.fact === null ? null : JSON.parse(row.fact)
   const accepted = row.status === 'scheduled' ? 'scheduled' : 'queued'

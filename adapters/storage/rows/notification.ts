@@ -47,12 +47,23 @@ export interface EventRow {
   readonly fact: string
 }
 
-/** Status of a notification at its accept. */
+/**
+ * Status of a notification at its accept.
+ *
+ * @example
+ * acceptedStatus({ created_at: 1767225600000, send_at: null }) // 'queued'
+ */
 export function acceptedStatus(row: AcceptRow): 'scheduled' | 'queued' {
   return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
 }
 
-/** Reads a notification. */
+/**
+ * Reads a notification.
+ *
+ * @example
+ * const rows = await query<NotificationRow>('SELECT * FROM notifications WHERE organization = $1', ['org_acme'])
+ * const notifications = rows.map(toNotification)
+ */
 export function toNotification(row: WholeRow): Notification {
   return {
     id: row.id,
@@ -92,6 +103,7 @@ export interface FilteredRow extends AcceptRow, LabelColumns {
  * True: the notification matches the filter. For storages that filter rows themselves.
  *
  * @example
+ * const rows = await query<FilteredRow>('SELECT * FROM notifications')
  * const failed = rows.filter((row) => matchesFilter(row, { organizationId: 'org_acme', status: 'failed' }))
  */
 export function matchesFilter(row: FilteredRow, filter: NotificationFilter): boolean {
@@ -120,7 +132,13 @@ export function toStates(
   return ids.map((id) => found.get(id) ?? null)
 }
 
-/** The accept, which has no stored event, and the events after it. */
+/**
+ * The accept, which has no stored event, and the events after it.
+ *
+ * @example
+ * const events = await query<EventRow>('SELECT * FROM events WHERE notification = $1 ORDER BY sequence', [seq])
+ * const timeline = toTimeline(accepted, events)
+ */
 export function toTimeline(accepted: AcceptRow, events: readonly EventRow[]): TimelineEntry[] {
   const status = acceptedStatus(accepted)
   const first = { sequence: 1, type: status, status, at: accepted.created_at, fact: null }

@@ -37,7 +37,14 @@ export interface RecordColumns {
 /** What a record counts beside its value: the rest of its row, and its places in indexes. */
 export const ROW_BYTES = 200
 
-/** The bytes that a record counts. @param value its JSON */
+/**
+ * The bytes that a record counts.
+ *
+ * @param value its JSON
+ *
+ * @example
+ * const size = bytesOf(JSON.stringify({ name: 'Acme' }))
+ */
 export function bytesOf(value: string): number {
   return Buffer.byteLength(value) + ROW_BYTES
 }
@@ -45,7 +52,14 @@ export function bytesOf(value: string): number {
 const NAME = /^[a-z][a-z_]{0,39}$/
 const MAX_LENGTH = 250
 
-/** Checks a kind at the start. @throws Error for one that no table can have */
+/**
+ * Checks a kind at the start.
+ *
+ * @throws Error for one that no table can have
+ *
+ * @example
+ * for (const kind of kinds) assertKind(kind)
+ */
 export function assertKind({ name, version, upgrade }: RecordKind): void {
   if (!NAME.test(name)) throw new Error(`A kind of record cannot be named "${name}".`)
   if (version > 1 && upgrade === undefined) throw new Error(`The kind of record "${name}" lacks "upgrade".`)
@@ -55,6 +69,9 @@ export function assertKind({ name, version, upgrade }: RecordKind): void {
  * The columns to store for a value.
  *
  * @throws RangeError if the id or the key is empty or longer than 250 characters
+ *
+ * @example
+ * const { key, list, value } = recordColumns(kind, 'tpl_1234', 'org_acme', { name: 'welcome' })
  */
 export function recordColumns<Value extends object>(
   kind: RecordKind<Value>,
@@ -80,7 +97,15 @@ export function recordColumns<Value extends object>(
   }
 }
 
-/** Reads a record, and upgrades a value of an older version. @param readAt the storage's time in epoch milliseconds */
+/**
+ * Reads a record, and upgrades a value of an older version.
+ *
+ * @param readAt the storage's time in epoch milliseconds
+ *
+ * @example
+ * const [row] = await query<RecordRow>('SELECT * FROM records WHERE id = $1', ['tpl_1234'])
+ * const record = row && toRecord(kind, row, now)
+ */
 export function toRecord<Value extends object>(
   kind: RecordKind<Value>,
   row: RecordRow,
@@ -92,7 +117,12 @@ export function toRecord<Value extends object>(
   return { id, organizationId: organization === '' ? null : organization, revision, createdAt, readAt, value }
 }
 
-/** True: the value has the fields of `only`, which are compared as JSON. */
+/**
+ * True: the value has the fields of `only`, which are compared as JSON.
+ *
+ * @example
+ * hasFields({ reason: 'stop', source: null }, { reason: 'stop' }) // true
+ */
 export function hasFields(value: object, only: object = {}): boolean {
   return Object.entries(only).every(
     ([name, wanted]) => JSON.stringify(value[name as keyof object]) === JSON.stringify(wanted),

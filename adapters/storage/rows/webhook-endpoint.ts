@@ -31,7 +31,15 @@ function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: numbe
     .filter(({ endsAt }) => endsAt === null || endsAt > now)
 }
 
-/** Reads an endpoint with the secrets that are valid. @param now the storage's time in epoch milliseconds */
+/**
+ * Reads an endpoint with the secrets that are valid.
+ *
+ * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const rows = await query<EndpointRow>('SELECT * FROM endpoints WHERE organization = $1', ['org_acme'])
+ * const endpoints = rows.map((row) => toEndpoint(row, now))
+ */
 export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
   return {
     id: row.id,
@@ -47,7 +55,14 @@ export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
   }
 }
 
-/** Columns of the secrets after a rotation. Older secrets end after the overlap. */
+/**
+ * Columns of the secrets after a rotation. Older secrets end after the overlap.
+ *
+ * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const { secrets, ends } = rotatedSecrets(row, { secret, overlapMs: 24 * 60 * 60 * 1000, most: 5 }, now)
+ */
 export function rotatedSecrets(
   row: Pick<EndpointRow, 'secrets' | 'secret_ends'>,
   { secret, overlapMs, most }: SecretRotation,

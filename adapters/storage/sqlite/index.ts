@@ -70,6 +70,9 @@ export interface SqliteOptions<Database extends SqliteDatabase = DatabaseSync> {
  * Without a `driver`, `start()` loads `node:sqlite`, and fails with `invalid_configuration` on a runtime without it.
  *
  * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * const notifier = createNotifier({ storage: sqlite({ file: 'notifications.db' }), channels: { email: provider } })
  */
 export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   options: SqliteOptions<Database>,

@@ -17,6 +17,11 @@ export const hourlyUnits: Units = ({ addressees = 1 }) => Math.max(1, addressees
  * How many notifications of a request a limit admits: the longest prefix of whole groups that fits.
  *
  * @param left units that the limit still admits
+ * @param units what a notification counts. Default: one for each addressee, as against the monthly quota
+ *
+ * @example
+ * const admitted = admittedOf(request.notifications, quota.limit - used)
+ * const stored = request.notifications.slice(0, admitted)
  */
 export function admittedOf(
   notifications: readonly Counted[],
@@ -39,7 +44,12 @@ function wholeGroups(notifications: readonly Counted[], most: number): number {
   return end
 }
 
-/** What the first `admitted` notifications of a request count for. */
+/**
+ * What the first `admitted` notifications of a request count for.
+ *
+ * @example
+ * const used = countedOf(request.notifications, admittedOf(request.notifications, quota.limit))
+ */
 export function countedOf(
   notifications: readonly Counted[],
   admitted: number,

@@ -16,7 +16,12 @@ export interface UploadValue {
 /** Storages know this kind, because a notification names its uploads: see `NewNotification.uploads`. */
 export const uploadKind: RecordKind<UploadValue> = { name: 'uploads', version: 1 }
 
-/** The error of an accept that names an upload which does not exist any more. */
+/**
+ * The error of an accept that names an upload which does not exist any more.
+ *
+ * @example
+ * if (found.length < named.length) throw uploadGone()
+ */
 export function uploadGone(cause?: unknown): NotifierError {
   return new NotifierError('unknown_attachment', {
     message: 'An upload that the message names has been deleted or has ended. Upload the file again.',

@@ -245,9 +245,16 @@ export const KIND_MEMBERS: OptionNames<Omit<ChannelKind, '~parts'>> = {
 }
 
 /**
- * Types and checks a kind: `defineChannel({ name: 'pager', recipient: 'a pager number', … })`.
+ * Types and checks a kind of channel.
  *
  * @throws NotifierError `invalid_configuration` for an unknown or invalid member
+ *
+ * @example
+ * const pager = defineChannel({
+ *   name: 'pager',
+ *   recipient: 'a pager number of 4 to 8 digits',
+ *   checkRecipient: (to) => (/^\d{4,8}$/.test(to) ? null : {}),
+ * })
  */
 export function defineChannel<const Name extends string, Input = never, Stored = Input, Parts = Stored>(
   kind: ChannelKind<Name, Input, Stored, Parts>,

@@ -50,9 +50,17 @@ export interface PerOrganization<Kind extends ChannelKind = AnyKind> {
 }
 
 /**
- * Gives each organization its own providers: `email: perOrganization(email, (id) => smtp(settingsOf(id)))`.
+ * Gives each organization its own providers.
  *
  * @param others serve the organizations for which the function returns null; default: these cannot use the channel
+ *
+ * @example
+ * const channels = {
+ *   email: perOrganization(email, async (organizationId) => {
+ *     const settings = await settingsOf(organizationId)
+ *     return settings === null ? null : smtp(settings)
+ *   }),
+ * }
  */
 export function perOrganization<Kind extends ChannelKind>(
   kind: Kind,

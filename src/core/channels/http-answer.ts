@@ -125,6 +125,9 @@ const ASCTIME_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([\d ]\d)
  * Parses a `Retry-After` header: seconds, also fractions, or an HTTP date.
  *
  * @returns milliseconds from now, at most {@link LONGEST_HINT_MS}; undefined if absent, past or invalid
+ *
+ * @example
+ * const retryAfterMs = parseRetryAfter(response.headers.get('retry-after') ?? undefined, Date.now())
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined

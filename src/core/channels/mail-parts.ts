@@ -40,7 +40,13 @@ export function calendarFault(method: string, content: string): string | null {
   return stated?.toUpperCase() === method ? null : `must have a line METHOD:${method}`
 }
 
-/** The address for an envelope, with its domain in punycode. Null: not exactly one plain address. */
+/**
+ * The address for an envelope, with its domain in punycode. Null: not exactly one plain address.
+ *
+ * @example
+ * envelopeAddress('ada@bücher.example') // 'ada@xn--bcher-kva.example'
+ * envelopeAddress('Ada <ada@example.com>') // null
+ */
 export function envelopeAddress(text: string): string | null {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0))

@@ -15,7 +15,12 @@ export function splitMailbox(text: string): Mailbox | null {
   return { name: quoted?.replace(/\\(.)/gu, '$1') ?? name.trim(), address: inner ?? text.trim() }
 }
 
-/** Parses `ada@example.com` or `Ada <ada@example.com>`. Null: neither. */
+/**
+ * Parses `ada@example.com` or `Ada <ada@example.com>`. Null: neither.
+ *
+ * @example
+ * parseMailbox('Ada <ada@example.com>') // { name: 'Ada', address: 'ada@example.com' }
+ */
 export function parseMailbox(text: string): Mailbox | null {
   const split = splitMailbox(text)
   const address = split === null ? null : envelopeAddress(split.address)

@@ -40,7 +40,12 @@ export interface EndpointHealth {
 /** Before the first attempt. */
 export const NEW_HEALTH: EndpointHealth = { failingSince: null, failingPublished: false, sequence: 0 }
 
-/** After a success, a new address or a manual enable. The sequence continues. */
+/**
+ * After a success, a new address or a manual enable. The sequence continues.
+ *
+ * @example
+ * const health = healed({ failingSince: 1767225600000, failingPublished: true, sequence: 3 })
+ */
 export function healed({ sequence }: EndpointHealth): EndpointHealth {
   return { ...NEW_HEALTH, sequence }
 }
@@ -78,6 +83,9 @@ export interface EndpointDecision {
  *
  * @param now the storage's time in epoch milliseconds
  * @param url the current address: an attempt at an older one does not count
+ *
+ * @example
+ * const { health: next, disable } = judgeEndpoint(health, attempt, now, endpoint.url)
  */
 export function judgeEndpoint(
   health: EndpointHealth,
@@ -133,7 +141,15 @@ export interface EndpointEvent {
   }
 }
 
-/** The event of a decision. Null: none. @param now the storage's time in epoch milliseconds */
+/**
+ * The event of a decision. Null: none.
+ *
+ * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const decision = judgeEndpoint(health, attempt, now, endpoint.url)
+ * const event = endpointEvent(endpoint, decision, now)
+ */
 export function endpointEvent(
   endpoint: { readonly id: string; readonly organizationId: string },
   { health, disable, eventType }: EndpointDecision,
@@ -159,7 +175,13 @@ export function isEndpointEvent(event: { readonly event: string }): event is End
   return ENDPOINT_EVENT_TYPES.some((type) => type === event.event)
 }
 
-/** The stable `webhook-id` of an event about an endpoint. */
+/**
+ * The stable `webhook-id` of an event about an endpoint.
+ *
+ * @example
+ * const event = endpointEvent(endpoint, judgeEndpoint(health, attempt, now, endpoint.url), now)
+ * const webhookId = event === null ? null : endpointEventId(event)
+ */
 export function endpointEventId({ data }: EndpointEvent): string {
   return `evt_${data.id}_${data.sequence}`
 }

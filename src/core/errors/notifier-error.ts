@@ -51,7 +51,17 @@ export class NotifierError extends Error {
   }
 }
 
-/** Whether a value is a Carillon error, also one from another copy of the package. */
+/**
+ * Whether a value is a Carillon error, also one from another copy of the package.
+ *
+ * @example
+ * try {
+ *   await notifier.send({ channel: 'sms', to: '+15005550006', body: 'Your code is 123456.' })
+ * } catch (error) {
+ *   if (isNotifierError(error) && error.code === 'invalid_phone') console.warn(error.message)
+ *   else throw error
+ * }
+ */
 export function isNotifierError(error: unknown): error is NotifierError {
   return error instanceof Error && error.name === 'NotifierError' && 'code' in error
 }

@@ -27,7 +27,7 @@ export interface Running {
    * Calls {@link stop}, for `await using`.
    *
    * @example
-   * await using notifier = createNotifier({ channels: { email } })
+   * await using notifier = createNotifier({ channels: { email: provider } })
    * await notifier.start()
    */
   [Symbol.asyncDispose](): Promise<void>

@@ -31,7 +31,12 @@ export interface PauseRecord {
  */
 export type LimitRecord = WindowRecord | SlotsRecord | PauseRecord
 
-/** A key with nothing counted. */
+/**
+ * A key with nothing counted.
+ *
+ * @example
+ * const record = records.get('org_acme:requests') ?? newRecord({ kind: 'window', windowMs: 60_000 })
+ */
 export function newRecord(
   check: Pick<WindowCheck, 'kind' | 'windowMs'> | { readonly kind: 'slots' | 'pause' },
 ): LimitRecord {
@@ -49,6 +54,10 @@ export function newRecord(
  * `RateLimiter.consume`: counts if every check allows.
  *
  * @param records of the checks' keys, in their order
+ *
+ * @example
+ * const records = await Promise.all(checks.map(recordOf))
+ * const { allowed, states } = consume(records, checks, Date.now())
  */
 export function consume(
   records: readonly LimitRecord[],
@@ -72,7 +81,12 @@ export function consume(
   return { allowed, states }
 }
 
-/** `RateLimiter.peek`: counts nothing. */
+/**
+ * `RateLimiter.peek`: counts nothing.
+ *
+ * @example
+ * const { allowed } = peek(await Promise.all(checks.map(recordOf)), checks, Date.now())
+ */
 export function peek(
   records: readonly LimitRecord[],
   checks: readonly LimitCheck[],
@@ -82,27 +96,52 @@ export function peek(
   return { allowed: states.every(({ allowed }) => allowed), states }
 }
 
-/** `RateLimiter.refund` */
+/**
+ * `RateLimiter.refund`
+ *
+ * @example
+ * refund(record, 2, Date.now())
+ */
 export function refund(record: LimitRecord, units: number, now: number): void {
   if (record.kind === 'window') refundUnits(record, units, now)
 }
 
-/** `RateLimiter.pause` */
+/**
+ * `RateLimiter.pause`
+ *
+ * @example
+ * pause(record, 30_000, Date.now())
+ */
 export function pause(record: LimitRecord, ms: number, now: number): void {
   if (record.kind === 'pause') record.until = Math.max(record.until, now + ms)
 }
 
-/** `RateLimiter.renew` */
+/**
+ * `RateLimiter.renew`
+ *
+ * @example
+ * const isHeld = renew(record, 'token_1', 30_000, Date.now())
+ */
 export function renew(record: LimitRecord, token: string, leaseMs: number, now: number): boolean {
   return record.kind === 'slots' && renewSlot(record, token, leaseMs, now)
 }
 
-/** `RateLimiter.release` */
+/**
+ * `RateLimiter.release`
+ *
+ * @example
+ * release(record, 'token_1')
+ */
 export function release(record: LimitRecord, token: string): void {
   if (record.kind === 'slots') releaseSlot(record, token)
 }
 
-/** The time from which a record equals a {@link newRecord}, so that it can be removed. */
+/**
+ * The time from which a record equals a {@link newRecord}, so that it can be removed.
+ *
+ * @example
+ * if (endsAt(record) <= Date.now()) records.delete('org_acme:requests')
+ */
 export function endsAt(record: LimitRecord): number {
   switch (record.kind) {
     case 'window':

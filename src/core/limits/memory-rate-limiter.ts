@@ -33,7 +33,12 @@ const SWEEP_MS = 10_000
  */
 export const MAX_STRANGERS = 100_000
 
-/** A rate limiter in this process. Exact, and atomic because it awaits nothing between evaluating and counting. */
+/**
+ * A rate limiter in this process. Exact, and atomic because it awaits nothing between evaluating and counting.
+ *
+ * @example
+ * const notifier = createNotifier({ channels: { email: provider }, rateLimiter: memoryRateLimiter() })
+ */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
   assertOptionNames('memoryRateLimiter', options, { clock: objectWith('now', 'monotonic', 'timer') })
   const { clock = systemClock() } = options

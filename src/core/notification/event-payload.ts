@@ -48,7 +48,17 @@ export type NotificationEvent =
       readonly data: NotificationEventData & { readonly error?: never }
     }
 
-/** The public form of a published event. @param at time of recording in epoch milliseconds */
+/**
+ * The public form of a published event.
+ *
+ * @param at time of recording in epoch milliseconds
+ *
+ * @example
+ * for (const event of recordFacts(state, facts, 'engine', notification.to).events) {
+ *   const { eventType } = event
+ *   if (eventType !== null) publish(eventPayload(notification, { ...event, eventType }, now))
+ * }
+ */
 export function eventPayload(
   notification: Labels & {
     readonly id: string
@@ -109,6 +119,9 @@ export const OTHER_EVENT_IDS = { from: 'evt_a', until: 'evt_{' } as const
 /**
  * The stable `webhook-id` of an event, the same for all its deliveries (Standard Webhooks 1.0.0). Derived from the
  * sequence number, so it needs no coordination.
+ *
+ * @example
+ * eventId('notif_1234', 2) // 'evt_1234_2'
  */
 export function eventId(notificationId: string, sequence: number): string {
   return `evt_${notificationId.slice('notif_'.length)}_${sequence}`

@@ -27,7 +27,13 @@ export function hasLabels({ metadata, recipient, category, groupId }: PartialLab
   return (metadata ?? recipient ?? category ?? groupId ?? null) !== null
 }
 
-/** Whether labels match a filter. */
+/**
+ * Whether labels match a filter.
+ *
+ * @example
+ * const filter = { recipient: 'user_42', metadata: { order: 'ord_123' } }
+ * const found = notifications.filter((each) => matchesLabels(each, filter))
+ */
 export function matchesLabels(labels: Labels, filter: LabelFilter): boolean {
   return (
     (filter.recipient === undefined || labels.recipient === filter.recipient) &&

@@ -45,7 +45,12 @@ export function isOwn(event: ProviderEvent): event is OwnProviderEvent {
   return event.data.organizationId !== null
 }
 
-/** The stable `webhook-id` of such an event. */
+/**
+ * The stable `webhook-id` of such an event.
+ *
+ * @example
+ * const webhookId = providerEventId(event)
+ */
 export function providerEventId({ data }: OwnProviderEvent): string {
   return `evt_${data.id}`
 }

@@ -26,12 +26,24 @@ export interface MessageReceivedEvent {
   }
 }
 
-/** @param now the storage's time in epoch milliseconds */
+/**
+ * The event of a received message.
+ *
+ * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const event = receivedEvent(received, now)
+ */
 export function receivedEvent(message: ReceivedMessage, now: number): MessageReceivedEvent {
   return { event: 'message.received', data: { ...message, timestamp: new Date(now).toISOString() } }
 }
 
-/** The stable `webhook-id` of such an event. */
+/**
+ * The stable `webhook-id` of such an event.
+ *
+ * @example
+ * const webhookId = receivedEventId(receivedEvent(received, now))
+ */
 export function receivedEventId({ data }: MessageReceivedEvent): string {
   return `evt_${data.id}`
 }

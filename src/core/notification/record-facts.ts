@@ -37,6 +37,11 @@ const FAILED = bit('notification.failed')
  *
  * @param origin `engine` for facts of attempts, `receipt` for reports of providers
  * @param to the notification's address: a report about another address changes no status
+ *
+ * @example
+ * const before = toFactState(accepted, columns)
+ * const { state, events } = recordFacts(before, facts, 'engine', 'ada@example.com')
+ * const changed = factColumns(state)
  */
 export function recordFacts(
   state: FactState,

@@ -18,6 +18,9 @@ export interface Rescheduled {
  *
  * @param asked null, or in the past: now
  * @param sequence of its newest timeline entry; the accept is 1
+ *
+ * @example
+ * const change = rescheduled(Date.parse('2030-02-01T09:00:00Z'), { createdAt: now - 60_000, sequence: 1 }, now)
  */
 export function rescheduled(
   asked: number | null,

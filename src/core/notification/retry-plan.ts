@@ -23,6 +23,10 @@ export interface RetryPlan {
  *
  * @param options a `RetryRequest`
  * @param now the storage's time in epoch milliseconds
+ *
+ * @example
+ * const plan = createRetryPlan({ lanes: { email: 'email' }, spacingMs: 100 }, now)
+ * const job = plan.place({ channel: 'email', expiresAt: null, removed: false })
  */
 export function createRetryPlan(
   options: {

@@ -11,7 +11,12 @@ export interface StoredContent {
 /** Marks a stored content whose attachments are apart. */
 export const APART = '"attachments":[]'
 
-/** Turns the content of a notification into the texts to store. */
+/**
+ * Turns the content of a notification into the texts to store.
+ *
+ * @example
+ * const { content, attachments } = storedContent({ subject: 'Shipped', body: 'Order ord_123 is on its way.' })
+ */
 export function storedContent(content: NotificationContent): StoredContent {
   const { parts } = content
   const attachments = attachmentsIn(parts)

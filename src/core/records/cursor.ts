@@ -1,6 +1,11 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 
-/** The opaque, URL-safe cursor of a list: the sort key of a page's last row. No part may be negative. */
+/**
+ * The opaque, URL-safe cursor of a list: the sort key of a page's last row. No part may be negative.
+ *
+ * @example
+ * const nextCursor = encodeCursor([1767225600000, 42]) // 'mjuohs00.16'
+ */
 export function encodeCursor(key: readonly number[]): string {
   return key.map((part) => part.toString(36)).join('.')
 }
@@ -10,6 +15,9 @@ export function encodeCursor(key: readonly number[]): string {
  *
  * @param parts number of parts of this list's sort key
  * @throws NotifierError `invalid_parameter` for any other text
+ *
+ * @example
+ * const [createdAt, seq] = decodeCursor('mjuohs00.16', 2) // [1767225600000, 42]
  */
 export function decodeCursor(cursor: string, parts: number): number[] {
   const texts = cursor.split('.')

@@ -64,12 +64,22 @@ export const organizationKind: RecordKind<OrganizationValue> = {
   list: ({ deleting }) => (deleting === null ? OPEN : 'deleting'),
 }
 
-/** The value once a deletion has begun. `force` stays. */
+/**
+ * The value once a deletion has begun. `force` stays.
+ *
+ * @example
+ * const value = beginDeletion(organization, true)
+ */
 export function beginDeletion(value: OrganizationValue, force: boolean): OrganizationValue {
   return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain') }
 }
 
-/** The error `not_found` of an organization that does not exist, or is being deleted. */
+/**
+ * The error `not_found` of an organization that does not exist, or is being deleted.
+ *
+ * @example
+ * if (organization === undefined) throw unknownOrganization('org_acme')
+ */
 export function unknownOrganization(id: string): NotifierError {
   return new NotifierError('not_found', {
     message: `No organization has the id "${id.slice(0, 100)}". Check the id.`,

@@ -103,16 +103,15 @@ export interface DefinedTemplates<Templates extends DeclaredTemplates = object> 
 /**
  * Declares templates in code, by name: lower-case words joined by hyphens.
  *
- * ```ts
+ * @example
  * const templates = defineTemplates({
  *   welcome: {
  *     channel: 'email',
  *     variables: z.object({ name: z.string() }),
  *     subject: 'Welcome, {{name}}',
- *     html: ({ variables }) => `<p>${escape(variables.name)}</p>`,
+ *     html: '<p>Hi {{name}}, your account is ready.</p>',
  *   },
  * })
- * ```
  */
 export function defineTemplates<
   Schemas extends Readonly<Record<string, unknown>>,

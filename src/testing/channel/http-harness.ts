@@ -16,8 +16,16 @@ export interface HttpProviderHarnessOptions extends ProviderServerOptions {
 }
 
 /**
- * A harness of `providerContract` for a provider over HTTP, with a real server: `providerContract(test, () =>
- * httpProviderHarness({ …, rows: ROWS }), ROWS, { http: true })`.
+ * A harness of {@link providerContract} for a provider over HTTP, with a real server.
+ *
+ * @example
+ * const harness = await httpProviderHarness({
+ *   provider: (url) => acmeSms({ apiKey: 'secret-key', url }),
+ *   message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+ *   secrets: ['secret-key'],
+ *   accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }),
+ *   take: ({ headers, body }) => ({ ...JSON.parse(String(body)), id: String(headers['idempotency-key']) }),
+ * })
  */
 export async function httpProviderHarness(options: HttpProviderHarnessOptions): Promise<ProviderHarness> {
   const { provider, message, secrets, take } = options

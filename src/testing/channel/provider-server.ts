@@ -62,7 +62,14 @@ const KEPT_MS = 60_000
 /** Statuses of success whose answers end with their headers (RFC 9110 15.3). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205])
 
-/** Simulates a service's API: it accepts messages until `act` changes its behaviour. */
+/**
+ * Simulates a service's API: it accepts messages until `act` changes its behaviour.
+ *
+ * @example
+ * const server = await providerServer({ accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }) })
+ * const sms = acmeSms({ apiKey: 'secret-key', url: server.url })
+ * server.act({ kind: 'overloaded', retryAfter: '30' })
+ */
 export async function providerServer(options: ProviderServerOptions): Promise<ProviderServer> {
   const { rows = [], overloaded = { status: 429, body: {} } } = options
   const taken: ReceivedRequest[] = []

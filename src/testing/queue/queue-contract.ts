@@ -90,7 +90,19 @@ function assertSpeaks(silence: unknown): void {
   throw new Error('Not run: nothing comes from the engine, as an earlier check found.', { cause: silence })
 }
 
-/** The contract of all queue engines and of the built-in dispatch: see docs/custom-queue.md. Uses real time. */
+/**
+ * The contract of all queue engines and of the built-in dispatch: see docs/custom-queue.md. Uses real time.
+ *
+ * @example
+ * queueContract(test, async () => ({
+ *   queue: () => tableQueue({ connectionString }),
+ *   notifier: (options) => createNotifier({ storage: postgres({ connectionString }), ...options }),
+ *   program: [new URL('./table-queue.program.ts', import.meta.url)],
+ *   lose: () => query('TRUNCATE ref_sets'),
+ *   takeAway: null,
+ *   close: () => query('DROP SCHEMA carillon CASCADE'),
+ * }))
+ */
 export function queueContract(test: TestApi, create: () => Promise<QueueHarness>): void {
   interface World {
     readonly harness: QueueHarness

@@ -12,6 +12,12 @@ const LEASE_MS = 2_000
 /**
  * The program of a {@link QueueHarness}: a process that delivers slowly until it is killed, and reports each message to
  * the process that started it.
+ *
+ * @example
+ * await queueProgram({
+ *   queue: () => tableQueue({ connectionString }),
+ *   notifier: (options) => createNotifier({ storage: postgres({ connectionString }), ...options }),
+ * })
  */
 export async function queueProgram({
   queue,

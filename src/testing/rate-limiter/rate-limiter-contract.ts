@@ -7,7 +7,18 @@ import { sharedChecks } from './shared.ts'
 
 export type { RateLimiterHarness } from './harness.ts'
 
-/** The contract of all rate limiters: see docs/custom-limiter.md. */
+/**
+ * The contract of all rate limiters: see docs/custom-limiter.md.
+ *
+ * @param create makes an empty limiter for one test
+ *
+ * @example
+ * rateLimiterContract(test, async () => {
+ *   let time = Date.now()
+ *   const open = () => fileLimiter({ file: 'limits.db', now: () => time })
+ *   return { limiter: open(), second: open(), advance: (ms) => void (time += ms) }
+ * })
+ */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
   const check = checkWith(test, create)
 

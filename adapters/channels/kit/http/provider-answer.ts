@@ -69,6 +69,12 @@ export function judgeResult(result: HttpResult, judge: Judge): Outcome {
  * The outcome for a failure that the provider reported, with its complete text: `redactor` shortens it.
  *
  * @param classification row of the provider's table; undefined: judge by the HTTP status
+ *
+ * @example
+ * const judge: Judge = (answer) => {
+ *   const code = textMember(answer.json, 'error')
+ *   return code === 'opted_out' ? refuse(answer, { code }, ['rejected', 'unsubscribed', 'recipient']) : null
+ * }
  */
 export function refuse(
   answer: ProviderAnswer,
@@ -152,14 +158,28 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** A member of a provider's object. Undefined: absent. */
+/**
+ * A member of a provider's object. Undefined: absent.
+ *
+ * @example
+ * const error = member(answer.json, 'error')
+ * const code = textMember(error, 'code')
+ */
 export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 }
 
-/** Like {@link member}, for a non-empty text. Numbers become their digits. */
+/**
+ * Like {@link member}, for a non-empty text. Numbers become their digits.
+ *
+ * @example
+ * const judge: Judge = ({ status, json }) => {
+ *   const id = textMember(json, 'id')
+ *   return status === 201 && id !== undefined ? { kind: 'accepted', providerMessageId: id } : null
+ * }
+ */
 export function textMember(value: unknown, name: string): string | undefined {
   const found = member(value, name)
   if (typeof found === 'number') return String(found)

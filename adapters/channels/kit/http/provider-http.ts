@@ -45,7 +45,14 @@ const APPLICATION = ''
 /** Larger than every answer that is parsed; error pages may be longer. */
 const MAX_ANSWER_BYTES = 262_144
 
-/** Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer. */
+/**
+ * Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer.
+ *
+ * @example
+ * const http = providerHttp({ maxConnections: 10, timeoutMs: 10_000, secrets: [apiKey] })
+ * const send: Provider['send'] = ({ to, body }, { signal }) =>
+ *   http.send({ url: 'https://api.acme.example/messages', headers, body: JSON.stringify({ to, body }), signal }, judge)
+ */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
   let proxyFor = lateEnvironmentProxy()

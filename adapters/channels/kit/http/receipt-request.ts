@@ -14,7 +14,13 @@ export function malformed(message: string): Refused {
   return { kind: 'refused', why: 'malformed', message }
 }
 
-/** Compares a signature or secret in time that depends only on the length of the input. */
+/**
+ * Compares a signature or secret in time that depends only on the length of the input.
+ *
+ * @example
+ * const signature = createHmac('sha256', secret).update(request.body).digest('hex')
+ * const isSigned = sameText(request.headers['x-acme-signature'] ?? '', signature)
+ */
 export function sameText(given: string, expected: string): boolean {
   // Compares hashes of equal length, so that the secret's length has no influence.
   const digest = (text: string) => createHash('sha256').update(text, 'utf8').digest()
@@ -38,7 +44,12 @@ export function formBody({ body }: ReceiptRequest): URLSearchParams | null {
   return text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS ? null : new URLSearchParams(text)
 }
 
-/** A report's deduplication key from its identifying parts, hashed if longer than 255 characters. */
+/**
+ * A report's deduplication key from its identifying parts, hashed if longer than 255 characters.
+ *
+ * @example
+ * const key = dedupeKey('msg_123', 'delivered', '1767225600')
+ */
 export function dedupeKey(...parts: readonly (string | undefined)[]): string {
   const key = parts.map((part) => part ?? '').join('|')
   return key.length <= 255 ? key : createHash('sha256').update(key).digest('hex')
@@ -46,6 +57,9 @@ export function dedupeKey(...parts: readonly (string | undefined)[]): string {
 
 /**
  * True: the signed time is at most `maxAgeMs` before and five minutes after the arrival. Times are epoch milliseconds.
+ *
+ * @example
+ * const isRecent = isFresh(Number(request.headers['x-acme-time']), request.receivedAt, 5 * 60 * 1000)
  */
 export function isFresh(timeMs: number, receivedAt: number, maxAgeMs: number): boolean {
   // A provider's clock may be slightly ahead.

@@ -6,7 +6,12 @@ import type { Mailbox } from '../../../../src/core/channels/mailbox.ts'
  */
 const WORD_BYTES = 39
 
-/** A header text in ASCII, with encoded words (RFC 2047) for other characters. */
+/**
+ * A header text in ASCII, with encoded words (RFC 2047) for other characters.
+ *
+ * @example
+ * asciiText('Grüße') // '=?UTF-8?B?R3LDvMOfZQ==?='
+ */
 export function asciiText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text
   const words: string[] = []
@@ -21,12 +26,22 @@ export function asciiText(text: string): string {
   return [...words, word].map((one) => `=?UTF-8?B?${Buffer.from(one).toString('base64')}?=`).join(' ')
 }
 
-/** `"Name" <address>` in UTF-8, or the bare address. */
+/**
+ * `"Name" <address>` in UTF-8, or the bare address.
+ *
+ * @example
+ * mailboxText({ name: 'Zoë', address: 'zoe@example.com' }) // '"Zoë" <zoe@example.com>'
+ */
 export function mailboxText({ name, address }: Mailbox): string {
   return name === '' ? address : `${quoted(name)} <${address}>`
 }
 
-/** A list of mailboxes in UTF-8. */
+/**
+ * A list of mailboxes in UTF-8.
+ *
+ * @example
+ * mailboxTexts([{ name: '', address: 'ada@example.com' }, { name: 'Alan', address: 'alan@example.com' }])
+ */
 export function mailboxTexts(mailboxes: readonly Mailbox[]): string {
   return mailboxes.map(mailboxText).join(', ')
 }
@@ -36,7 +51,12 @@ export function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** `"Name" <address>` in ASCII. */
+/**
+ * `"Name" <address>` in ASCII.
+ *
+ * @example
+ * asciiMailboxText({ name: 'Zoë', address: 'zoe@example.com' }) // '=?UTF-8?B?Wm/Dqw==?= <zoe@example.com>'
+ */
 export function asciiMailboxText({ name, address }: Mailbox): string {
   return /^[\x20-\x7e]*$/.test(name) ? mailboxText({ name, address }) : `${asciiText(name)} <${address}>`
 }

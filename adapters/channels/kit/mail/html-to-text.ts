@@ -14,9 +14,11 @@ const BLANKS = /[\s\p{Cc}]+/u
 const INVISIBLE_END = /(?:[\u00ad\u061c\u200b\u200c\u200e\u200f\u2060\ufeff]|\u034f|\u200d)+$/
 
 /**
- * Converts an HTML mail to plain text: paragraphs, lists, table cells, link addresses and alternative texts of images, without
- * hidden elements.
- * Made for mails, where tables are layout, not data.
+ * Converts an HTML mail to plain text: paragraphs, lists, table cells, link addresses and alternative texts of images,
+ * without hidden elements. Made for mails, where tables are layout, not data. The work is done in slices.
+ *
+ * @example
+ * const text = await context.runInSlices(htmlToText('<p>Your order <b>ord_123</b> is on its way.</p>'))
  */
 export function* htmlToText(html: string): Steps<string> {
   const isStepFull = createStepCounter()

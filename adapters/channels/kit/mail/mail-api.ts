@@ -44,6 +44,13 @@ const NO_SUBJECT = '(no subject)'
 /**
  * Composes a mail from a message and passes it to `send`. Returns the refusal if no mail can be made of it, and `retry`
  * if the attempt ended before it began.
+ *
+ * @example
+ * const send: Provider<EmailKind>['send'] = (message, context) =>
+ *   sendMail(frame, message, context, ({ from, to, subject, text, html }) => {
+ *     const body = JSON.stringify({ from, to, subject, text, html })
+ *     return http.send({ url: 'https://api.acme.example/mails', headers, body, signal: context.signal }, judge)
+ *   })
  */
 export async function sendMail(
   frame: MailFrame,
@@ -121,12 +128,26 @@ function invitationFile({ method, content }: CalendarContent): Attachment {
   }
 }
 
-/** The files of a mail, with the invitation. */
+/**
+ * The files of a mail, with the invitation.
+ *
+ * @example
+ * const files = filesOf(mail).map(({ filename, contentType, content }) => ({
+ *   name: filename,
+ *   type: contentType,
+ *   data: base64(content),
+ * }))
+ */
 export function filesOf({ attachments, calendar }: ApiMail): readonly Attachment[] {
   return calendar === null ? attachments : [...attachments, invitationFile(calendar)]
 }
 
-/** An attachment's content in base64. */
+/**
+ * An attachment's content in base64.
+ *
+ * @example
+ * const files = filesOf(mail).map(({ filename, content }) => ({ name: filename, data: base64(content) }))
+ */
 export function base64(content: Uint8Array): string {
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64')
 }

@@ -169,7 +169,12 @@ function headersOf(
   return Object.fromEntries(byName.values())
 }
 
-/** The Message-ID of an earlier mail, with angle brackets. Null: its recipient is not an address. */
+/**
+ * The Message-ID of an earlier mail, with angle brackets. Null: its recipient is not an address.
+ *
+ * @example
+ * const threadIdOf: Provider<EmailKind>['threadIdOf'] = (earlier) => messageIdOf(frame, earlier)
+ */
 export function messageIdOf(
   frame: MailFrame,
   { notificationId, to, parts }: EarlierMessage<EmailKind>,
@@ -179,7 +184,12 @@ export function messageIdOf(
   return address === null ? null : messageId(notificationId, address, from.address)
 }
 
-/** Of a provider whose id for a mail is its Message-ID, perhaps that of a server that has replaced ours. */
+/**
+ * Of a provider whose id for a mail is its Message-ID, perhaps that of a server that has replaced ours.
+ *
+ * @example
+ * const threadIdOf: Provider<EmailKind>['threadIdOf'] = (earlier) => acceptedMessageIdOf(frame, earlier)
+ */
 export function acceptedMessageIdOf(frame: MailFrame, earlier: EarlierMessage<EmailKind>): string | null {
   const { providerMessageId: id } = earlier
   return id?.includes('@') === true ? `<${id}>` : messageIdOf(frame, earlier)

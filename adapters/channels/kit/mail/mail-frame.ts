@@ -87,6 +87,9 @@ const options = z.object({ ...mailShape })
  *
  * @param plugin the provider's function, for errors
  * @throws NotifierError `invalid_configuration` with the option's name
+ *
+ * @example
+ * const frame = mailFrame('acmeMail', { from: 'Shop <shop@example.com>', senders: ['example.com'] })
  */
 export function mailFrame(plugin: string, mail: MailOptions): MailFrame {
   const given = checkOptions(plugin, options, mail)
@@ -105,7 +108,13 @@ export function mailFrame(plugin: string, mail: MailOptions): MailFrame {
   }
 }
 
-/** The member of a mail provider that refuses senders which its options do not allow. */
+/**
+ * The member of a mail provider that refuses senders which its options do not allow.
+ *
+ * @example
+ * const frame = mailFrame('acmeMail', { from: 'Shop <shop@example.com>' })
+ * const acmeMail = { name: 'acme-mail', ...sendersOnly(frame) }
+ */
 export function sendersOnly({ senders }: MailFrame): Required<Pick<Provider<EmailKind>, 'refuses'>> {
   return {
     refuses: ({ from }) =>

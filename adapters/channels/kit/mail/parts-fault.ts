@@ -73,6 +73,10 @@ function firstFault<Item>(all: readonly Item[], faultOf: (item: Item) => string 
  *
  * @param url `email.unsubscribeUrl` of a message
  * @returns null: not an https URL of at most 900 characters
+ *
+ * @example
+ * const headers = unsubscribeHeaders('https://shop.example.com/unsubscribe?t=abc')
+ * // { 'List-Unsubscribe': '<https://shop.example.com/unsubscribe?t=abc>', 'List-Unsubscribe-Post': … }
  */
 export function unsubscribeHeaders(url: string): Readonly<Record<string, string>> | null {
   const href = unsubscribeHref(url)

@@ -1,0 +1,3 @@
+import type { RefSet } from 'carillon/queue-kit'
+
+export declare function enqueue(set: RefSet, delayMs: number): Promise<void>
