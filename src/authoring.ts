@@ -14,10 +14,11 @@ import { createCompiledTemplates } from './core/text/compiled-templates.ts'
 import { previewInputsOf } from './core/text/preview-input.ts'
 import { createTextReader } from './core/text/text-store.ts'
 import { createCodeTemplates } from './features/code-templates/code-templates.ts'
-import { createLanguages, type LanguageSettings } from './features/languages/languages.ts'
+import { createLanguages, type LanguageSettings, type Languages } from './features/languages/languages.ts'
 import { loadFormatting } from './features/languages/message-format.ts'
 import { assertMessages } from './features/languages/service.ts'
 import { createLibrary } from './features/layouts/library.ts'
+import type { ApplicationTexts } from './features/layouts/options.ts'
 import type { ResolvedAuthoring } from './text-options.ts'
 
 /** The settings of an organization that decide about its texts. */
@@ -26,18 +27,11 @@ type TextSettings = LanguageSettings & Pick<OrganizationPlan, 'branding'>
 /** What sends and deliveries need of the texts that organizations and the application write. */
 export interface Texts
   extends Pick<
-    AuthoringServices,
-    | 'compiled'
-    | 'library'
-    | 'texts'
-    | 'application'
-    | 'records'
-    | 'lookUps'
-    | 'localeOf'
-    | 'brandingOf'
-    | 'previewInputs'
-    | 'code'
-  > {
+      AuthoringServices,
+      'compiled' | 'library' | 'texts' | 'records' | 'brandingOf' | 'previewInputs' | 'code'
+    >,
+    Pick<Languages, 'lookUps' | 'localeOf'> {
+  readonly application: ApplicationTexts
   /** Stores the application's own texts, which accepted messages are pinned to. */
   storeApplication(): Promise<void>
 }

@@ -1,13 +1,10 @@
 import type { CodeTemplates } from '../../features/code-templates/code-templates.ts'
-import type { Languages } from '../../features/languages/languages.ts'
-import type { ApplicationLanguages } from '../../features/languages/options.ts'
 import type { Library } from '../../features/layouts/library.ts'
-import type { ApplicationTexts } from '../../features/layouts/options.ts'
-import type { Consent } from '../../features/preferences/consent.ts'
 import type { PeopleFinder } from '../../features/recipients/service.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { Processor } from '../loop/processor.ts'
+import type { Category } from '../notification/category.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { IdGenerator } from '../records/ids.ts'
 import type { RecordStores } from '../records/record-stores.ts'
@@ -26,19 +23,18 @@ export interface AuthoringServices {
   readonly code: CodeTemplates
   readonly library: Library
   readonly texts: TextReader
-  readonly application: ApplicationTexts
   readonly kinds: Kinds
-  readonly languages: ApplicationLanguages
-  /** The catalogues for a locale. */
-  readonly lookUps: Languages['lookUps']
-  /** The locale of an organization's texts. */
-  readonly localeOf: Languages['localeOf']
   readonly brandingOf: BrandingFinder
   readonly processor: Processor
   /** The application's people. Null: the option `recipients` is absent. */
   readonly people: PeopleFinder | null
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
-  readonly consent: Pick<Consent, 'categories'>
+  readonly consent: {
+    readonly categories: {
+      /** @throws NotifierError `unknown_category` */
+      existing(organizationId: string, id: string): Category | Promise<Category>
+    }
+  }
   readonly bounds: Bounds
 }

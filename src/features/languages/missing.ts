@@ -11,7 +11,9 @@ import type { PinnedText } from '../../core/text/shared-text.ts'
 import type { Template } from '../../core/text/template.ts'
 import { usesIn } from '../../core/text/uses.ts'
 import type { TranslationReports } from './api.ts'
+import type { Languages } from './languages.ts'
 import type { MissingInLocale, MissingSearch, MissingTranslations } from './model.ts'
+import type { ApplicationLanguages } from './options.ts'
 import { type CatalogueValue, cataloguesKind } from './records.ts'
 
 const readList = listReader('missing-translations', {})
@@ -23,9 +25,13 @@ const MOST_WORK = 50_000
 /** Reading this many characters of a text costs as much as looking a key up. */
 const CHARACTERS_OF_A_LOOK_UP = 16
 
+export interface MissingServices extends AuthoringServices, Pick<Languages, 'lookUps' | 'localeOf'> {
+  readonly languages: ApplicationLanguages
+}
+
 /** Finds what templates lack in the locales of an organization. */
 export function createMissing(
-  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: AuthoringServices,
+  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: MissingServices,
   store: RecordStore<StoredTemplate>,
 ): PerTenant<TranslationReports> & {
   searchMissing(organizationId: string): Promise<MissingSearch>

@@ -18,7 +18,7 @@ import type { Templates } from '../../core/text/templates.ts'
 import { unstoredTemplate } from '../../core/text/unstored.ts'
 import type { CodeTemplate, WriteOptions } from '../code-templates/index.ts'
 import { jsonValues } from '../code-templates/index.ts'
-import type { MissingSearch, MissingTranslations } from '../languages/index.ts'
+import type { Languages, MissingSearch, MissingTranslations } from '../languages/index.ts'
 import type { TemplateLinting } from './api.ts'
 import { createFindings, type Findings, type LintedSource } from './findings.ts'
 import type { LintInput } from './input.ts'
@@ -59,7 +59,7 @@ export function createLint(
     previewInputs,
     code,
     bounds,
-  }: AuthoringServices,
+  }: AuthoringServices & Pick<Languages, 'localeOf'>,
   { find, drafted, assertTexts, lintInput, searchMissing }: LintServices,
 ): PerTenant<TemplateLinting> {
   const judgedParts = createPartsJudge(kinds, records)
