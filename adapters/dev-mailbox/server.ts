@@ -2,7 +2,9 @@ import { isIP } from 'node:net'
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import { VERSION } from '../../src/core/lifecycle/version.ts'
 import type { HttpRequest, HttpResponse } from '../../src/core/rest/message.ts'
+import type { HandlerResult } from '../../src/core/rest/route.ts'
 import { assetResponse } from '../../src/dashboard/assets.ts'
+import { previewPage } from '../../src/dashboard/preview.ts'
 import { createRefusals } from '../../src/dashboard/refusal.ts'
 import { isSameOrigin } from '../../src/dashboard/same-origin.ts'
 import { createShell } from '../../src/dashboard/shell.ts'
@@ -11,9 +13,29 @@ import { acceptsScheme } from '../../src/http/client.ts'
 import { resolveHttpOptions } from '../../src/http/options.ts'
 import type { ServingInternals } from '../../src/rest-api.ts'
 import { mailOf, sourceOf } from './mail.ts'
-import { pageOf } from './page.ts'
 import type { Entry, Store } from './store.ts'
 import { filesOf, rowOf, viewOf } from './view.ts'
+
+const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/i
+/** Most characters of the images in a page: one image may stand in it many times. */
+const MOST_IMAGES = 32 * 1024 * 1024
+
+/** The HTML of a message as the dashboard shows it, with the images that the mail brings along. */
+function pageOf(entry: Entry, scheme: 'light' | 'dark'): HandlerResult {
+  const images = new Map(
+    filesOf(entry).flatMap(({ cid, contentType, content }) =>
+      cid === null || !IMAGE.test(contentType) ? [] : [[cid, { contentType, content }]],
+    ),
+  )
+  let left = MOST_IMAGES
+  const html = entry.caught.message.body.replace(/\bcid:([^\s"'<>)]{1,300})/gi, (whole, cid: string) => {
+    const image = images.get(cid)
+    if (image === undefined || image.content.byteLength * 1.4 > left) return whole
+    left -= image.content.byteLength * 1.4
+    return `data:${image.contentType};base64,${Buffer.from(image.content).toString('base64')}`
+  })
+  return previewPage(html, scheme)
+}
 
 const ROWS = 50
 const FORM = { bytes: 4_096, timeoutMs: 10_000 }

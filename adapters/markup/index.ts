@@ -1,6 +1,7 @@
+import { NotifierError } from '../../src/core/errors/notifier-error.ts'
+import { MOST_NAMES } from '../../src/core/input/listed-names.ts'
 import type { Markup } from '../../src/core/ports/markup.ts'
 import { peerFault } from '../peer/peer-fault.ts'
-import { invalidMjml } from './invalid-mjml.ts'
 
 /** The members in use of `@react-email/render` 2. */
 interface RenderModule {
@@ -60,4 +61,26 @@ async function loadMjml(): Promise<Mjml> {
 /** Bundlers find no name and leave the package out: mjml adds 18 MB, and fails in a bundle that is an ES module. */
 function atRunTime(name: string): Promise<unknown> {
   return import(/* webpackIgnore: true */ /* @vite-ignore */ name)
+}
+
+/** A fault as MJML reports it. Its own sentence names a path of the machine. */
+interface MjmlFault {
+  readonly line?: number
+  readonly tagName?: string
+  readonly message: string
+}
+
+/** The error of a source that MJML refuses, with the lines of the first faults. */
+function invalidMjml(cause: unknown): NotifierError {
+  const { errors } = (cause ?? {}) as { readonly errors?: readonly MjmlFault[] }
+  const faults = Array.isArray(errors) ? (errors as readonly MjmlFault[]).slice(0, MOST_NAMES) : []
+  const said = faults.map(
+    ({ line, tagName, message }) => `line ${line ?? '?'} (${tagName ?? '?'}): ${message}`,
+  )
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new NotifierError('invalid_template', {
+    message: `MJML refuses the text: ${said.length > 0 ? said.join('; ') : reason.replace(/\.$/, '')}.`,
+    details: { field: 'mjml' },
+    cause,
+  })
 }

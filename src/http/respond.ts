@@ -3,7 +3,6 @@ import type { RateLimitState } from '../core/limits/model.ts'
 import type { HttpResponse } from '../core/rest/message.ts'
 import type { HandlerResult } from '../core/rest/route.ts'
 import { type ErrorFormat, errorAnswer } from './errors.ts'
-import { addRateHeaders, refusingLimit } from './rate-headers.ts'
 
 /** The common part of every answer to a request. */
 export interface Envelope {
@@ -56,4 +55,20 @@ function toResponse(
   addRateHeaders(headers, limit)
   if (more !== undefined) Object.assign(headers, more)
   return { status, headers, body: bodiless ? null : body }
+}
+
+/** Adds the headers of the limit that is closest to a refusal. */
+function addRateHeaders(headers: Record<string, string>, state: RateLimitState): void {
+  headers['X-RateLimit-Limit'] = String(state.limit)
+  headers['X-RateLimit-Remaining'] = String(state.remaining)
+  headers['X-RateLimit-Reset'] = String(state.resetAt)
+  headers['X-RateLimit-Resource'] = state.resource
+}
+
+/** The limit in the details of a refusal. Null: no limit refused the request. */
+function refusingLimit({ status, details }: NotifierError): RateLimitState | null {
+  if (status !== 429 || details === undefined) return null
+  const { resource, limit, remaining, resetAt } = details
+  if (typeof resource !== 'string' || typeof limit !== 'number' || typeof resetAt !== 'number') return null
+  return { resource, limit, remaining: typeof remaining === 'number' ? remaining : 0, resetAt }
 }

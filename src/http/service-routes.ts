@@ -1,8 +1,22 @@
+import * as z from 'zod'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import { PUBLIC } from '../core/limits/route-limits.ts'
 import type { HttpNotifier } from '../core/rest/http-notifier.ts'
+import { named } from '../core/rest/named.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../core/rest/route.ts'
-import { healthStatus, openApiDocument } from './service-schemas.ts'
+
+/** Response of a service that accepts requests. Other services answer with an error. */
+const healthStatus: z.ZodType<{ status: 'ok' | 'degraded' }> = named(
+  'Health',
+  z.object({
+    status: z
+      .enum(['ok', 'degraded'])
+      .describe('`degraded`: requests are accepted, but part of the delivery does not work.'),
+  }),
+)
+
+/** An OpenAPI 3.1 document, described by its top level only. */
+const openApiDocument: z.ZodType = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) })
 
 export const SERVICE_TAG: Tag = { name: 'Service', description: 'The service itself. Requires no API key.' }
 

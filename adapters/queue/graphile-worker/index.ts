@@ -7,8 +7,13 @@ import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent, misconfigured } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
-import { type GraphilePool, type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
-import { releasedOnce } from './released-once.ts'
+import {
+  type GraphileConnected,
+  type GraphilePool,
+  type GraphileRunner,
+  type GraphileUtils,
+  loadGraphile,
+} from './peer.ts'
 
 /** Options of {@link graphileWorkerQueue}. */
 export interface GraphileWorkerQueueOptions {
@@ -250,4 +255,30 @@ function startFailure(cause: unknown): NotifierError {
 
 function invalid(option: string, message: string, cause?: unknown): NotifierError {
   return invalidOption(option, `graphileWorkerQueue: ${message}`, cause)
+}
+
+/**
+ * A pool that tolerates a second release. graphile-worker releases its listening connection twice if the connection is
+ * lost during a stop. The second time `pg` throws inside an unhandled promise, which would end the process.
+ */
+function releasedOnce(pool: GraphilePool): GraphilePool {
+  function connect(connected?: GraphileConnected): unknown {
+    if (connected === undefined) return pool.connect()
+    return pool.connect((error, client, release) => {
+      let released = false
+      connected(error, client, (destroy) => {
+        if (released) return
+        released = true
+        release?.(destroy)
+      })
+    })
+  }
+
+  return new Proxy(pool, {
+    get(target, name) {
+      if (name === 'connect') return connect
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }

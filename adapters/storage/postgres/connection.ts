@@ -1,14 +1,50 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Follow } from '../../../src/core/ports/storage/storage.ts'
 import { commitLookup } from '../commit-lookup.ts'
 import { notOpen } from '../not-open.ts'
 import { createDueJobs, type DueJobs, type MadeDue } from './due-jobs.ts'
-import { isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
+import {
+  asFailure,
+  isDataError,
+  isDiskError,
+  isTransient,
+  isUncertain,
+  isUnprepared,
+  unavailable,
+} from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
-import { retryTransient } from './retry-transient.ts'
 import { bound, types, type Value } from './values.ts'
+
+const MOST_RUNS = 5
+
+/**
+ * Repeats a call after transient errors, such as a deadlock.
+ *
+ * @param met receives each error
+ * @throws the last error, wrapped
+ */
+async function retryTransient<Answer>(
+  run: () => Promise<Answer>,
+  met: (error: unknown) => void,
+): Promise<Answer> {
+  for (let runs = 1; ; runs += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      met(error)
+      if (!isTransient(error) || runs >= MOST_RUNS) throw asFailure(error)
+      await sleep(pauseAfter(runs))
+    }
+  }
+}
+
+/** Grows, with jitter, so that two deadlocked calls do not meet again. */
+function pauseAfter(runs: number): number {
+  return Math.random() * 10 * 2 ** runs
+}
 
 /**
  * Statements name tables `carillon.<name>`; the configured schema replaces `carillon`. Statements that need the time

@@ -3,6 +3,7 @@ import { monthlyUnits } from '../../../src/core/accept/admit.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   AcceptAnswer,
+  AcceptReads,
   AcceptRequest,
   IdempotencyRecord,
   JoinedAccept,
@@ -12,12 +13,14 @@ import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { dataError, unusable } from './errors.ts'
-import { recordHash } from './idempotency.ts'
+import { createFindIdempotent, recordHash } from './idempotency.ts'
 import { namedUploads, pairsOf, rowOf } from './insert.ts'
-import { literal, quoted } from './literals.ts'
-import { readsIn } from './read-in.ts'
-import { toStored } from './text.ts'
+import { literal, quoted, withValues } from './literals.ts'
+import { createNotifications } from './notifications.ts'
+import { createRecords } from './records.ts'
+import { fromStored, toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
+import type { Value } from './values.ts'
 
 const KEEP = "INSERT INTO carillon.kept (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING"
 
@@ -169,4 +172,27 @@ function otherDatabase(): NotifierError {
       'Use one database for both.',
     details: { reason: 'other_database' },
   })
+}
+
+/**
+ * Lookups of an accept inside the caller's transaction. Each row is read as one JSON text, so that the application's
+ * type parsers and column mappings have no effect.
+ */
+function readsIn(connection: Connection, runText: RunText): AcceptReads {
+  async function rows<Row>(statement: string, values: readonly Value[] = []): Promise<Row[]> {
+    const asked = withValues(connection.textOf(statement), values)
+    const found = await runText(`SELECT pg_catalog.row_to_json(r)::text AS row FROM (${asked}) AS r`)
+    return (found as readonly { readonly row: string }[]).map(({ row }) => JSON.parse(row, asRead) as Row)
+  }
+
+  const inside: Connection = { ...connection, rows }
+  return {
+    findIdempotent: createFindIdempotent(inside),
+    notifications: createNotifications(inside),
+    records: createRecords(inside),
+  }
+}
+
+function asRead(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? fromStored(value) : value
 }

@@ -13,10 +13,10 @@ import { createAccept } from './accept.ts'
 import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
-import { createConnection } from './connection.ts'
+import { type Connection, createConnection } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
 import { createDeletions } from './deletions.ts'
-import { enqueueStored } from './enqueue-stored.ts'
+import { addRefs, type JobRow } from './due-jobs.ts'
 import { startFailure } from './errors.ts'
 import { createExpire } from './expire.ts'
 import { createFindIdempotent } from './idempotency.ts'
@@ -38,6 +38,28 @@ import { createSettle } from './settle.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
+
+const SELECT_JOBS = `
+  SELECT j.id, j.lane, j.due_at FROM carillon.notifications AS n JOIN carillon.jobs AS j ON j.id = 2 * n.seq
+  WHERE n.id = ANY ($1::text[])`
+
+/** Enqueues jobs that a caller's transaction stored. Only the database sees its commit, so this waits for it. */
+async function enqueueStored(connection: Connection, { notifications }: AcceptRequest): Promise<void> {
+  const { dueJobs } = connection
+  if (dueJobs.sink === null) return dueJobs.afterCommit({ refs: null, wakes: true })
+  const ids = notifications.map(({ id }) => id)
+  await connection.transaction(async ({ rows, made, now }) => {
+    const jobs = await rows<JobRow & { readonly due_at: number }>(SELECT_JOBS, [ids])
+    addRefs(
+      made,
+      jobs.map(({ id, lane, due_at: dueAt }) => ({
+        jobId: String(id),
+        lane,
+        dueInMs: Math.max(0, dueAt - now),
+      })),
+    )
+  })
+}
 
 /** How often missing partitions of the next months are created. */
 const PARTITIONS_EVERY_MS = 6 * 60 * 60_000

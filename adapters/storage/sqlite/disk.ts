@@ -1,7 +1,6 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fsyncSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
-import { type FileIdentity, isInPlace, placeOf } from './file-identity.ts'
 
 /** Flushes commits to disk outside of the event loop. */
 export interface Disk {
@@ -55,7 +54,7 @@ export function createDisk(): Disk {
   let running: Promise<void> | undefined
   let scheduled = false
   let broken: NotifierError | undefined
-  let places: readonly FileIdentity[] = []
+  let identities: readonly FileIdentity[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
 
   function run(): void {
@@ -83,7 +82,7 @@ export function createDisk(): Disk {
 
   function fault(): NotifierError | undefined {
     if (broken !== undefined) return broken
-    const gone = places.find((place) => !isInPlace(place))
+    const gone = identities.find((file) => !isSameFile(file))
     if (gone === undefined) return undefined
     checkedAt = Number.NEGATIVE_INFINITY
     return moved(gone.path)
@@ -100,7 +99,7 @@ export function createDisk(): Disk {
     open({ database, log }, waits) {
       broken = undefined
       checkedAt = Number.NEGATIVE_INFINITY
-      places = [database, log].map(placeOf)
+      identities = [database, log].map(identityOf)
       if (!waits) return
       // Opened for writing: Windows flushes only such files. A new log's directory entry must be on disk as well.
       file = openSync(log, 'r+')
@@ -128,7 +127,7 @@ export function createDisk(): Disk {
       while (running !== undefined || scheduled) await (running ?? nextTick())
       if (file !== undefined) closeSync(file)
       file = undefined
-      places = []
+      identities = []
     },
   }
 }
@@ -164,5 +163,34 @@ function syncFolder(folder: string): void {
     fsyncSync(handle)
   } finally {
     closeSync(handle)
+  }
+}
+
+/** A file and its identity when it was opened. */
+interface FileIdentity {
+  readonly path: string
+  readonly device: number
+  readonly inode: number
+}
+
+function identityOf(path: string): FileIdentity {
+  const { dev: device, ino: inode } = statSync(path)
+  return { path, device, inode }
+}
+
+/**
+ * False: the file is gone or replaced. Compares inode numbers, as SQLite does itself without a write-ahead log: the
+ * system keeps the number while the file is open. Windows refuses to remove or rename a file that SQLite has open.
+ *
+ * Uses stat and never opens the file: closing it would release SQLite's locks.
+ */
+function isSameFile({ path, device, inode }: FileIdentity): boolean {
+  if (process.platform === 'win32') return true
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found !== undefined && found.ino === inode && found.dev === device
+  } catch {
+    // The process has dropped its privileges, so the system does not tell.
+    return true
   }
 }

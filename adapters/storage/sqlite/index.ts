@@ -8,9 +8,8 @@ import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
-import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
-import { createConnection } from './connection.ts'
+import { type Connection, createConnection } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
@@ -33,6 +32,27 @@ import { assertReadsUris, loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
+
+/** More than an accept needs: a full disk may still have room for a page. */
+const ROOM = 'x'.repeat(32_768)
+
+const FILL = 'INSERT INTO carillon_write_check (room) VALUES (?)'
+
+const EMPTY = 'DELETE FROM carillon_write_check'
+
+/** After a refused write, tries a real one. */
+function createCheck(connection: Connection): () => Promise<void> {
+  const fill = connection.statement(FILL)
+  const empty = connection.statement(EMPTY)
+  return async function check() {
+    connection.check()
+    if (!connection.refused) return
+    await connection.durably(() => fill().run(ROOM))
+    // A commit of its own: rows deleted before the commit would not be written.
+    await connection.durably(() => empty().run())
+    connection.refused = false
+  }
+}
 
 export type { SqliteDatabase, SqliteDriver, SqliteStatement, SqliteValue } from './driver.ts'
 export type { SqliteTransaction, Synchronous } from './join.ts'

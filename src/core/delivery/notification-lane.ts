@@ -18,13 +18,31 @@ import { type ComposedMessage, type Composition, createCompose } from './compose
 import type { CopyFacts } from './copies.ts'
 import { type AttemptContext, type Decision, decide } from './decide.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
-import { endingOf } from './ending.ts'
 import { createFailoverHistory } from './failover-history.ts'
 import type { Lane } from './lane.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 import type { Stop } from './stop.ts'
 import { createTally, type Tally } from './tally.ts'
+
+const MAY_HAVE_GONE = 'An earlier attempt may have reached the recipient.'
+
+/**
+ * The fact of a message that is no longer sent. One that an earlier attempt may have sent is not called skipped.
+ *
+ * @param mayHaveGone whether an attempt since the last retry has an unknown result
+ */
+async function endingOf(
+  job: NotificationJob,
+  why: NotificationFailure,
+  mayHaveGone: (job: NotificationJob) => Promise<boolean>,
+): Promise<Fact> {
+  if (why.decidedBy === undefined && why.code !== 'no_address') return { type: 'failed', ...why }
+  const { attempts, earlierAttempts, recovered } = job
+  if (attempts === earlierAttempts || !(recovered || (await mayHaveGone(job))))
+    return { type: 'skipped', ...why }
+  return { type: 'failed', code: 'delivery_unknown', message: `${why.message} ${MAY_HAVE_GONE}` }
+}
 
 type Ending = EndingOf<'notification'>
 type Retry = Extract<Decision['next'], { kind: 'retry' }>

@@ -8,14 +8,26 @@ import { type CompiledTemplate, compileSteps, type ParsedTexts, toHeader } from 
 import type { Work } from '../../core/text/extent.ts'
 import { formatOf } from '../../core/text/format.ts'
 import { EXAMPLE_LINKS } from '../../core/text/links.ts'
-import type { Token } from '../../core/text/parse.ts'
+import { childrenOf, type Token } from '../../core/text/parse.ts'
 import type { Template } from '../../core/text/template.ts'
 import { keyOf, MAX_FINDINGS } from './findings.ts'
 import { htmlFaults } from './html-faults.ts'
 import type { TemplateRule } from './rules.ts'
-import { sourceText } from './source-text.ts'
-import { textFaults } from './text-faults.ts'
 import { variableFaults } from './variable-faults.ts'
+
+const PLAIN_HTTP = /\bhttp:\/\/[^\s<>"']{1,200}/gi
+
+/** Finds faults in plain text. */
+function* textFaults(text: string, field: string): Generator<LintFault> {
+  for (const [excerpt] of text.matchAll(PLAIN_HTTP))
+    yield {
+      rule: 'plain_http_link',
+      field,
+      excerpt,
+      message:
+        'A link begins with "http:", so that others can read and change what it leads to. Write https.',
+    }
+}
 
 /** What a lint knows of the messages of a template. */
 export interface LintExamples {
@@ -253,4 +265,27 @@ function missingMessages(keys: unknown): readonly LintFault[] {
     field: 'body',
     excerpt: `{{@${key}}}`,
   }))
+}
+
+/**
+ * A text with every section once, regardless of the values, and its tags in place of values.
+ *
+ * @param most maximum number of characters
+ */
+function sourceText(tokens: readonly Token[], most: number): string {
+  let text = ''
+
+  function write(level: readonly Token[]): void {
+    for (const token of level) {
+      if (text.length >= most) return
+      const [type, name] = token
+      if (type === 'text') text += name
+      else if (type === 'name') text += `{{${name}}}`
+      else if (type === '&') text += `{{{${name}}}}`
+      else write(childrenOf(token))
+    }
+  }
+
+  write(tokens)
+  return text.slice(0, most)
 }

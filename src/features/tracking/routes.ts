@@ -1,7 +1,8 @@
+import * as z from 'zod'
 import type { RouteLimit } from '../../core/limits/model.ts'
 import type { PageLook } from '../../core/links/page.ts'
-import { linkQuery } from '../../core/links/query-schemas.ts'
 import { textsFor } from '../../core/links/texts/catalogue.ts'
+import { line } from '../../core/rest/query-schemas.ts'
 import type { HandlerResult, RequestContext, Route, Tag } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
 import {
@@ -16,6 +17,15 @@ import {
 } from '../preferences/index.ts'
 import type { Visit } from './machine-visit.ts'
 import type { Pages } from './pages.ts'
+
+/** Query of a link in a message. */
+const linkQuery: z.ZodType<{ t: string; lang?: string | undefined }> = z.object({
+  t: line.max(8_000).describe('The signed token of the link.'),
+  lang: line
+    .max(35)
+    .optional()
+    .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
+})
 
 /** The methods of a notifier that the handlers use. */
 type Served = { readonly pages: Pages }
