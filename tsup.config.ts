@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'tsup'
 import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
-
-// The declarations of all entry points are made in one worker, which takes about 4 GiB: the usual limit.
-setFlagsFromString('--max-old-space-size=8192')
 
 for (const { specifier, source } of entries()) {
   if (!existsSync(fromRoot(source))) {
@@ -17,7 +16,22 @@ await buildDashboard()
 
 const published = Object.fromEntries(entries().map(({ name, source }) => [name, source]))
 
-export default defineConfig({
+/** Checks the types and writes a declaration for each source. tsup bundles them in a fifth of the time it needs for sources. */
+function declarations(): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-declarations-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const tsc = fromRoot('node_modules/typescript7/bin/tsc')
+  const emit = ['--noEmit', 'false', '--emitDeclarationOnly', '--rootDir', fromRoot('.'), '--outDir', folder]
+  const { status } = spawnSync(process.execPath, [tsc, '-p', fromRoot('tsconfig.lib.json'), ...emit], {
+    stdio: 'inherit',
+  })
+  if (status !== 0) throw new Error('The types of the package have errors')
+  return Object.fromEntries(
+    entries().map(({ name, source }) => [name, join(folder, source.replace(/\.ts$/, '.d.ts'))]),
+  )
+}
+
+export default defineConfig(({ dts }) => ({
   // With createNotifier in an entry of its own, index.js only exports: a bundle of NotifierError alone stays small.
   entry: { ...published, 'create-notifier': 'src/create-notifier.ts' },
   tsconfig: 'tsconfig.lib.json',
@@ -31,10 +45,10 @@ export default defineConfig({
   // Without it tsup writes "sqlite" for "node:sqlite", which exists only under its full name.
   removeNodeProtocol: false,
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
-  dts: {
-    entry: published,
+  dts: dts !== false && {
+    entry: declarations(),
     compilerOptions: { ignoreDeprecations: '6.0' },
     // For `Symbol.asyncDispose`, which the default library of TypeScript 7 lacks.
     banner: '/// <reference lib="esnext.disposable" />',
   },
-})
+}))

@@ -3,27 +3,26 @@ import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
 import { leftOutReporter } from './test/support/left-out-reporter.ts'
 import { PATIENCE, TEST_MS, WAIT_MS } from './test/support/patience.ts'
+import { useRunFolder } from './test/support/run-folder.ts'
 
 await buildDashboard()
+useRunFolder()
 
-const ALL = ['test/**/*.test.ts']
 /** They replace modules, take peers away or measure memory. */
 const ISOLATED = ['test/**/*.isolated.test.ts']
-/** They wait for processes, browsers and compilers. */
-const LONG = [
-  'test/integration/faults/**/*.test.ts',
-  'test/dashboard/**/*.test.ts',
-  'test/package/**/*.test.ts',
-]
 /** They need a server, or repeat on files what is tested in memory. */
-const SLOWER = [
+const ON_SERVERS = [
   'test/contract/planted-faults/transactions.test.ts',
   'test/contract/{built-in-queue,bullmq,graphile-worker,postgres,redis}*.test.ts',
-  'test/contract/sqlite-storage{,-better-sqlite3}.test.ts',
+  'test/contract/sqlite-storage.test.ts',
 ]
 /** The whole service once, over HTTP and in each framework. */
 const SMOKE = ['test/integration/{adapters,express-service}.test.ts']
-const QUICK = ['test/unit/**/*.test.ts', 'test/contract/**/*.test.ts', ...SMOKE]
+/** What only a release needs. */
+const RELEASE = ['test/**/*.release.test.ts']
+
+/** For waiting for servers, processes, browsers and compilers. */
+const LONG_MS = 4 * TEST_MS
 
 interface Part {
   readonly include: string[]
@@ -57,11 +56,17 @@ const part = (name: string, test: Part): TestProjectInlineConfiguration => ({
 export default defineConfig({
   test: {
     projects: [
-      part('quick', { include: QUICK, exclude: [...ISOLATED, ...SLOWER] }),
-      part('isolated', { include: ISOLATED, isolate: true }),
-      part('long', { include: LONG, exclude: ISOLATED, testTimeout: 4 * TEST_MS }),
-      part('other', { include: ALL, exclude: [...ISOLATED, ...LONG, ...QUICK] }),
-      part('slower', { include: SLOWER, exclude: ISOLATED }),
+      part('quick', {
+        include: ['test/{unit,contract}/**/*.test.ts', ...SMOKE],
+        exclude: [...ISOLATED, ...ON_SERVERS, ...RELEASE],
+      }),
+      part('isolated', { include: ISOLATED, isolate: true, testTimeout: LONG_MS }),
+      part('slower', {
+        include: ['test/!(unit|contract)/**/*.test.ts', ...ON_SERVERS],
+        exclude: [...ISOLATED, ...SMOKE, ...RELEASE],
+        testTimeout: LONG_MS,
+      }),
+      part('release', { include: RELEASE, testTimeout: LONG_MS }),
     ],
     pool: 'forks',
     maxWorkers: '100%',

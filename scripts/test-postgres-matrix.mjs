@@ -19,8 +19,8 @@ const versions = [
 const tests = [
   'test/contract/postgres-storage.test.ts',
   'test/integration/postgres',
-  'test/integration/faults/postgres-settings.test.ts',
-  'test/integration/faults/failover.test.ts',
+  'test/integration/faults/postgres-settings.release.test.ts',
+  'test/integration/faults/failover.release.test.ts',
 ]
 
 const asked = process.argv.slice(2)

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
 
-/** The oldest Node.js is the minimum version of package.json. */
-const all = ['node@22.13.0', 'node@24', 'node@26', 'bun@1.4', 'deno@2.9']
+/** The oldest Node.js is the minimum version of package.json. Everything else runs on version 24. */
+const all = ['node@22.13.0', 'node@26', 'bun@1.4', 'deno@2.9']
 
 const { platform, arch } = process
 const exe = platform === 'win32' ? '.exe' : ''

@@ -1,10 +1,8 @@
-import { afterAll, test } from 'vitest'
+import { test } from 'vitest'
 import { queueContract } from '../../src/testing/queue/queue-contract.ts'
 import { describeWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { queueHarness } from '../support/queue-harness.ts'
-
-afterAll(stopSharedPostgres)
 
 const schema = uniqueSchema()
 describeWith(whyNoPostgres(), 'built-in dispatch', () => {

@@ -3,11 +3,9 @@ import { afterAll, beforeAll, test } from 'vitest'
 import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
 import { queueContract } from '../../src/testing/queue/queue-contract.ts'
 import { describeWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { queueHarness } from '../support/queue-harness.ts'
 import { describeOwnRedis } from '../support/redis.ts'
-
-afterAll(stopSharedPostgres)
 
 const schema = uniqueSchema()
 describeWith(whyNoPostgres(), 'on PostgreSQL', () => {

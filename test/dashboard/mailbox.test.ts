@@ -6,7 +6,7 @@ import { type DevMailbox, devMailbox } from '../../adapters/dev-mailbox/index.ts
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { assertAccessible, CHROMIUM, sharedBrowser, watch } from '../support/dashboard/browser.ts'
-import { HOSTS, listen, portOf } from '../support/dashboard/mounts.ts'
+import { listen, portOf } from '../support/dashboard/mounts.ts'
 import { inMemory } from '../support/in-memory.ts'
 import { describeWith } from '../support/left-out.ts'
 
@@ -176,22 +176,5 @@ describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the mail
       expect(await page.locator('img, script:not([nonce])').count(), tab).toBe(0)
     }
     expect(await page.getByRole('tab', { name: 'Links' }).count()).toBe(0)
-  })
-
-  it.each(HOSTS)('works in %s, at the root and below a path', async (_name, mount) => {
-    mailbox.clear()
-    await send({ channel: 'email', to: 'ada@example.com', subject: 'Mounted', html: '<h1>Hi</h1>' })
-    for (const prefix of ['', '/a/b']) {
-      const origin = `http://127.0.0.1:${portOf(await listen(await mount(mailbox, prefix)))}`
-      const { page, assertClean, close } = await watch(browser, origin)
-      await page.goto(origin + prefix)
-      await page.getByRole('link', { name: 'Mounted' }).click()
-      await frame(page).getByRole('heading', { name: 'Hi' }).waitFor()
-      expect(page.url()).toBe(`${origin}${prefix}/messages/${mailbox.messages()[0]?.id}`)
-      await page.reload()
-      await frame(page).getByRole('heading', { name: 'Hi' }).waitFor()
-      assertClean()
-      await close()
-    }
   })
 })

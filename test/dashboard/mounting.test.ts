@@ -1,80 +1,72 @@
-import { request as ask, type RequestListener } from 'node:http'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { notifierHandler } from '../../adapters/http/node.ts'
+import { devMailbox } from '../../adapters/dev-mailbox/index.ts'
 import { dashboard } from '../../src/dashboard/index.ts'
-import { createNotifier, type Notifier } from '../../src/index.ts'
-import { CHROMIUM, sharedBrowser, watch } from '../support/dashboard/browser.ts'
-import { HOSTS, HTTP, listen, portOf } from '../support/dashboard/mounts.ts'
+import { createNotifier, type Notifier, type Served } from '../../src/index.ts'
+import { HOSTS, listen, portOf } from '../support/dashboard/mounts.ts'
 import { inMemory } from '../support/in-memory.ts'
-import { describeWith } from '../support/left-out.ts'
 
-/** A proxy that strips `/tools/mail` from every path, and passes the name of the host on. */
-function strippingProxy(target: number): RequestListener {
-  return (incoming, response) => {
-    const path = (incoming.url ?? '').replace(/^\/tools\/mail/, '') || '/'
-    const { method, headers } = incoming
-    const outgoing = ask({ port: target, host: '127.0.0.1', path, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    incoming.pipe(outgoing)
+/* Where pages, assets and data are found. mounting.release.test.ts uses the dashboard in a browser. */
+
+const mailbox = devMailbox()
+let notifier: Notifier
+
+beforeAll(async () => {
+  notifier = createNotifier({ storage: inMemory(), channels: mailbox.channels }) as Notifier
+  await notifier.start()
+})
+afterAll(() => notifier.stop())
+
+type Mount = (typeof HOSTS)[number][1]
+
+/** Mounts at the root and below a path, and loads pages as a browser does, with the script that they name. */
+async function eachMount(
+  mount: Mount,
+  served: Served,
+  page: string,
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  for (const prefix of ['', '/a/b']) {
+    const url = `http://127.0.0.1:${portOf(await listen(await mount(served, prefix)))}${prefix}`
+    for (const root of [url, `${url}/`]) {
+      // Its script leads to the page below it.
+      expect(await (await fetch(root)).text()).toContain("'/start'")
+    }
+    for (const path of ['/start', page]) {
+      const shell = await fetch(url + path)
+      const [, script = ''] = /src="([^"]+)"/.exec(await shell.text()) ?? []
+      const asset = await fetch(new URL(script, shell.url))
+      expect([asset.status, asset.headers.get('content-type')], path).toEqual([
+        200,
+        'text/javascript; charset=utf-8',
+      ])
+    }
+    await use(url)
   }
 }
 
-describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the dashboard, mounted', () => {
-  let browser: Browser
-  let notifier: Notifier
-  let secret: string
-  beforeAll(async () => {
-    browser = await sharedBrowser()
-    notifier = createNotifier({
-      storage: inMemory(),
-      channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
-    }) as Notifier
-    await notifier.start()
-    secret = (await notifier.apiKeys.create({ name: 'Mounted', permission: 'Full Access' })).secret
+it.each(HOSTS)('the dashboard has its assets, session and data in %s', async (_name, mount) => {
+  const { secret } = await notifier.apiKeys.create({ name: 'Mounted', permission: 'Full Access' })
+  await eachMount(mount, dashboard(notifier), '/o/org_default/keys', async (url) => {
+    const signedIn = await fetch(`${url}/session`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+      body: JSON.stringify({ apiKey: secret }),
+    })
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const keys = await fetch(`${url}/api/v1/api-keys`, { headers: { cookie } })
+    expect([signedIn.status, keys.status]).toEqual([200, 200])
+    const { items } = (await keys.json()) as { items: readonly { name: string }[] }
+    expect(items.map(({ name }) => name)).toContain('Mounted')
   })
-  afterAll(async () => {
-    await notifier.stop()
-  })
+})
 
-  /** Opens without the slash at the end, signs in, follows a link, creates a key, loads a deep link anew, signs out. */
-  async function use(url: string): Promise<void> {
-    const { page, assertClean, close } = await watch(browser, new URL(url).origin)
-    await page.goto(url)
-    await page.getByLabel('API key').fill(secret)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('link', { name: 'API keys' }).click()
-    await page.getByRole('row', { name: /Mounted/ }).waitFor()
-    await page.getByRole('button', { name: 'Create API key' }).click()
-    const name = `Key ${Math.random()}`
-    await page.getByLabel('Name').fill(name)
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('button', { name: 'Done' }).click()
-    expect(page.url()).toBe(`${url.replace(/\/$/, '')}/o/org_default/keys`)
-    await page.reload()
-    await page.getByRole('row', { name: new RegExp(name) }).waitFor()
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByLabel('API key').waitFor()
-    await page.reload()
-    await page.getByLabel('API key').waitFor()
-    assertClean()
-    await close()
-  }
-
-  it.each(HOSTS)('works in %s, below a path, and is at the root', async (_name, mount) => {
-    const root = await listen(await mount(dashboard(notifier), ''))
-    const page = await fetch(`http://127.0.0.1:${portOf(root)}/o/org_default/keys`)
-    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('src="../../assets/')])
-    const server = await listen(await mount(dashboard(notifier), '/a/b'))
-    await use(`http://127.0.0.1:${portOf(server)}/a/b`)
-  })
-
-  it('works at the root, and behind a proxy that strips a path', async () => {
-    const server = await listen(notifierHandler(dashboard(notifier), HTTP))
-    await use(`http://127.0.0.1:${portOf(server)}`)
-    const proxy = await listen(strippingProxy(portOf(server)))
-    await use(`http://127.0.0.1:${portOf(proxy)}/tools/mail`)
+it.each(HOSTS)('the mailbox has its assets and messages in %s', async (_name, mount) => {
+  mailbox.clear()
+  const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hi' })
+  await notifier.waitFor(id)
+  const [message] = mailbox.messages()
+  await eachMount(mount, mailbox, `/messages/${message?.id}`, async (url) => {
+    const shown = await fetch(`${url}/api/messages/${message?.id}`)
+    expect([shown.status, await shown.json()]).toMatchObject([200, { to: 'ada@example.com' }])
   })
 })

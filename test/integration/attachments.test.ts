@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { uploadKind } from '../../src/core/accept/upload.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
@@ -7,7 +7,7 @@ import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
 import { mail } from '../support/notifier-world.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { runProgram } from '../support/program.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 import type { UploadProgram } from './programs/upload.ts'
@@ -75,6 +75,5 @@ describe('an upload on SQLite', () => {
 })
 
 describeWith(whyNoPostgres(), 'an upload on PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
   cases(async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }))
 })

@@ -1,10 +1,10 @@
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { defineTemplates } from '../../src/features/code-templates/define.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 /** A process of one deployment, with the texts in its code. */
@@ -76,8 +76,6 @@ it('a message keeps its layout, partials, messages and language over a deploymen
 }, 120_000)
 
 describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
-
   it('the same', async () => {
     const url = await sharedPostgres()
     await keepsTexts({ postgres: { url, schema: uniqueSchema() } })

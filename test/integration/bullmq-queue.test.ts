@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
@@ -9,11 +9,9 @@ import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { WAIT_MS } from '../support/patience.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
+import { whyNoPostgres } from '../support/postgres.ts'
 import { hello, startNotifier, storage } from '../support/queue-notifier.ts'
 import { describeOwnRedis } from '../support/redis.ts'
-
-afterAll(stopSharedPostgres)
 
 describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
   describeOwnRedis('bullmqQueue', () => {

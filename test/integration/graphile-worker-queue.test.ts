@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
@@ -13,18 +13,10 @@ import { createState } from '../map-storage/state.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { WAIT_MS } from '../support/patience.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { hello, NEVER_MS, schema, startNotifier, storage } from '../support/queue-notifier.ts'
 
 const systemTime = { now: () => Date.now() }
-
-afterAll(stopSharedPostgres)
 
 const engineSchema = uniqueSchema()
 

@@ -1,18 +1,10 @@
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
-
-afterAll(stopSharedPostgres)
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
   it('a storage whose role may not add jobs is refused at the start, whatever keeps it from that', async () => {

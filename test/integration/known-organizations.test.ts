@@ -1,14 +1,8 @@
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const MOST = 100_000
 const COLUMNS = 'id, organization, list, version, value, created_at'
@@ -56,8 +50,6 @@ function knowsSoMany(open: Open): void {
 }
 
 describeWith(whyNoPostgres(), 'PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
-
   knowsSoMany(async () => {
     const connectionString = await sharedPostgres()
     const schema = uniqueSchema()

@@ -9,18 +9,10 @@ import type { Page, PageRequest } from '../../src/core/ports/storage/page.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { accept, endpoint, note, notes, page, readAll } from '../../src/testing/storage/fixtures.ts'
 import { describeEachWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { openSqlite } from '../support/sqlite-handle.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 import { tappedPool } from '../support/tapped-pool.ts'
-
-afterAll(stopSharedPostgres)
 
 const organizationId = 'org_default'
 const hook = 'wh_long'

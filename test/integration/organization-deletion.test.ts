@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresSecondDoor } from '../support/postgres-harness.ts'
 import { runProgram } from '../support/program.ts'
 import { sqliteSecondDoor, temporaryFile } from '../support/sqlite-harness.ts'
@@ -107,8 +107,6 @@ describe('an organization is deleted on SQLite', () => {
 })
 
 describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
-
   async function open() {
     const url = await sharedPostgres()
     const schema = uniqueSchema()

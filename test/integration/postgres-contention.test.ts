@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Fact } from '../../src/core/notification/facts.ts'
 import type { ClaimRequest } from '../../src/core/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/core/ports/storage/receipts.ts'
@@ -21,16 +20,13 @@ import {
 import { CONTRACT_START, keeping, recipientId } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
+import { ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 
 describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server?.remove())
+  const server = ownPostgres()
 
   async function open(schema: string, change: object = {}): Promise<Storage> {
     const storage = postgres({ connectionString: server.url, schema, ...change })

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { removedContent } from '../../src/core/notification/sensitive.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { accept, claimOne, ended, LANE, note, start } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
+import { ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const attachments = [{ filename: 'a.txt', contentType: 'text/plain', content: 'SGk=' }]
@@ -13,11 +13,7 @@ const content = { sensitive: true, body: '123456', email: { attachments } } as c
 const removal = removedContent(content)
 
 describeWith(whyNoPostgres(true), 'contents that are removed', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server?.remove())
+  const server = ownPostgres()
 
   async function open(schema: string): Promise<Storage> {
     const storage = postgres({ connectionString: server.url, schema })

@@ -1,20 +1,12 @@
 import pg from 'pg'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { timeOf } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { tcpReceiver } from '../support/receivers.ts'
-
-afterAll(stopSharedPostgres)
 
 const ROUNDS = Array.from({ length: 30 }, (_, index) => index)
 

@@ -1,12 +1,12 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { accept, claim, ended, note, organization } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
+import { ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const reason = whyNoPostgres(true)
@@ -14,18 +14,12 @@ const suite = (name: string, tests: () => void): void => describeWith(reason, na
 
 const DAY_MS = 86_400_000
 const TABLES = 8
-let server: PostgresServer
+const server = ownPostgres()
 const opened: Storage[] = []
-
-beforeAll(async () => {
-  if (reason === null) server = await startPostgres()
-})
 
 afterEach(async () => {
   for (const storage of opened.splice(0)) await storage.stop()
 })
-
-afterAll(() => server?.remove())
 
 /** @param days the longest retention */
 async function dropPast(storage: Storage, days: number | null): Promise<number | undefined> {

@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.ts'
 import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
 import { onPostgres, uniqueSchema } from '../support/postgres.ts'
 
-const server = ownPostgres()
+// It turns SSL on.
+const server = ownPostgres(['ssl = off'])
 
 describeWithOwnPostgres('a start that no retry can mend', () => {
   const startAt = (change: (url: URL) => void): Promise<void> => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Fact } from '../../src/core/notification/facts.ts'
 import type { AcceptRequest } from '../../src/core/ports/storage/accept.ts'
@@ -24,16 +24,8 @@ import {
 } from '../../src/testing/storage/fixtures.ts'
 import { CONTRACT_START, insertion, itemKind, keeping } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { tappedPool } from '../support/tapped-pool.ts'
-
-afterAll(stopSharedPostgres)
 
 const ORGANIZATION = 'org_default'
 const FEW = 3

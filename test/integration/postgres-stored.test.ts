@@ -1,19 +1,11 @@
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { DEFAULT_ORGANIZATION } from '../../src/core/tenancy/organization.ts'
 import { insertion, itemKind, write } from '../../src/testing/storage/record-fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 describeWith(whyNoPostgres(), 'what an organization stores on PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
-
   it('is a sum of few rows, however much is written', async () => {
     const [url, schema] = [await sharedPostgres(), uniqueSchema()]
     const storage = postgres({ connectionString: url, schema })

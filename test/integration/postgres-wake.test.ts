@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { AcceptRequest } from '../../src/core/ports/storage/accept.ts'
@@ -25,20 +25,13 @@ import {
 } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 describeWith(whyNoPostgres(), 'the number of messages to other processes', () => {
   let url: string
   beforeAll(async () => {
     url = await sharedPostgres()
   })
-  afterAll(stopSharedPostgres)
 
   type Opened = ReturnType<typeof postgres>
   type Work = (storage: Opened) => Promise<unknown>

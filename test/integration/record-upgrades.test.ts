@@ -1,7 +1,7 @@
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeWith } from '../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { kindOf, RECORDS } from '../support/profile-kind.ts'
 import { type Program, runProgram } from '../support/program.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -83,8 +83,6 @@ it('of three releases at work, one after another on SQLite, none loses a field o
 }, 120_000)
 
 describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
-  afterAll(stopSharedPostgres)
-
   it('the same', async () => {
     const url = await sharedPostgres()
     await rollOut({ postgres: { url, schema: uniqueSchema() } })

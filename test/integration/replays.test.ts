@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/notifier.ts'
@@ -7,7 +7,7 @@ import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeEachWith } from '../support/left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
+import { whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 
@@ -74,7 +74,6 @@ describeEachWith(STORAGES, missing, 'a replay on %s reports the present', (_name
     await notifier.stop()
     await harness.close?.()
   })
-  afterAll(stopSharedPostgres)
 
   const inAnHour = (): Date => new Date(clock.now() + HOUR)
   const later = () => ({ ...mail, sendAt: inAnHour() })

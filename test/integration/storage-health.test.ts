@@ -1,23 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/notifier.ts'
 import { note, organization } from '../../src/testing/storage/fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  sharedPostgres,
-  stopSharedPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { openSqlite } from '../support/sqlite-handle.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
-
-afterAll(stopSharedPostgres)
 
 /** One that delivers nothing: no commit but those of a test tells how the disk is. */
 async function started(storage: Storage): Promise<Notifier> {

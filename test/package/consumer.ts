@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import {
   copyFile,
   cp,
@@ -35,7 +35,31 @@ export interface Consumer {
   write(path: string, text: string): Promise<void>
   /** Runs Node in the project and returns what it printed; fails with everything it printed. */
   node(...args: string[]): Promise<string>
+  /** Compiles files of the project; fails with the compiler's errors. */
+  compile(files: readonly string[], options?: CompileOptions): Promise<void>
   remove(): Promise<void>
+}
+
+export interface CompileOptions {
+  /** Package of the compiler. Default: the newest, which takes the least time. */
+  readonly compiler?: string
+  /** Where `tsconfig.json` and the files are. Default: the folder of the project. */
+  readonly folder?: string
+  /** In place of those of {@link STRICT}. */
+  readonly [compilerOption: string]: unknown
+}
+
+const STRICT = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: false,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  types: ['node'],
 }
 
 export async function readManifest(): Promise<Manifest> {
@@ -48,7 +72,6 @@ let packed: Promise<string> | undefined
 /** The path of the packed package. */
 async function pack(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-pack-'))
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   // A copy, because npm changes package.json for a moment, and other tests read it.
   const { files } = await readManifest()
   for (const path of [...files, 'package.json', 'README.md', 'LICENSE', 'scripts/manifest.mjs']) {
@@ -105,6 +128,11 @@ export async function createConsumer(
         const { stdout: out, stderr } = error as { stdout: string; stderr: string }
         throw new Error(`node ${args.join(' ')} failed:\n${out}${stderr}`, { cause: error })
       }
+    },
+    async compile(files, { compiler = 'typescript7', folder = '.', ...options } = {}) {
+      const compilerOptions = { ...STRICT, ...options }
+      await consumer.write(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+      await consumer.node(fromRoot(`node_modules/${compiler}/bin/tsc`), '-p', folder, '--pretty', 'false')
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   }

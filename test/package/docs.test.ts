@@ -1,127 +1,21 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
-import { type Consumer, createConsumer } from './consumer.ts'
-import { anchors, codeBlocks, links, namedBlocks } from './markdown.ts'
-import { exampleModules, publicFunctions } from './public-functions.ts'
-
-const files = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'examples/production/README.md',
-  ...(await readdir(fromRoot('docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
-]
-
-/** What the blocks use of React's types, which redeclare those of the DOM where both are installed. */
-const REACT = `
-declare namespace JSX {
-  interface Element { readonly type: unknown; readonly props: unknown; readonly key: string | null }
-  interface ElementChildrenAttribute { children: object }
-  interface IntrinsicElements { readonly [name: string]: Readonly<Record<string, unknown>> }
-}
-declare module 'react' {
-  export type ReactNode = unknown
-}
-declare module '@react-email/components' {
-  type Component = (properties: Readonly<Record<string, unknown>>) => JSX.Element
-  export const Button: Component
-  export const Html: Component
-  export const Text: Component
-}
-`
-
-/** Two channels, many organizations, templates in code. */
-const PROGRAM = `
-import { createNotifier, defineTemplates, type MultiTenantNotifier, type Notifier } from 'carillon'
-import { notifierRouter } from 'carillon/express'
-import { smtp } from 'carillon/smtp'
-import { sqlite } from 'carillon/sqlite'
-import { twilio } from 'carillon/twilio'
-import express from 'express'
-import { z } from 'zod'
-
-const variables = z.object({ name: z.string() })
-const templates = defineTemplates({
-  welcome: { channel: 'email', subject: 'Hi {{name}}', html: '<p>{{name}}</p>', variables },
-})
-const email = smtp({ host: 'localhost', from: 'shop@example.com' })
-const sms = twilio({ accountSid: 'AC1', authToken: 'token', from: '+15005550006' })
-const storage = sqlite({ file: ':memory:' })
-const notifier = createNotifier({ storage, organizations: 'required', channels: { email, sms }, templates })
-
-function createTenant(any: MultiTenantNotifier): Promise<{ readonly id: string }> {
-  return any.organizations.create({ name: 'Acme' })
-}
-
-export async function welcome(): Promise<void> {
-  const acme = notifier.organization((await createTenant(notifier)).id)
-  await acme.send({ to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } })
-  await acme.send({ channel: 'sms', to: '+15005550006', body: 'Hi' })
-  // @ts-expect-error: the type of a variable
-  await acme.send({ to: 'ada@example.com', template: 'welcome', variables: { name: 1 } })
-  // @ts-expect-error: a channel that is not configured
-  await acme.send({ channel: 'slack', to: '#general', body: 'Hi' })
-  // @ts-expect-error: no organization
-  await notifier.send({ channel: 'sms', to: '+15005550006', body: 'Hi' })
-  express().use('/notifications', notifierRouter(notifier))
-}
-
-export const one: Notifier = createNotifier({ channels: { email } })
-`
+import type { Consumer } from './consumer.ts'
+import { compileBlocks, createReader, PAGES, PROGRAM, providerTest } from './documentation.ts'
+import { anchors, codeBlocks, links } from './markdown.ts'
+import { publicFunctions } from './public-functions.ts'
 
 let consumer: Consumer
 
 beforeAll(async () => {
-  const used = [
-    '@types/node',
-    '@types/express',
-    'express',
-    'fastify',
-    'koa',
-    '@types/koa',
-    'nodemailer',
-    'standardwebhooks',
-    'vitest',
-    'prom-client',
-    '@opentelemetry/sdk-trace-node',
-    'pg',
-    '@types/pg',
-    'kysely',
-    'drizzle-orm',
-    'knex',
-    'better-sqlite3',
-    '@types/better-sqlite3',
-    '@nestjs/common',
-    '@nestjs/core',
-    'reflect-metadata',
-  ]
-  consumer = await createConsumer(used)
-  const [provider] = await codeBlocks('docs/custom-provider.md', 'ts')
-  await consumer.write('acme-sms.ts', provider?.code ?? '')
-  const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
-  await consumer.write('pager.ts', kind?.code ?? '')
-  const written = new Set<string>()
-  for (const file of files) {
-    for (const { name, code } of await namedBlocks(file)) {
-      if (written.has(name)) throw new Error(`${file}: another page has a ${name}`)
-      written.add(name)
-      await consumer.write(name, code)
-    }
-  }
-  const next = (await codeBlocks('docs/frameworks.md', 'ts')).find(({ code }) =>
-    code.includes('runningNotifier()'),
-  )
-  await consumer.write('notifier-of-next.ts', next?.code ?? '')
+  consumer = await createReader()
 })
-
 afterAll(() => consumer?.remove())
 
 test('the tables that come from the code are up to date', () => {
@@ -137,7 +31,7 @@ test('every function and method that users call shows an example in its document
   expect(without.map(({ name, at }) => `${name} (${at})`)).toEqual([])
 })
 
-test.each(files)('every relative link of %s leads to a file and a heading', async (file) => {
+test.each(PAGES)('every relative link of %s leads to a file and a heading', async (file) => {
   for (const link of await links(file)) {
     const [path = '', fragment] = link.split('#')
     const target = path === '' ? file : join(dirname(file), path)
@@ -146,53 +40,12 @@ test.each(files)('every relative link of %s leads to a file and a heading', asyn
   }
 })
 
-/** The oldest supported version, the newest of TypeScript 5, the one of this repository, and the newest. */
-const compilers = ['typescript5.7', 'typescript5.9', 'typescript', 'typescript7']
+test('every TypeScript block and every example of a function compiles against the built package', () =>
+  compileBlocks(consumer))
 
-const compilerOptions = {
-  target: 'es2022',
-  module: 'nodenext',
-  strict: true,
-  noUncheckedIndexedAccess: true,
-  exactOptionalPropertyTypes: true,
-  verbatimModuleSyntax: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
-  jsx: 'preserve',
-  types: ['node'],
-  experimentalDecorators: true,
-  paths: { '@/notifier': ['./notifier-of-next.ts'] },
-}
-
-describe.each(compilers)('with %s', (compiler) => {
-  const compile = () => consumer.node(fromRoot(`node_modules/${compiler}/bin/tsc`), '-p', '.')
-
-  test('every TypeScript block and every example of a function compiles against the built package', async () => {
-    const blocksIn = async (language: string) => {
-      const blocks = (await Promise.all(files.map((file) => codeBlocks(file, language)))).flat()
-      return blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.${language}`, code }))
-    }
-    const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
-    expect(plain.length).toBeGreaterThan(8)
-    expect(elements.length).toBeGreaterThan(1)
-    const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
-    const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }, ...exampleModules()]
-    for (const { name, code } of sources) await consumer.write(name, code)
-    const config = {
-      // Types of some clients in the blocks are faulty themselves.
-      compilerOptions: { ...compilerOptions, skipLibCheck: true },
-      files: sources.map(({ name }) => name),
-    }
-    await consumer.write('tsconfig.json', JSON.stringify(config))
-    expect(await compile()).toBe('')
-  })
-
-  test('a program for many organizations compiles, its mistakes do not, and the declarations have no error', async () => {
-    await consumer.write('program.ts', PROGRAM)
-    const config = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files: ['program.ts'] }
-    await consumer.write('tsconfig.json', JSON.stringify(config))
-    expect(await compile()).toBe('')
-  })
+test('a program for many organizations compiles, its mistakes do not, and the declarations have no error', async () => {
+  await consumer.write('program.ts', PROGRAM)
+  await consumer.compile(['program.ts'])
 })
 
 test('the examples of testing an application pass', async () => {
@@ -204,35 +57,9 @@ test('the examples of testing an application pass', async () => {
   expect(await consumer.node('--test', ...files)).toMatch(/pass 3\n/)
 })
 
-describe('the provider of the guide keeps its contract', () => {
-  test('run by node:test', async () => {
-    await consumer.write('acme-sms.test.ts', await providerTest())
-    expect(await consumer.node('--test', 'acme-sms.test.ts')).toMatch(/pass [1-9]\d+\n[\s\S]*fail 0\n/)
-  })
-
-  test('run by vitest', async () => {
-    const vitest = (await providerTest()).replace("'node:test'", "'vitest'")
-    await consumer.write('acme-sms.vitest.test.ts', vitest)
-    const run = ['run', '--root', '.', 'acme-sms.vitest.test.ts']
-    expect(await consumer.node(fromRoot('node_modules/vitest/vitest.mjs'), ...run)).toMatch(/Tests .*passed/)
-  })
-
-  test.each([
-    ['accepts whatever the provider says', 'answer.status === 201 && id !== undefined', 'answer.status > 0'],
-    ['takes a wrong number for another fault', "'invalid_phone_number'", "'invalid_recipient'"],
-    ['drops the code of an error', '{ code, message', '{ message'],
-    ['shows its key in an outcome', 'secrets: [apiKey]', 'secrets: []'],
-    ['makes a new key for each attempt', ': idempotencyKey }', ': crypto.randomUUID() }'],
-    ['keeps its connections', 'close: () => http.close()', 'close: () => {}'],
-    ['goes on after its time is over', '          signal,\n', ''],
-  ])('and breaks it when it %s', async (_, right, wrong) => {
-    const [block] = await codeBlocks('docs/custom-provider.md', 'ts')
-    const broken = block?.code.replace(right, wrong) ?? ''
-    expect(broken).not.toBe(block?.code)
-    await consumer.write('broken.ts', broken)
-    await consumer.write('broken.test.ts', (await providerTest()).replace('./acme-sms.ts', './broken.ts'))
-    await expect(consumer.node('--test', 'broken.test.ts')).rejects.toThrow(/fail [1-9]/)
-  })
+test('the provider of the guide keeps its contract', async () => {
+  await consumer.write('acme-sms.test.ts', await providerTest())
+  expect(await consumer.node('--test', 'acme-sms.test.ts')).toMatch(/pass [1-9]\d+\n[\s\S]*fail 0\n/)
 })
 
 test('the shop of the guide stores an order and its notification together in SQLite', async () => {
@@ -301,13 +128,6 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
 
 async function scalingBlock(part: string): Promise<string> {
   const block = (await codeBlocks('docs/scaling.md', 'ts')).find(({ code }) => code.includes(part))
-  return block?.code ?? ''
-}
-
-async function providerTest(): Promise<string> {
-  const block = (await codeBlocks('docs/custom-provider.md', 'ts')).find(({ code }) =>
-    code.includes('acme-sms.ts'),
-  )
   return block?.code ?? ''
 }
 

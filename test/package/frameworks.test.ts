@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../examples/servers/free-port.ts'
-import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { codeBlocks } from './markdown.ts'
 
@@ -76,18 +75,17 @@ describe('the program of the guide serves, sends, answers a wrong address with 4
     const port = await freePort()
     await consumer.write('nest/package.json', '{ "type": "commonjs" }')
     await consumer.write('nest/main.ts', (await program('NestFactory')).replace('3000', String(port)))
-    const compilerOptions = {
-      target: 'es2022',
+    await consumer.compile(['main.ts'], {
+      folder: 'nest',
       module: 'commonjs',
-      strict: true,
+      verbatimModuleSyntax: false,
+      allowImportingTsExtensions: false,
+      noEmit: false,
       esModuleInterop: true,
       skipLibCheck: true,
       experimentalDecorators: true,
       emitDecoratorMetadata: true,
-      types: ['node'],
-    }
-    await consumer.write('nest/tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }))
-    expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', 'nest')).toBe('')
+    })
     const app = await start('nest', 'main.js', port)
     const [status, body] = await app.ask('/welcome?to=nobody', 'POST')
     expect([status, JSON.parse(body)]).toEqual([

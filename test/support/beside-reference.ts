@@ -1,8 +1,7 @@
-import { afterAll } from 'vitest'
 import type { Clock } from '../../src/core/ports/clock.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
 import { describeEachWith } from './left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from './postgres.ts'
+import { whyNoPostgres } from './postgres.ts'
 import { postgresHarness } from './postgres-harness.ts'
 import { sqliteHarness } from './sqlite-harness.ts'
 
@@ -22,6 +21,5 @@ export function describeBesideReference(
     ['PostgreSQL', (clock) => postgresHarness({ clock }), numRuns.postgres],
   ]
   const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-  afterAll(stopSharedPostgres)
   describeEachWith(storages, missing, '%s and the reference', (_name, create, runs) => body(create, runs))
 }

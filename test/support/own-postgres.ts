@@ -4,19 +4,22 @@ import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import { describeWith } from './left-out.ts'
-import { onPostgres, uniqueSchema, whyNoPostgres } from './postgres.ts'
+import { onPostgres, sharedServer, uniqueSchema, whyNoPostgres } from './postgres.ts'
 
 /**
- * A server that the tests of one file have to themselves. What a test opens on it closes when the test ends.
+ * A server that the tests of one file have to themselves while they run. What a test opens on it closes when the test ends.
  *
- * @param settings lines of postgresql.conf
+ * @param settings lines of postgresql.conf; with any, it is of this file alone
  */
 export function ownPostgres(settings: readonly string[] = []) {
   let started: PostgresServer | undefined
   beforeAll(async () => {
-    if (whyNoPostgres(true) === null) started = await startPostgres(settings)
+    if (whyNoPostgres(true) !== null) return
+    started = settings.length === 0 ? await sharedServer() : await startPostgres(settings)
   })
-  afterAll(() => started?.remove())
+  afterAll(async () => {
+    if (settings.length > 0) await started?.remove()
+  })
   const running = (): PostgresServer => {
     if (started === undefined) throw new Error('The server starts before the first test.')
     return started

@@ -34,30 +34,17 @@ export async function startStandby(primary: PostgresServer): Promise<PostgresSer
   })
 }
 
-let shared: Promise<string> | undefined
+let shared: Promise<PostgresServer> | undefined
 
-/**
- * The address of a server that the tests of one file share: the one in `CARILLON_TEST_POSTGRES_URL`, or one of their
- * own, which ends with the process.
- */
-export function sharedPostgres(): Promise<string> {
-  shared ??= (async () => {
-    const named = process.env.CARILLON_TEST_POSTGRES_URL
-    if (named !== undefined) return named
-    const server = await startPostgres()
-    owned.add(server)
-    return server.url
-  })()
+/** The server that the files of this process share. It ends with the run. */
+export function sharedServer(): Promise<PostgresServer> {
+  shared ??= startPostgres()
   return shared
 }
 
-const owned = new Set<PostgresServer>()
-
-/** To be called when all tests of a file have run. */
-export async function stopSharedPostgres(): Promise<void> {
-  await Promise.all([...owned].map((server) => server.remove()))
-  owned.clear()
-  shared = undefined
+/** The address of the server in `CARILLON_TEST_POSTGRES_URL`, or of the shared one. */
+export async function sharedPostgres(): Promise<string> {
+  return process.env.CARILLON_TEST_POSTGRES_URL ?? (await sharedServer()).url
 }
 
 /** A name that no other test uses. */

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { onTestFinished } from 'vitest'
+import { fromRoot } from '../../scripts/entries.mjs'
 import { eventually } from './eventually.ts'
 
 /** A program of test/integration/programs/ in a process of its own. */
@@ -20,8 +22,33 @@ export interface Program {
   readonly ended: Promise<number | string>
 }
 
-/** Reading the sources takes most of the life of a short process: what one of them has compiled the next ones use. */
+/** What one of the processes has compiled the next ones use. */
 const COMPILED = join(tmpdir(), 'carillon-test-programs')
+
+let bundled: string | undefined
+
+/** A program in a file with its sources: reading these one by one takes most of the life of a short process. */
+export function programFile(name: string): string {
+  bundled ??= bundle()
+  return join(bundled, `${name}.mjs`)
+}
+
+function bundle(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-programs-'))
+  symlinkSync(fromRoot('node_modules'), join(folder, 'node_modules'))
+  buildSync({
+    entryPoints: globSync(fromRoot('test/integration/programs/*.ts')),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'error',
+  })
+  return folder
+}
 
 /**
  * Starts a program with its options; it is killed when the test ends.
@@ -29,10 +56,9 @@ const COMPILED = join(tmpdir(), 'carillon-test-programs')
  * @param flags of Node itself
  */
 export function runProgram(name: string, options: object, flags: readonly string[] = []): Program {
-  const file = fileURLToPath(new URL(`../integration/programs/${name}.ts`, import.meta.url))
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', ...flags, file, JSON.stringify(options)],
+    ['--disable-warning=ExperimentalWarning', ...flags, programFile(name), JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },

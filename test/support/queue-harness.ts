@@ -1,8 +1,8 @@
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { QueueHarness } from '../../src/testing/queue/queue-contract.ts'
+import { programFile } from './program.ts'
 import { atPlace, type QueuePlace } from './queue-place.ts'
-
-const PROGRAM = new URL('../integration/programs/queue.ts', import.meta.url)
 
 /** @param engine what empties it, and what takes its server away */
 export async function queueHarness(
@@ -13,7 +13,7 @@ export async function queueHarness(
   return {
     ...engine,
     ...atPlace(place),
-    program: [PROGRAM, JSON.stringify(place)],
+    program: [pathToFileURL(programFile('queue')), JSON.stringify(place)],
     async close() {
       const client = new pg.Client({ connectionString: url })
       await client.connect()

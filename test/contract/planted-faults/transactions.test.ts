@@ -1,9 +1,9 @@
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { PostgresTransaction } from '../../../adapters/storage/postgres/transaction-handles.ts'
 import type { AcceptRequest, JoinedAccept } from '../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { describeWith } from '../../support/left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../../support/postgres.ts'
+import { whyNoPostgres } from '../../support/postgres.ts'
 import { postgresHarness } from '../../support/postgres-harness.ts'
 import { failures } from './storage-faults.ts'
 
@@ -60,8 +60,6 @@ function asIfNew(joined: JoinedAccept, { notifications }: AcceptRequest): Joined
   if (joined.answer.kind !== 'replayed') return joined
   return { ...joined, answer: { kind: 'accepted', admitted: notifications.length, createdAt: 0 } }
 }
-
-afterAll(stopSharedPostgres)
 
 describeWith(whyNoPostgres(), 'postgres', () => {
   it('passes a join that is right', async () => {

@@ -5,7 +5,7 @@ import type { Point } from '../../support/faults/points.ts'
 import type { StorageLocation } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
@@ -15,7 +15,6 @@ const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLo
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
 const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-afterAll(stopSharedPostgres)
 
 /** What the provider and the endpoint see of one notification, and how much of it the log calls possible. */
 interface Seen {

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { WAIT_MS } from '../../support/patience.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
 import type { TransactOptions } from '../programs/transact.ts'
@@ -69,8 +69,6 @@ describe('a process on SQLite that is killed in a transaction', () => {
 })
 
 describeWith(whyNoPostgres(), 'a process on PostgreSQL that is killed in a transaction', () => {
-  afterAll(stopSharedPostgres)
-
   cases(async () => {
     const url = await sharedPostgres()
     const schema = uniqueSchema()

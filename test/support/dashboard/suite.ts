@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { describeWith } from '../left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../postgres.ts'
+import { whyNoPostgres } from '../postgres.ts'
 import { CHROMIUM, sharedBrowser, type Watched, type WatchOptions, watch } from './browser.ts'
 import { type DashboardHost, type DashboardHostOptions, type HostKind, startDashboard } from './host.ts'
 
@@ -38,7 +38,6 @@ export function describeDashboard(
       tests(openSuite({ ...options, kind }))
     })
   }
-  afterAll(stopSharedPostgres)
 }
 
 function openSuite(options: SuiteOptions): Suite {

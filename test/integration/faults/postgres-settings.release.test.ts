@@ -1,20 +1,20 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgres } from '../../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { claim, ended, idOf, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
+import { ownPostgres } from '../../support/own-postgres.ts'
 import { uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const missing = whyNoPostgres(true)
 const TWENTY = Array.from({ length: 20 }, (_, index) => index)
 
-async function open(server: PostgresServer, schema: string): Promise<Storage> {
+async function open(server: { readonly url: string }, schema: string): Promise<Storage> {
   const storage = postgres({ connectionString: server.url, schema })
   onTestFinished(() => storage.stop())
   await storage.start()
@@ -22,11 +22,7 @@ async function open(server: PostgresServer, schema: string): Promise<Storage> {
 }
 
 describeWith(missing, 'on a server that makes every transaction serializable', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres(["default_transaction_isolation = 'serializable'"])
-  })
-  afterAll(() => server?.remove())
+  const server = ownPostgres(["default_transaction_isolation = 'serializable'"])
 
   it('what meets is run again, and comes out as it does elsewhere', async () => {
     const schema = uniqueSchema()
@@ -78,11 +74,7 @@ describeWith(missing, 'on a server that makes every transaction serializable', (
 })
 
 describeWith(missing, 'with a pool of one or two connections', () => {
-  let server: PostgresServer
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server?.remove())
+  const server = ownPostgres()
 
   it.each([1, 2])('%i: hundreds of callers are served in turn, while it delivers', async (maxConnections) => {
     const email = recordingProvider()

@@ -57,26 +57,11 @@ test('the kit exports no value that it does not need', async () => {
   expect(exported.filter((name) => !used.has(name))).toEqual(FOR_DATABASES)
 })
 
-test('it compiles strictly against the published types', async () => {
-  const compilerOptions = {
-    target: 'es2023',
-    module: 'nodenext',
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    verbatimModuleSyntax: true,
-    erasableSyntaxOnly: true,
-    skipLibCheck: false,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ['node'],
-  }
-  const files = sources.map(({ file }) => file)
-  await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files }))
-  expect(
-    await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', '.', '--pretty', 'false'),
-  ).toBe('')
-})
+test('it compiles strictly against the published types', () =>
+  consumer.compile(
+    sources.map(({ file }) => file),
+    { target: 'es2023', erasableSyntaxOnly: true },
+  ))
 
 test('it passes the contract', async () => {
   const printed = await consumer.node('--test-reporter=tap', `${CONTRACT}/contract.ts`)

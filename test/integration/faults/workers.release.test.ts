@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { NewNotification } from '../../../src/core/notification/notification.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 import { drained } from '../../support/faults/world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { type Program, runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { DeliverOptions } from '../programs/deliver.ts'
@@ -16,7 +16,6 @@ const long = Number(process.env.CARILLON_SOAK_SECONDS ?? 0) > 0
 const NOTIFICATIONS = long ? 10_000 : 1_500
 const KILLS = long ? 60 : 10
 const WORKERS = 8
-afterAll(stopSharedPostgres)
 
 const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],

@@ -9,7 +9,7 @@ import type { StorageLocation } from '../../support/faults/store.ts'
 import { answering, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { kindOf } from '../../support/kinds.ts'
 import { describeEachWith } from '../../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
@@ -19,7 +19,6 @@ const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLo
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
 const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-afterAll(stopSharedPostgres)
 
 const secret = 'the secret of this service, long enough'
 const system = systemClock()

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
@@ -8,7 +8,7 @@ import { openStorage, type StorageLocation } from '../../support/faults/store.ts
 import { answering, drained, type FaultWorld, faultWorld } from '../../support/faults/world.ts'
 import { inMemory } from '../../support/in-memory.ts'
 import { describeEachWith } from '../../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -25,7 +25,6 @@ async function newFile(): Promise<StorageLocation> {
 async function newSchema(): Promise<StorageLocation> {
   return { postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }
 }
-afterAll(stopSharedPostgres)
 
 const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
   ['SQLite', newFile],

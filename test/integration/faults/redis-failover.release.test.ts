@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bullmqQueue } from '../../../adapters/queue/bullmq/index.ts'
 import { redisRateLimiter } from '../../../adapters/rate-limit/redis/index.ts'
 import { postgres } from '../../../adapters/storage/postgres/index.ts'
@@ -11,10 +11,8 @@ import type { Notifier } from '../../../src/notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
-import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { describeOwnRedis, newPrefix } from '../../support/redis.ts'
-
-afterAll(stopSharedPostgres)
 
 interface Pair {
   readonly primary: RedisServer
