@@ -1,6 +1,6 @@
 import { it } from 'vitest'
 import * as z from 'zod'
-import { named, namedInput } from '../../src/core/rest/named.ts'
+import { agreeing, named, namedInput } from '../../src/core/rest/named.ts'
 
 interface Parcel {
   readonly id: string
@@ -39,5 +39,7 @@ it('a schema that differs from its type does not compile', () => {
   const inside: z.ZodType<Parcel> = named('Parcel', z.object({ ...fields, from: z.object({}) }))
   // @ts-expect-error: a field that callers may pass
   const unknown: z.ZodType<Parcel, Parcel> = namedInput('ParcelRequest', z.object(withoutNote))
-  return [missing, more, fewer, always, inside, unknown]
+  // @ts-expect-error: the same, without a name
+  const nameless: z.ZodType<Parcel, Parcel> = agreeing(z.object(withoutNote))
+  return [missing, more, fewer, always, inside, unknown, nameless]
 })

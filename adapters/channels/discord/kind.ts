@@ -4,6 +4,7 @@ import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { bytesOf } from '../../../src/core/input/bounds.ts'
 import { jsonObject, text } from '../../../src/core/input/fields.ts'
 import type { JsonFields } from '../../../src/core/input/json-fields.ts'
+import { agreeing } from '../../../src/core/rest/named.ts'
 import { member } from '../kit/http/provider-answer.ts'
 
 /** Parts of a Discord message beside its text. */
@@ -52,7 +53,7 @@ const MARKUP = /https?:\/\/[^\s\\*~`|<>[\]()]+|[\\*_~`|<>[\]()#]|[-+](?=\s)/g
 const snowflake = z.string().regex(SNOWFLAKE, 'must be a Discord id of 15 to 20 digits')
 const ids = z.array(snowflake).min(1).max(100).optional()
 
-const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
+const discordParts = z.strictObject({
   embeds: z
     .array(jsonObject)
     .min(1)
@@ -95,7 +96,7 @@ export const discordChannel: DiscordKind = {
   checkRecipient: (to) => (SNOWFLAKE.test(to) || CHANNEL.test(to) ? null : {}),
   canonical: (to) => to.toLowerCase(),
   escape: (value) => value.replace(MARKUP, (found) => (found.length > 1 ? found : `\\${found}`)),
-  parts: discordParts,
+  parts: agreeing(discordParts),
   isBlank: ({ body, parts }) => body.trim() === '' && parts?.embeds === undefined,
   assertText({ body }) {
     // Unicode characters rather than UTF-16 units. Discord itself judges texts between the two counts.

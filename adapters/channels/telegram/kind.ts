@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { ChannelKind } from '../../../src/core/channels/channel-kind.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { text } from '../../../src/core/input/fields.ts'
+import { agreeing } from '../../../src/core/rest/named.ts'
 
 /** A button under a message that opens a URL. */
 export interface TelegramButton {
@@ -47,7 +48,7 @@ const button = z.strictObject({
 })
 const id = z.int().min(1).max(MAX_ID)
 
-const telegramParts: z.ZodType<TelegramContent, TelegramContent> = z.strictObject({
+const telegramParts = z.strictObject({
   silent: z.boolean().optional().describe('True: deliver without a sound.'),
   linkPreview: z.boolean().optional().describe('False: hide the preview of the first link.'),
   protect: z.boolean().optional().describe('True: prevent forwarding and saving.'),
@@ -68,7 +69,7 @@ export const telegramChannel: TelegramKind = {
   checkRecipient: (to) => (isChatId(to) || USER_NAME.test(to) ? null : {}),
   canonical: (to) => to.toLowerCase(),
   stops: true,
-  parts: telegramParts,
+  parts: agreeing(telegramParts),
   isBlank: ({ body }) => body.trim() === '',
   assertText({ body }) {
     const characters = lengthOf(body)

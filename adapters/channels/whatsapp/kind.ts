@@ -6,6 +6,7 @@ import { bytesOf } from '../../../src/core/input/bounds.ts'
 import { fewFields, jsonObject, text } from '../../../src/core/input/fields.ts'
 import type { JsonFields } from '../../../src/core/input/json-fields.ts'
 import type { Outcome } from '../../../src/core/notification/outcome.ts'
+import { agreeing } from '../../../src/core/rest/named.ts'
 import { type WhatsAppMedia, whatsappMedia } from './media.ts'
 
 /**
@@ -61,7 +62,7 @@ export const whatsappNumber: z.ZodType<string, string> = z
   .string()
   .regex(/^\+[1-9]\d{6,14}$/, 'must be a number in E.164 form such as +14155238886')
 
-const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strictObject({
+const approvedTemplate = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9_]{1,512}$/, 'must be lower-case letters, digits and underscores, at most 512')
@@ -82,7 +83,7 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
     .describe("Values of the placeholders in the format of Meta's API, at most 20."),
 })
 
-const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObject({
+const contentTemplate = z.strictObject({
   sid: z
     .string()
     .regex(/^HX[0-9a-fA-F]{32}$/, 'must be HX and 32 hexadecimal digits')
@@ -96,7 +97,7 @@ const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObj
     .describe('Values of the placeholders: a text for each, at most 100.'),
 })
 
-const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z
+const whatsappParts = z
   .strictObject({
     approvedTemplate: approvedTemplate
       .optional()
@@ -121,7 +122,7 @@ const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z
 export const whatsappChannel: WhatsAppKind = {
   name: 'whatsapp',
   ...phoneRecipient('possible', true),
-  parts: whatsappParts,
+  parts: agreeing(whatsappParts),
   isBlank: ({ body, parts }) =>
     body.trim() === '' &&
     parts?.approvedTemplate === undefined &&

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { bytesOf } from '../input/bounds.ts'
 import { fewFields, text } from '../input/fields.ts'
+import { agreeing } from '../rest/named.ts'
 import { isEmail } from './email-address.ts'
 import {
   CALENDAR_METHODS,
@@ -90,8 +91,7 @@ const calendar: z.ZodType<CalendarContent, CalendarContent> = z
     if (fault !== null) addIssue({ code: 'custom', message: fault, path: ['content'] })
   })
 
-/** The schema of `email` in code, in the REST API and in OpenAPI. */
-export const emailParts: z.ZodType<EmailContent, EmailInput> = z
+const parts = z
   .strictObject({
     from: mailbox
       .optional()
@@ -130,3 +130,6 @@ export const emailParts: z.ZodType<EmailContent, EmailInput> = z
     message: 'requires one addressee: leave out "cc" and "bcc"',
     path: ['unsubscribe'],
   })
+
+/** The schema of `email` in code, in the REST API and in OpenAPI. */
+export const emailParts: z.ZodType<EmailContent, EmailInput> = agreeing(parts)

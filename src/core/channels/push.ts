@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { fewFields, text } from '../input/fields.ts'
 import { httpsUrl } from '../input/https-url.ts'
+import { agreeing } from '../rest/named.ts'
 import type { ChannelKind } from './channel-kind.ts'
 
 /**
@@ -63,7 +64,7 @@ const VISIBLE = ['badge', 'sound', 'image', 'link', 'category', 'thread'] as con
 /** Parts that reach the app next to its data. */
 const BESIDE_DATA = ['link', 'image'] as const
 
-const pushParts: z.ZodType<PushContent, PushContent> = z
+const pushParts = z
   .strictObject({
     // Keys must not be empty.
     data: fewFields(
@@ -145,7 +146,7 @@ export const push: PushKind = {
   name: 'push',
   recipient: 'a device token or a web push subscription',
   subject: 'the title',
-  parts: pushParts,
+  parts: agreeing(pushParts),
   // A message without title and text may carry data only.
   isBlank: ({ subject, body, parts }) =>
     body.trim() === '' &&

@@ -3,6 +3,7 @@ import { bytesOf } from '../input/bounds.ts'
 import { jsonObject, text } from '../input/fields.ts'
 import { httpsUrl } from '../input/https-url.ts'
 import type { JsonFields } from '../input/json-fields.ts'
+import { agreeing } from '../rest/named.ts'
 import { type ChannelKind, isPlainLine } from './channel-kind.ts'
 import { slackLint } from './slack-lint.ts'
 
@@ -51,7 +52,7 @@ const listOf = (most: number) =>
     )
     .optional()
 
-const slackParts: z.ZodType<SlackContent, SlackContent> = z
+const slackParts = z
   .strictObject({
     blocks: listOf(MAX_BLOCKS).describe('Block Kit blocks, at most 50. Notifications show `body`.'),
     attachments: listOf(MAX_ATTACHMENTS).describe("Attachments in Slack's older format, at most 20."),
@@ -92,6 +93,6 @@ export const slack: SlackKind = {
   checkRecipient: (to) => (RECIPIENT.test(to) ? null : {}),
   // Control sequences such as `<!channel>` use all three (docs.slack.dev, "Formatting text").
   escape: (value) => value.replace(/[&<>]/g, (character) => CONTROL[character] ?? character),
-  parts: slackParts,
+  parts: agreeing(slackParts),
   lint: slackLint,
 }

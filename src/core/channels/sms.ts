@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { httpsUrl } from '../input/https-url.ts'
+import { agreeing } from '../rest/named.ts'
 import type { ChannelKind } from './channel-kind.ts'
 import type { NumberCheck } from './phone-number.ts'
 import { phoneRecipient } from './phone-recipient.ts'
@@ -33,7 +34,7 @@ export const smsSender: z.ZodType<string, string> = z
     'must be a number such as +14155550123, a short code of 3 to 8 digits, or a name of at most 11 characters with a letter',
   )
 
-const smsParts: z.ZodType<SmsContent, SmsContent> = z.strictObject({
+const smsParts = z.strictObject({
   from: smsSender
     .optional()
     .describe('Sender: a number in E.164 form, a short code or a name. A provider must allow it.'),
@@ -55,7 +56,7 @@ export function smsKind(options: {
     name: 'sms',
     ...phoneRecipient(smsNumbers, false),
     stops: true,
-    parts: smsParts,
+    parts: agreeing(smsParts),
     // Carriers charge for empty texts too.
     isBlank: ({ body, parts }) => body.trim() === '' && parts?.media === undefined,
     assertText: ({ body }) => {

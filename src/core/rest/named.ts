@@ -27,6 +27,13 @@ export function named<Output, Schema extends z.ZodType>(
   return schema as Schema & z.ZodType<Output>
 }
 
+/** A schema without a name. It agrees with the type that it is declared with. */
+export function agreeing<Output, Input, Schema extends z.ZodType>(
+  schema: Schema & Agreeing<NoInfer<Output>, z.output<Schema>> & Agreeing<NoInfer<Input>, z.input<Schema>>,
+): Schema & z.ZodType<Output, Input> {
+  return schema as Schema & z.ZodType<Output, Input>
+}
+
 /**
  * Accepts every schema if a type and the shape of the schema agree in every field and value, at any depth. Otherwise an
  * object type that no schema matches, with the names of the fields that differ. `readonly` does not count, and

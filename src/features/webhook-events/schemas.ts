@@ -71,7 +71,7 @@ const postFields = {
 /** Result of one post to an endpoint. */
 export const webhookPostRecord: z.ZodType<WebhookPostRecord> = named('WebhookPost', z.object(postFields))
 
-const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
+const webhookDeliveryStatus = z
   .enum(['pending', 'delivered', 'failed', 'held'])
   .describe('`held`: the endpoint was disabled, and the delivery waits for a redelivery.')
 
