@@ -89,7 +89,7 @@ export function createTexts(
   }
 }
 
-/** Here and not with the options, because only a start may load what reads messages. */
+/** Here and not with the options, because only a start may load the message parser. */
 async function assertCatalogues(
   versions: ResolvedAuthoring['languages']['versions'],
   bounds: Bounds,

@@ -157,7 +157,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   return notifier
 }
 
-/** What happens in this process, for metrics, telemetry, listeners, the log and those who wait for it. */
+/** Reports what happens in this process to metrics, telemetry, listeners, the log and waiting callers. */
 function observe({ clock, logger, hasLogger, telemetry }: ResolvedOptions) {
   const meter = createMeter()
   const backpressure = createBackpressure(clock)
@@ -193,7 +193,7 @@ function observe({ clock, logger, hasLogger, telemetry }: ResolvedOptions) {
 
 type Core = ReturnType<typeof createCore>
 
-/** What the use cases share. */
+/** Services that the use cases share. */
 function createCore(options: ResolvedOptions) {
   const { clock, kinds } = options
   const observation = observe(options)
@@ -346,7 +346,7 @@ function createUseCases(core: Core, { providers, wake }: Engine) {
   return joined({ tenants }, createFeatures(FEATURES, { ...core, notifications, wake }))
 }
 
-/** What only HTTP adapters need. */
+/** Services that only HTTP adapters need. */
 function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
   const { clock, kinds, registry, secrets, sendInput, previewInputs, lintInput } = core
   const { get: _, ...admissions } = core.limits

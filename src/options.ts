@@ -191,7 +191,7 @@ export interface DeliveryOptions {
    */
   readonly leaseMs?: number | undefined
   /**
-   * Longest delay until this process notices work of other processes, in milliseconds. Default 1 000. With a `queue` 5
+   * Longest delay until this process sees work of other processes, in milliseconds. Default 1 000. With a `queue` 5
    * 000: also the longest delay until jobs that the engine lost are found.
    */
   readonly pollMs?: number | undefined

@@ -26,7 +26,7 @@ export interface Tenant<
 > extends Sends<Tx, Channels, Templates>,
     Outcomes {
   /**
-   * For the compiler alone, and never set. As the first member it makes TypeScript 5 compare the members of two tenants,
+   * For the compiler only, and never set. As the first member it makes TypeScript 5 compare the members of two tenants,
    * which fit, where it would otherwise compare their type arguments, which do not.
    */
   readonly '~parts'?: { readonly [Name in keyof Channels]?: unknown } | undefined
@@ -48,7 +48,7 @@ export interface Tenant<
   readonly suppressions: Suppressions
   /** Categories of messages, which people turn on and off: those in code, and the organization's own. */
   readonly categories: Categories
-  /** What people want to get: stored by the application's id of a person, or by an address on a channel. */
+  /** People's preferences: stored by the application's id of a person, or by an address on a channel. */
   readonly preferences: PreferencesApi
   readonly limits: Limits
   /** Counts for an overview, bounded so that they stay cheap. */

@@ -19,15 +19,15 @@ export interface AuthoringOptions<Templates extends DeclaredTemplates = AnyTempl
    */
   readonly templates?: DefinedTemplates<Templates> | undefined
   /**
-   * Layouts by name: `{ brand: { html: '<main>{{{content}}}</main>', text: '{{content}}' } }`. An organization's own layout
-   * of the same name goes first. Default: none.
+   * Layouts by name: `{ brand: { html: '<main>{{{content}}}</main>', text: '{{content}}' } }`. An organization's own
+   * layout of the same name has precedence. Default: none.
    */
   readonly layouts?: SharedTextsOption | undefined
   /** Partials by name: `{ footer: { html: '<footer>Acme</footer>', text: 'Acme' } }`. Default: none. */
   readonly partials?: SharedTextsOption | undefined
   /**
-   * Messages for templates by locale and key, in ICU MessageFormat: `{ de: { 'welcome.title': 'Willkommen, {name}' } }`. An
-   * organization's own message goes first. Default: none.
+   * Messages for templates by locale and key, in ICU MessageFormat: `{ de: { 'welcome.title': 'Willkommen, {name}' }
+   * }`. An organization's own message has precedence. Default: none.
    */
   readonly messages?: Readonly<Record<string, CatalogueInput>> | undefined
   /** The locale of texts for organizations and messages without one, as BCP 47. Default `en`. */

@@ -30,8 +30,8 @@ const access = z.object({
 })
 
 /**
- * Authenticates people by the application's session, or by a session that an API key began. Those who see one
- * organization use up its limits, as its keys do.
+ * Authenticates people by the application's session, or by a session that an API key began. People who see one
+ * organization count against its limits, like its keys.
  */
 export function authenticateSession(
   sessions: ServedNotifier['sessions'],

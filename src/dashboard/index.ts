@@ -40,7 +40,7 @@ export interface DashboardOptions<Request = never> {
   readonly title?: string | undefined
 }
 
-/** A dashboard. Give it to an HTTP adapter in place of the notifier. */
+/** A dashboard. Give it to an HTTP adapter instead of the notifier. */
 export interface Dashboard extends Served {
   /**
    * A link that signs its reader in with a key. It works once, within ten minutes.
@@ -60,7 +60,7 @@ const OPTIONS: OptionNames<DashboardOptions> = {
 }
 
 /**
- * Creates the dashboard of a notifier. Mount it with any HTTP adapter, below a path of its own.
+ * Creates the dashboard of a notifier. Mount it with any HTTP adapter, at its own path.
  *
  * People sign in with an API key, or enter by `authorize`. Their permission holds for every action, as in the REST API.
  *

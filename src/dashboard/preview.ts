@@ -17,7 +17,7 @@ export function previewPage(html: string, scheme: 'light' | 'dark'): HandlerResu
   return { text: { contentType: 'text/html; charset=utf-8', content }, headers: HEADERS }
 }
 
-/** Names of attributes that lead elsewhere, wherever they stand: also in SVG and in templates with a shadow root. */
+/** Names of attributes that lead elsewhere, anywhere, also in SVG and in templates with a shadow root. */
 const LEADS = /([\s/"'])((?:xlink:)?href|action|formaction|http-equiv|target|ping)(?=\s*=)/gi
 
 function withoutLinks(html: string): string {

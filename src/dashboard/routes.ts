@@ -13,7 +13,7 @@ import type { ServedNotifier } from '../served-notifier.ts'
 import { endedCookie, sessionCookie, sessionTokens } from './cookie.ts'
 import { previewPage } from './preview.ts'
 
-/** Where the dashboard serves the REST API to its own pages. */
+/** The path at which the dashboard serves the REST API to its own pages. */
 const API = '/api'
 /** An office may share an address. Too few for guessing. */
 const SIGN_INS: RouteLimit = { name: 'sign-in', perMinute: 60 }
@@ -31,7 +31,7 @@ const served: readonly Route<ServedNotifier>[] = ROUTES.map((route) => ({
   paths: route.paths.filter((path) => path.startsWith('/v1/')).map((path) => `${API}${path}`),
 })).filter(({ paths }) => paths.length > 0)
 
-/** What the pages ask the server for. */
+/** The data that the pages request from the server. */
 export function dashboardRoutes(
   authenticate: Authenticate,
   { trusted }: Pick<ResolvedHttpOptions, 'trusted'>,

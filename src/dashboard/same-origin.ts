@@ -3,8 +3,9 @@ import type { HttpRequest } from '../core/rest/message.ts'
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * True for what a page of this origin asks, and for what changes nothing. Browsers state the relation in `Sec-Fetch-Site`, and
- * where they leave it out, as over plain HTTP, in `Origin` (https://web.dev/articles/fetch-metadata).
+ * True for requests of a page of this origin, and for requests that change nothing. Browsers state the relation in
+ * `Sec-Fetch-Site`, and where they leave it out, as over plain HTTP, in `Origin`
+ * (https://web.dev/articles/fetch-metadata).
  */
 export function isSameOrigin(request: HttpRequest): boolean {
   if (SAFE.has(request.method)) return true

@@ -7,7 +7,7 @@ export interface ShellSettings {
   readonly title: string
   /** The application whose scripts it loads. */
   readonly entry: Entry
-  /** What the scripts read from attributes before they ask for anything. */
+  /** Attributes that the scripts read before their first request. */
   readonly data: Readonly<Record<string, string>>
 }
 

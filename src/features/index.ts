@@ -11,8 +11,8 @@ import { webhookEvents } from './webhook-events/index.ts'
 
 /**
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
- * src/routes.ts. What a send asks while it is accepted or delivered, and what works on templates, create-notifier.ts joins
- * by name: code-templates, languages, layouts, lint, recipients, retention, tracking.
+ * src/routes.ts. Features that a send needs while it is accepted or delivered, and those about templates, are joined by
+ * name in create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention, tracking.
  */
 export const FEATURES: readonly [
   typeof apiKeys,

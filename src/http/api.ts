@@ -42,7 +42,7 @@ const ACTOR_CHANGED = 'A dashboard user made a change.'
 /** State of one request while it is processed. */
 interface Exchange extends Omit<Envelope, 'limit' | 'ignored'> {
   ignored: string
-  /** Null: the request failed before a limit judged it. */
+  /** Null: the request failed before a limit was checked. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
   /** The operator key, or the person whom the application signed in to all organizations. Null: neither. */
@@ -57,14 +57,14 @@ interface Entry {
   /** Null: the route needs no key. */
   readonly caller: Caller | null
   /**
-   * Judges the key again. Null: the key was judged after the body arrived, or the route needs no key.
+   * Checks the key again. Null: the key was checked after the body arrived, or the route needs no key.
    *
    * @throws NotifierError as for a new request
    */
   readonly confirmKey: (() => Promise<unknown>) | null
 }
 
-/** What is known of a request before its body is read. */
+/** Data about a request before its body is read. */
 interface Judged {
   readonly organizationId: string
   readonly query: Query
@@ -166,7 +166,7 @@ export function createApi<Served extends HttpNotifier>(
     reporting.logger?.info('keyId' in operator ? OPERATOR_KEY_USED : ACTOR_CHANGED, fields)
   }
 
-  /** Every answer carries the headers of a limit. If no limit could be judged, they show an exhausted one. */
+  /** Every answer carries the headers of a limit. If no limit could be checked, they show an exhausted one. */
   function envelopeOf(exchange: Exchange, error?: NotifierError): Envelope {
     exchange.limit ??= notifier.limits.closed(error?.retryAfterMs ?? 1_000)
     return exchange as Envelope
@@ -332,7 +332,7 @@ export function createApi<Served extends HttpNotifier>(
   }
 }
 
-/** Reads the JSON body of a route that has one, then judges the key again. */
+/** Reads the JSON body of a route that has one, then checks the key again. */
 async function readObject(
   request: HttpRequest,
   { body, bodyOptional }: Route,

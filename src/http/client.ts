@@ -24,7 +24,7 @@ const FORWARDING_HEADERS = [
 ] as const
 
 /**
- * Computes the client's address and scheme without asking the framework, because frameworks disagree about both.
+ * Computes the client's address and scheme without the framework's help, because frameworks disagree about both.
  *
  * The walk starts at the peer and goes through X-Forwarded-For from the right, as long as the address is a trusted
  * proxy. The first other address is the client. Each proxy appends one entry, so entries that the client forged stay to

@@ -6,7 +6,7 @@ import type { BodyLimits, HttpRequest } from '../core/rest/message.ts'
 
 /** Most unfinished bodies of one client address (IPv6: one /64). */
 const MOST_PER_ADDRESS = 16
-/** Most batches of one organization that are received or judged at once. */
+/** Maximum number of batches of one organization that are received or processed at once. */
 const MOST_BATCHES = 2
 /** Batches up to this size are not counted. */
 const SMALL_BATCH = 1024 * 1024
@@ -131,7 +131,7 @@ interface Opened {
 function createShare(mostBodies: number): { open(name: string): Opened | null } {
   const owners = new Map<string, Owner>()
   let held = 0
-  /** Counts arrivals in place of time: it stands still where nothing presses. */
+  /** Counts arrivals instead of time: it stands still while there is no pressure. */
   let now = 0
 
   function hold(owner: Owner, body: OpenBody, bytes: number): void {

@@ -10,7 +10,7 @@ export interface Connections {
    * Connects a request as soon as one connection is free. The caller's next step is the write.
    *
    * @param owner gets a connection that has never carried another owner's request
-   * @returns a function that takes back the wish; without effect after the end of the wait
+   * @returns a function that cancels the request; without effect after the end of the wait
    */
   connect(owner: string, url: URL, waiting: Waiting): () => void
   /** Ends all connections and their requests. Later requests open new ones. */

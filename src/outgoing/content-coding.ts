@@ -32,7 +32,7 @@ export function codingsOf(header: string): readonly string[] {
 }
 
 /**
- * Removes the codings of a body. Never rejects. A body that is not coded, in spite of its header, stays as it is.
+ * Removes the codings of a body. Never rejects. A body that is not coded, despite its header, stays as it is.
  *
  * @param most largest decoded size in bytes, against small bodies that expand without end
  */

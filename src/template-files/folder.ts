@@ -60,7 +60,7 @@ async function readText(folder: string, path: string): Promise<string> {
   }
 }
 
-/** Writes a file as a whole: whoever reads it gets the old or the new one. A link at its place is replaced. */
+/** Writes a file as a whole: a reader gets the old or the new one. A link with its name is replaced. */
 export async function writeText(folder: string, path: string, text: string): Promise<void> {
   const full = join(folder, path)
   await mkdir(dirname(full), { recursive: true })

@@ -10,7 +10,7 @@ export interface Matter {
 
 const NONE: ReadonlyMap<string, number> = new Map()
 const FIELD = /^([A-Za-z]+):(?: +(.*))?$/
-/** What YAML reads otherwise than as this text. */
+/** Text that YAML reads differently. */
 const NOT_PLAIN =
   /^$|^[-?:,[\]{}#&*!|>'"%@`]|: |:$| #|^(?:null|true|false|yes|no|on|off|~|[-+.\d][\w.+:-]*)$|[\p{Cc}\u2028\u2029\ufeff]|^\s|\s$/iu
 
@@ -67,7 +67,7 @@ function readValue(value: string, file: string, line: number): unknown {
   return value
 }
 
-/** Writes a text with its fields before it; without fields, only if it would be read otherwise. */
+/** Writes a text with its fields before it; without fields, only if it would be read differently. */
 export function writeMatter(fields: Readonly<Record<string, unknown>>, text: string): string {
   const rows = Object.entries(fields).map(([name, value]) => `${name}: ${written(value)}\n`)
   const needed = rows.length > 0 || /^\uFEFF?---\r?\n/.test(text)

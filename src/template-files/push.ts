@@ -13,7 +13,7 @@ import {
 /** A kind of text. */
 export type TextKind = 'partial' | 'layout' | 'messages' | 'template'
 
-/** What a push or a pull does about one text. */
+/** The change that a push or a pull makes to one text. */
 export interface TextChange {
   readonly kind: TextKind
   /** Of messages: the locale. */
@@ -100,7 +100,7 @@ function stepsOf(
       ? [
           ...removals('template', Object.keys(stored.templates)),
           ...removals('layout', Object.keys(stored.layouts)),
-          // What uses a partial goes before it.
+          // Texts that use a partial come before it.
           ...removals('partial', ordered(stored.partials).reverse()),
           ...removals('messages', Object.keys(stored.messages)),
         ]
@@ -201,7 +201,7 @@ async function writeTemplate(
     : templates.update(name, { ...fields, version })
 }
 
-/** With a format, because a stored body keeps its own beside the same text. */
+/** With a format, because a stored body with the same text keeps its format. */
 function textOf({ html, text, body = '' }: FileText) {
   if (html !== undefined && text !== undefined) return { html, text }
   if (html !== undefined) return { body: html, format: 'html' as const }

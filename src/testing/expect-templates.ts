@@ -26,8 +26,8 @@ export interface LintableTemplates {
 /** What {@link expectTemplates} expects. */
 export interface TemplateExpectations {
   /**
-   * Example values by the name of the template: all that its texts use, and nothing else. The values of a template without
-   * an entry are not judged.
+   * Example values by the name of the template: all that its texts use, and nothing else. The values of a template
+   * without an entry are not checked.
    */
   readonly variables?: Readonly<Record<string, JsonFields>> | undefined
   /** Parts of messages by the name of the template: `{ alarm: { slack: { blocks } } }`. */

@@ -27,8 +27,8 @@ export interface Answer {
 }
 
 /**
- * A receiver, independent of the framework: all that is judged is judged here. Express, Fastify, Koa and `Request` have a
- * file each, because each hides the raw body behind its parsers in another way and takes the answer in another form.
+ * A receiver, independent of the framework: all checks are here. Express, Fastify, Koa and `Request` have a file each,
+ * because each hides the raw body behind its parsers in another way and takes the answer in a different form.
  */
 export interface Receiver {
   readonly maxBodyBytes: number

@@ -11,9 +11,9 @@ import { member } from '../kit/http/provider-answer.ts'
 export interface DiscordContent {
   /** Embeds in Discord's format: 1 to 10, with at most 6,000 characters of text and 50,000 of JSON in total. */
   readonly embeds?: readonly JsonFields[] | undefined
-  /** Name shown in place of the webhook's: 1 to 80 characters. */
+  /** Name shown instead of the webhook's: 1 to 80 characters. */
   readonly username?: string | undefined
-  /** Avatar shown in place of the webhook's: an https URL. */
+  /** Avatar shown instead of the webhook's: an https URL. */
   readonly avatarUrl?: string | undefined
   /** Id of the thread in the webhook's channel to post into. */
   readonly threadId?: string | undefined

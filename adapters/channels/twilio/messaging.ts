@@ -22,7 +22,7 @@ export interface TwilioAccountOptions extends ProviderOptions {
   readonly accountSid: string
   /** The account's auth token. Optional with `apiKey`. */
   readonly authToken?: string | undefined
-  /** An API key in place of the auth token. */
+  /** An API key instead of the auth token. */
   readonly apiKey?: { readonly sid: string; readonly secret: string } | undefined
   /** SID of a messaging service, which chooses the sender, in place of `from`: `MG` and 32 hexadecimal digits. */
   readonly messagingServiceSid?: string | undefined

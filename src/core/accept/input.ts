@@ -121,9 +121,9 @@ type TextFields = {
   /** Plain text, unchanged; with `html` its alternative. */
   readonly text?: string | undefined
   /**
-   * In place of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of the
-   * three is required unless a template is named, whose text is used in their place, or the channel has parts that stand in
-   * for a text, such as `whatsapp.approvedTemplate`.
+   * Instead of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of
+   * the three is required unless a template is named, whose text is used in their place, or the channel has parts that
+   * stand in for a text, such as `whatsapp.approvedTemplate`.
    */
   readonly body?: string | undefined
   /** The locale of a template's text, as BCP 47: `de`, `fr-BE`. Default: that of the recipient, else of the organization. */

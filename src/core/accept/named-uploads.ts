@@ -1,6 +1,6 @@
 import type { ChannelKind } from '../channels/channel-kind.ts'
 
-/** A file in the stored parts of a message that names an upload in place of its content. */
+/** A file in the stored parts of a message that names an upload instead of its content. */
 export interface NamedUpload {
   readonly id: string
 }

@@ -5,7 +5,7 @@ import { suppressedAddress } from './recipient.ts'
 /** 192 bits identify an address, and links in mails stay short. */
 const HASH_BYTES = 24
 
-/** Identifies an address in any spelling. Preferences and links contain it in place of the address. */
+/** Identifies an address in any spelling. Preferences and links contain it instead of the address. */
 export function addressHash(kind: ChannelKind, to: string): string {
   return digest(suppressedAddress(kind, to))
 }

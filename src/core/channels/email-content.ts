@@ -88,8 +88,8 @@ export interface AttachedUpload extends AttachmentFields {
 /** An {@link EmailContent} as a call accepts it. */
 export interface EmailInput extends CommonContent {
   /**
-   * The sender, in place of the provider's `from`. A provider of the channel must allow it (option `senders`), and so must
-   * the organization if it has a list of senders.
+   * The sender, instead of the provider's `from`. A provider of the channel must allow it (option `senders`), and so
+   * must the organization if it has a list of senders.
    */
   readonly from?: MailAddressInput | undefined
   /** One address for replies, or at most 10. Default: the provider's `replyTo` option, if it has one. */
@@ -137,7 +137,7 @@ export interface AttachmentFromUpload extends Pick<AttachmentFields, 'cid'> {
   readonly path?: undefined
 }
 
-/** An {@link EmailContent} in responses: attachments have a size in place of their content. */
+/** An {@link EmailContent} in responses: attachments have a size instead of their content. */
 export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
   readonly attachments?: readonly AttachmentRecord[] | undefined
 }

@@ -22,7 +22,7 @@ export interface SlackContent {
   /** Whether Slack shows previews of media. Default: the provider's option `unfurl`. */
   readonly unfurlMedia?: boolean | undefined
   /**
-   * Name shown in place of the app's: 1 to 80 characters. This and the icons need a provider with `customize`, and are
+   * Name shown instead of the app's: 1 to 80 characters. This and the icons need a provider with `customize`, and are
    * refused by incoming webhooks.
    */
   readonly username?: string | undefined

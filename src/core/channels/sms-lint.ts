@@ -2,7 +2,7 @@ import type { ChannelLint } from './channel-kind.ts'
 import type { LintFault } from './lint.ts'
 import { isGsm, smsText } from './sms-segments.ts'
 
-/** Characters that word processors put in place of others. */
+/** Characters that word processors put instead of others. */
 const INSTEAD: Readonly<Record<string, string>> = {
   '‘': "'",
   '’': "'",

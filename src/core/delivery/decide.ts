@@ -30,7 +30,7 @@ export interface AttemptContext {
   readonly durationMs: number
   /** Of a text message. */
   readonly segments?: number | undefined
-  /** The message names its sender, in place of the provider's. Default false. */
+  /** The message names its sender, instead of the provider's. Default false. */
   readonly namesSender?: boolean | undefined
 }
 

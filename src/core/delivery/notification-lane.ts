@@ -54,7 +54,7 @@ export interface NotificationDelivery extends Composition {
   readonly processor: Processor
   /** The provider of a last attempt with an unknown result. Null: no such attempt. */
   lastAmbiguous(job: NotificationJob): Promise<string | null>
-  /** Where messages to people go now. */
+  /** The current addresses of people. */
   readonly findAddress: FindAddress
   /** Whether an attempt since the last retry has an unknown result. */
   mayHaveGone(job: NotificationJob): Promise<boolean>

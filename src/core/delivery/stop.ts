@@ -57,7 +57,7 @@ export function untilStopped<Result>(
   }
 }
 
-/** A stop as the signal of one post, in place of its listener: an AbortSignal would cost more. */
+/** A stop as the signal of one post, instead of its listener: an AbortSignal would cost more. */
 export function postSignal(stop: Stop): PostSignal {
   return new StopSignal(stop)
 }

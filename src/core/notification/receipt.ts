@@ -30,7 +30,7 @@ export interface Receipt {
   /** The recipient opted in again (START). */
   readonly unsuppress?: { readonly address: string } | undefined
   /**
-   * A text that someone wrote, in place of a fact. It is announced by the event `message.received`, together with the
+   * A text that someone wrote, instead of a fact. It is announced by the event `message.received`, together with the
    * opt-out or opt-in in `suppress` or `unsuppress`. Cut to 4,096 UTF-16 characters.
    */
   readonly received?: ReceivedText | undefined

@@ -2,7 +2,7 @@ import type { NotificationContent } from './notification.ts'
 
 /** The stored JSON of a notification's content, with attachments apart, because lists do not read them. */
 export interface StoredContent {
-  /** With an empty list in place of attachments. */
+  /** With an empty list instead of attachments. */
   readonly content: string
   /** Null: none. */
   readonly attachments: string | null

@@ -22,7 +22,7 @@ export interface HttpNotifier extends NotifierInternals {
   readonly limits: Admissions
   readonly reporting: Reporting
   readonly processor: Processor
-  /** Named inputs with the fields of the notifier's channels, in place of those in the table of routes. */
+  /** Named inputs with the fields of the notifier's channels, instead of those in the table of routes. */
   readonly inputs: Readonly<Record<string, z.ZodType>>
   /** Names of the known channels. */
   readonly channels: readonly string[]

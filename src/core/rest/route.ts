@@ -79,7 +79,7 @@ export interface Route<Served = never> {
   /** Size limit in place of `maxBodyBytes`: that of batches, a number of bytes, or one that the notifier knows. */
   readonly bodySize?: 'batch' | number | ((notifier: Served) => number)
   readonly response: z.ZodType
-  /** Media type of the response in place of JSON. */
+  /** Media type of the response instead of JSON. */
   readonly mediaType?: string
   /** An alternative to the response of `status` and `response`. */
   readonly otherwise?: { readonly status: 200 | 409; readonly when: string; readonly response: z.ZodType }
@@ -137,7 +137,7 @@ export interface HandlerResult {
   readonly organizationId?: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent unchanged in place of JSON. */
+  /** Sent unchanged instead of JSON. */
   readonly text?: { readonly contentType: string; readonly content: string | Buffer }
   /** Replaces the route's status. */
   readonly status?: number

@@ -31,8 +31,8 @@ export interface ApiKeys {
    */
   list(query?: ListQuery): Promise<List<ApiKeyRecord>>
   /**
-   * Makes a key with the name, rights and expiry of an old one. The result holds the secret, which is never shown again.
-   * The old key works on for `overlapMs`, or until its expiry if that is sooner.
+   * Makes a key with the name, rights and expiry of an old one. The result holds the secret, which is never shown
+   * again. The old key keeps working for `overlapMs`, or until its expiry if that is sooner.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter` (also if the key has expired),
    *   `key_limit_reached`, `key_already_rotated` while the key that replaces it exists

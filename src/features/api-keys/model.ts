@@ -12,6 +12,6 @@ export interface CreatedApiKey extends ApiKeyRecord {
 
 /** How to rotate a key. */
 export interface KeyRotation {
-  /** How long the old key works on, in milliseconds, at most 30 days; 0: it stops at once. Default: a day. */
+  /** How long the old key keeps working, in milliseconds, at most 30 days; 0: it stops at once. Default: a day. */
   readonly overlapMs?: number | undefined
 }

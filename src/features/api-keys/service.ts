@@ -18,7 +18,7 @@ const MOST_KEYS = 1_000
 
 const rotation = z.strictObject({ overlapMs: keyRotation.shape.overlapMs })
 
-/** A key without its secret and what shows it. */
+/** A key without its secret and without what is derived from the secret. */
 interface RequestedKey
   extends Omit<ApiKeyValue, 'prefix' | 'last4' | 'hash' | 'lastUsedAt' | 'replacedBy' | 'givenExpiresAt'> {
   readonly organizationId: string | null
@@ -30,7 +30,8 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
   readonly apiKeys: KeyVerification
   readonly operatorKeys: OperatorKeys
 } {
-  // Always: who has used the budget up must be able to replace a key. Their number has its own limit.
+  // Without the budget: an organization that has used it up must still be able to replace a key. Their number has its
+  // own limit.
   const store = stores.always(apiKeyKind)
 
   /** Runs before the lookup of the organization. */
@@ -63,8 +64,8 @@ export function createApiKeys({ stores, ids, organizations, clock, keys: { verif
   }
 
   /**
-   * Makes a key with the rights and the expiry of an old one, which works on for a while. A second successor would leave
-   * a first one that nothing names.
+   * Makes a key with the rights and the expiry of an old one, which keeps working for a while. A second successor would
+   * leave the first one unreferenced.
    */
   async function rotate(old: StoredKey, overlapMs: number): Promise<CreatedOperatorKey> {
     const { organizationId, value, readAt } = old

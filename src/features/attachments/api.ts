@@ -3,14 +3,14 @@ import type { UploadContent, UploadInput, UploadRecord } from './model.ts'
 /** Files that are uploaded before the messages that carry them. */
 export interface Attachments {
   /**
-   * Stores a file that mails name: `email: { attachments: [{ id }] }`. It is stored once, however many name it. For 24 hours
-   * further mails can name it; it stays as long as a stored mail does.
+   * Stores a file that mails name: `email: { attachments: [{ id }] }`. It is stored once, no matter how many mails name
+   * it. For 24 hours more mails can name it; it is kept as long as a stored mail names it.
    *
    * @param content bytes, which the call copies; padded base64 without line breaks; or a stream of bytes or text, which the
    *   call reads to its end
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `payload_too_large` above the option
-   *   `attachments.maxBytes`, `storage_quota_exceeded` if the organization may not store as much, `not_found`
-   *   for an unknown organization
+   *   `attachments.maxBytes`, `storage_quota_exceeded` if it exceeds the storage budget of the organization,
+   *   `not_found` for an unknown organization
    *
    * @example
    * const { id } = await notifier.attachments.upload(await readFile('invoice.pdf'), {

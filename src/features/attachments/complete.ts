@@ -98,7 +98,7 @@ async function found(
 
 type Uploads = ReadonlyMap<string, UploadValue>
 
-/** Also for another organization's upload: a send does not tell whether it exists. */
+/** Also for another organization's upload: a send must not reveal whether it exists. */
 function unknown({ channel, files }: Naming, uploads: Uploads): NotifierError | undefined {
   const at = files.findIndex((file) => isNamedUpload(file) && !uploads.has(file.id))
   if (at === -1) return undefined

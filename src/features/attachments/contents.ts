@@ -40,7 +40,7 @@ export interface UploadContents {
 /** Most bytes in the cache: of the latest uploads. */
 const MOST_CACHED = 32 * 1024 * 1024
 
-/** Parts never change, so no entry is stale. */
+/** Chunks never change, so no entry is stale. */
 export function createUploadContents(records: RecordReads): UploadContents {
   const entries = new Map<string, { readonly size: number; readonly bytes: Promise<Uint8Array> }>()
   let cached = 0

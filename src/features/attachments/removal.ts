@@ -3,7 +3,7 @@ import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
 import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../core/ports/storage/records.ts'
 import { chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 
-/** Parts per commit: each has 1 MiB. */
+/** Chunks per commit: each has 1 MiB. */
 const AT_ONCE = 2
 /** Uploads per query. */
 const LISTED = 100
@@ -45,8 +45,8 @@ export async function removeUpload(
 }
 
 /**
- * Removes the uploads of an organization that no send can name any more and no stored notification names, one for each step,
- * and the rests of others.
+ * Removes the uploads of an organization that no send can name any more and no stored notification names, one for each
+ * step, and the remains of unfinished ones.
  */
 export async function* removeEndedUploads(records: Records, organizationId: string): AsyncGenerator<void> {
   let cursor: string | undefined

@@ -27,7 +27,7 @@ export function createUploads({
 }: UploadServices): PerTenant<Attachments> {
   const heads = stores.of(uploadKind)
   const chunks = stores.of(uploadChunkKind)
-  /** A deletion is no question of room. */
+  /** A deletion needs no budget. */
   const marks = stores.always(uploadKind)
 
   /** False: it was gone. */
@@ -60,7 +60,7 @@ export function createUploads({
         if (typeof complete !== 'string') return view(complete)
         throw new NotifierError('not_found')
       } catch (error) {
-        // What stays behind has no use for a send, and the retention removes it.
+        // A send cannot use what is left, and the retention removes it.
         await remove(head).catch(() => {})
         throw error
       }

@@ -23,7 +23,7 @@ export interface CategoryFinder {
   find(organizationId: string, id: string): Category | null | Promise<Category | null>
   /** Like {@link find} of each, in order, in at most one query. */
   findAll(organizationId: string, ids: readonly string[]): Promise<readonly (Category | null)[]>
-  /** The category of a stored notification; one that exists no more is known by its id. Null: the default one. */
+  /** The category of a stored notification; a deleted one is known by its id only. Null: the default one. */
   ofStored(organizationId: string, id: string | null): Category | Promise<Category>
   /**
    * Like {@link find}.

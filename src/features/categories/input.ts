@@ -21,7 +21,7 @@ export interface CategorySettings {
    * receipts, security codes and what the law requires. Contradicts a `default` that is off. Default false.
    */
   readonly required?: boolean | undefined
-  /** Whether its messages go to people without a preference. Channels that are not named are on. Default true. */
+  /** Whether people without a preference get its messages. Channels that are not named are on. Default true. */
   readonly default?: CategoryDefault | undefined
   /** Value of the header `List-Id` of its mails, such as `news.example.com`. Default: none. */
   readonly listId?: string | null | undefined

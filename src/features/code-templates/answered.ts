@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports/clock.ts'
 /** Timeout of a schema, a function or the rendering of an element. */
 const ANSWER_MS = 10_000
 
-/** What code of the application is part of a template. */
+/** The application's code in a template. */
 export interface CodePart {
   readonly template: string
   /** The definition's field. */
@@ -15,7 +15,7 @@ export interface CodePart {
 }
 
 /**
- * Waits for code of the application, at most {@link ANSWER_MS}. What is no promise costs no timer.
+ * Waits for code of the application, at most {@link ANSWER_MS}. Without a promise it sets no timer.
  *
  * @throws NotifierError `template_error` after the timeout
  */

@@ -52,7 +52,7 @@ export interface CodeTemplate {
   write(template: Template, values: unknown, options: WriteOptions): Promise<CodeText>
 }
 
-/** Nothing stored: a layout or partial of some organization would leave the others without the text. */
+/** Nothing stored: organizations without the layout or partial would have no text. */
 const NO_RECORDS: RecordReads = { get: async (_, refs) => refs.map(() => null) }
 
 export function createCodeTemplates(

@@ -12,7 +12,7 @@ export interface TextContext<Variables> {
   readonly variables: Variables
   /** The locale of the message, as BCP 47: of the send, the recipient, the organization or the application. */
   readonly locale: string
-  /** The IANA time zone of the message, chosen alike. */
+  /** The IANA time zone of the message, chosen in the same way. */
   readonly timeZone: string
   /** The name, logo and colour of the organization. The name is null for `org_default`, unless it was given one. */
   readonly organization: Branding
@@ -59,14 +59,14 @@ export interface TemplateTexts<Schema, Context> {
   readonly subject?: string | TextFunction<Context, string> | undefined
   /** HTML of a mail: mustache, or a function that returns HTML or a React element, for which `@react-email/render` is needed. */
   readonly html?: string | TextFunction<Context, string | ReactNodeLike> | undefined
-  /** In place of `html`: MJML with mustache, compiled by the package `mjml` when the notifier starts. */
+  /** Instead of `html`: MJML with mustache, compiled by the package `mjml` when the notifier starts. */
   readonly mjml?: string | undefined
   /**
    * Plain text: mustache, or a function that returns text or a React element. With `html` its alternative, which is
    * otherwise made from the HTML.
    */
   readonly text?: string | TextFunction<Context, string | ReactNodeLike> | undefined
-  /** In place of `html` and `text`: mustache, which is HTML if it has a closing tag and the channel has HTML. */
+  /** Instead of `html` and `text`: mustache, which is HTML if it has a closing tag and the channel has HTML. */
   readonly body?: string | undefined
   /** A note for readers of the code or file. */
   readonly description?: string | undefined

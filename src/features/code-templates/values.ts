@@ -91,7 +91,7 @@ export function jsonValues(name: string, values: unknown): Readonly<Record<strin
   })
 }
 
-/** The error of a function of the application, whose own error may say what is not for the caller of a REST API. */
+/** The error of a function of the application, whose own message may not be meant for callers of the REST API. */
 export function failed({ template, field, what }: CodePart, cause: unknown): NotifierError {
   return new NotifierError('template_error', {
     message: `${what} of the template "${template}" failed. In code, its error is the \`cause\`.`,

@@ -4,7 +4,7 @@ import type { Markup } from '../../core/ports/markup.ts'
 import type { CodeDefinition } from './options.ts'
 
 /**
- * The definition with HTML in place of MJML. Values are inserted later, so none adds an element of MJML.
+ * The definition with HTML instead of MJML. Values are inserted later, so none adds an element of MJML.
  *
  * @throws NotifierError `missing_peer`, `invalid_template`
  */

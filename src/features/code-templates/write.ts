@@ -24,7 +24,7 @@ import type { TranslatedContext } from './define.ts'
 import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
 import { failed, jsonValues } from './values.ts'
 
-/** For whom a text is written. */
+/** The reader of a text. */
 export interface WriteOptions {
   /** Of the send or the recipient. Undefined: those of the organization. */
   readonly locale: string | undefined
@@ -114,7 +114,9 @@ export function createWrite(services: WriteServices) {
   }
 }
 
-/** The texts of functions, and what their messages cost. Without a message, what a function made of that does not count. */
+/**
+ * The texts of functions, and what their messages cost. If a message is missing, what the function returned is ignored.
+ */
 async function translated<Written>(
   translation: Translation | null,
   { spent, keys }: WriteOptions,
@@ -228,7 +230,7 @@ function sound({ template, field, what }: CodePart, text: string, { textBytes }:
       details: { template, field },
     })
   }
-  // A function may cut a text within a character.
+  // A function may cut a text in the middle of a character.
   return text.replace(/\p{Cs}/gu, '\uFFFD')
 }
 
@@ -247,7 +249,7 @@ function noText(name: string, field: Field, returned: unknown): NotifierError {
   })
 }
 
-/** The mustache texts were judged before, so a function has the link. */
+/** The mustache texts were checked before, so a function has the link. */
 function withoutLinks(template: string, texts: Texts, placeholders: LinkPlaceholders): NotifierError {
   const [field = 'html', text] =
     Object.entries(texts).find(([, text]) => placeholdersIn([text], placeholders).size > 0) ?? []

@@ -3,7 +3,7 @@ import type { Failure, FailureSpan } from '../../core/ports/storage/notification
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import type { FailureGroup, FailureGroups } from './statistics-model.ts'
 
-/** Failures that are looked at, and how many in one go. */
+/** Maximum number of examined failures, in all and per read. */
 const MOST = 10_000
 const STEP = 1_000
 const MOST_GROUPS = 100

@@ -13,14 +13,14 @@ export interface Statistics {
     readonly due: number
     /** Accepted for a later time. */
     readonly scheduled: number
-    /** An attempt failed, and the next has not come. */
+    /** An attempt failed, and the next one is not due yet. */
     readonly retrying: number
     /** An attempt is under way. */
     readonly running: number
     /** Age of the oldest due job, in milliseconds; null: none is due. */
     readonly oldestDueMs: number | null
   }
-  /** Counts of what waits end here: such a number means at least so many. */
+  /** Counts of waiting jobs stop here: this number means at least so many. */
   readonly most: number
 }
 
@@ -38,15 +38,15 @@ export interface HourRecord {
 
 /** Failed notifications by their error and the provider that they failed at. */
 export interface FailureGroups {
-  /** Those with most first, at most 100. */
+  /** The most frequent first, at most 100. */
   readonly groups: readonly FailureGroup[]
-  /** False: only the newest 10,000 failures were looked at; there are at least so many of each. */
+  /** False: only the newest 10,000 failures were looked at; each count is a lower bound. */
   readonly exact: boolean
 }
 
 export interface FailureGroup {
   readonly code: ErrorCode
-  /** Null: no provider was asked. */
+  /** Null: no provider was called. */
   readonly provider: string | null
   readonly channel: string
   readonly count: number

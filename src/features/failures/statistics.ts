@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 const HOURS = 24
 /** Where every count ends. */
 const MOST = 10_000
-/** Commits of an hour may arrive for so long after its end. */
+/** How long after its end commits of an hour may still arrive. */
 const SETTLED_MS = 5 * 60_000
 /** Hours that are remembered: those of some 400 organizations. */
 const MOST_REMEMBERED = 10_000

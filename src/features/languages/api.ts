@@ -2,7 +2,7 @@ import type { List, ListQuery } from '../../core/records/list.ts'
 import type { CatalogueInput } from './input.ts'
 import type { CatalogueRecord, CatalogueSummary, MissingTranslations } from './model.ts'
 
-/** The catalogues of an organization: messages by locale. Those in the options of the notifier are not among them. */
+/** The catalogues of an organization: messages by locale. Those in the options of the notifier are not included. */
 export interface Catalogues {
   /**
    * Stores all messages of a locale, in ICU MessageFormat. Queued notifications keep the earlier ones.

@@ -18,7 +18,7 @@ export const catalogueMessages: z.ZodType<CatalogueInput, CatalogueInput> = fewF
 
 /**
  * @param field in errors
- * @throws NotifierError `invalid_parameter` for too many messages, bytes or tokens; messages are judged one by one
+ * @throws NotifierError `invalid_parameter` for too many messages, bytes or tokens; messages are checked one by one
  */
 export function assertCatalogueBounds(messages: CatalogueInput, field: string, bounds: Bounds): void {
   const entries = Object.entries(messages)

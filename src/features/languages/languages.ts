@@ -9,7 +9,7 @@ import { type Formatting, loadFormatting } from './message-format.ts'
 import type { ApplicationLanguages } from './options.ts'
 import { type CatalogueValue, cataloguesKind, catalogueVersionKind } from './records.ts'
 
-/** For whom a text is. */
+/** The reader of a text. */
 export interface Reader {
   readonly organizationId: string
   /** The locale of the send or the recipient. Absent: that of the organization. */
@@ -119,7 +119,8 @@ function languageOf(
     message(key) {
       const found = catalogues.find(({ messages }) => Object.hasOwn(messages, key))
       if (found === undefined) return null
-      // A Belgian reads the numbers of a French message as in Belgium; those of an English one as the English do.
+      // For a Belgian reader, numbers in a French message have the Belgian format; those in an English one the English
+      // format.
       const formatted = writingOf(found.locale) === writingOf(locale) ? locale : found.locale
       return compiled(key, found, formatted, compile)
     },

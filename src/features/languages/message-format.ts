@@ -13,7 +13,7 @@ import { assertDateSkeleton, assertNumberSkeleton, numberOptions } from './skele
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 
-/** What reads and formats messages of catalogues, and matches locales. */
+/** Parses and formats messages of catalogues, and matches locales. */
 export interface Formatting {
   /** @throws Error for a malformed message, or one with a format that does not exist */
   compile(source: string, locale: string): CatalogueMessage
@@ -118,7 +118,7 @@ function assertFormat(Format: typeof IntlMessageFormat, element: Element): void 
     throw new Error(`the format "${style}" does not exist`)
 }
 
-/** Reads the skeletons in place of the library. @throws Error that names an unknown word or field */
+/** Parses the skeletons instead of the library. @throws Error that names an unknown word or field */
 function readSkeletons(Format: typeof IntlMessageFormat, elements: readonly Element[]): void {
   for (const element of elementsIn(elements)) {
     if (!('style' in element) || typeof element.style !== 'object' || element.style === null) continue
@@ -161,7 +161,7 @@ function compile(
   const formatters = {
     getNumberFormat: (_: unknown, options?: object) =>
       kept(`n${locale}${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)),
-    // Without a style, dates are of medium length (ICU), as the library has it for times.
+    // Without a style, dates are of medium length (ICU), like times in the library.
     getDateTimeFormat: (_: unknown, options: object | undefined = Format.formats.date.medium) =>
       kept(
         `d${locale}${timeZone}${JSON.stringify(options)}`,
@@ -176,7 +176,7 @@ function compile(
   readSkeletons(Format, format.getAst())
   const found = argumentsOf(format.getAst(), true)
   const args = merged(found)
-  // A currency or unit that does not exist is found only by its use.
+  // A currency or unit that does not exist is detected only by its use.
   format.format(Object.fromEntries(args.map(({ name, type }) => [name, type === 'date' ? new Date(0) : 1])))
   return {
     length: source.length,

@@ -46,7 +46,7 @@ export function createCatalogues({
   const store = stores.of(cataloguesKind)
   const versions = stores.of(catalogueVersionKind)
 
-  /** Changes the catalogues of an organization, which has none at first. */
+  /** Changes the catalogues of an organization, which begins without any. */
   async function change<Refusal extends string>(
     organizationId: string,
     decide: (value: CataloguesValue, now: number) => CataloguesValue | Refusal,
@@ -72,7 +72,7 @@ export function createCatalogues({
       await organizations.existing(organizationId)
       const catalogue = insertCatalogue(organizationId, { locale, messages })
       const present = await store.find({ id: organizationId })
-      // The present messages have been judged.
+      // The stored messages were checked before.
       if (present === null || entryOf(present.value, locale)?.pin !== catalogue.id) {
         const formatting = await loadFormatting()
         await processor.share(organizationId)(assertMessages(messages, locale, formatting, bounds))

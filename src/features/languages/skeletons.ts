@@ -72,7 +72,7 @@ export function numberOptions(tokens: readonly SkeletonToken[]): NumberOptions {
   return options
 }
 
-/** Words that JavaScript knows: a formatter to find that out takes more time than all else. */
+/** Words that JavaScript knows: creating a formatter to find out takes more time than everything else. */
 const known = new Set<string>()
 const MOST_KNOWN = 1_000
 

@@ -2,7 +2,7 @@ import type { List, ListQuery } from '../../core/records/list.ts'
 import type { SharedTextChange, SharedTextInput } from './input.ts'
 import type { SharedTextRecord, SharedTextVersionRecord } from './model.ts'
 
-/** The layouts, or the partials, of an organization. Those in the options of the notifier are not among them. */
+/** The layouts, or the partials, of an organization. Those in the options of the notifier are not included. */
 export interface SharedTexts {
   /**
    * Stores a layout or partial. Its name is unique among them.
@@ -71,7 +71,7 @@ export interface SharedTexts {
    * Deletes a layout or partial. Queued notifications keep their version.
    *
    * @throws NotifierError as `get`; `text_in_use` with the first ten `users` in its details, unless the application has
-   *   one of the same name, which takes its place
+   *   one of the same name, which then replaces it
    *
    * @example
    * await notifier.partials.delete('footer')

@@ -15,7 +15,7 @@ import { type StoredSharedVersion, sharedVersionKind } from './records.ts'
 /** Layouts or partials of the application, by name. */
 export type SharedTextsOption = Readonly<Record<string, SharedSourceInput>>
 
-/** The layouts and partials in the options. Organizations use them where they have none of the name. */
+/** The layouts and partials in the options. Organizations without one of that name use them. */
 export interface ApplicationTexts {
   find(role: SharedRole, name: string): PinnedText | null
   /** Stores all versions, so that messages accepted with them stay the same after another deployment. */

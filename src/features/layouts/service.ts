@@ -195,7 +195,7 @@ export function createSharedTexts(
   }
 }
 
-/** A partial is judged as a template names it, so that a cycle is found. */
+/** A partial is checked as if a template named it, so that a cycle is found. */
 function sourceOf(
   role: SharedRole,
   { name, ...value }: SharedSource & { readonly name: string },

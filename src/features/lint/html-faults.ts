@@ -2,7 +2,7 @@ import type { LintFault } from '../../core/channels/lint.ts'
 import { createStepCounter, ITEM_CHARACTERS } from '../../core/loop/steps.ts'
 import { attributeSpans, type HtmlToken, htmlTokens } from '../../core/text/html-tokens.ts'
 
-/** Attributes with an address, and the schemes that no mail needs there. */
+/** Attributes with an address, and the schemes that mails never need there. */
 const ADDRESSES: Readonly<Record<string, RegExp>> = {
   href: /^(?:javascript|vbscript|data|file|blob|filesystem)$/,
   action: /^(?:javascript|vbscript|data|file|blob|filesystem)$/,

@@ -16,7 +16,7 @@ export type LintOptions<Channels extends ChannelParts = AnyChannel> = LintFields
 
 interface LintFields {
   /**
-   * Example values for the placeholders: all that the texts use, and nothing else. Default: values are not judged, and
+   * Example values for the placeholders: all that the texts use, and nothing else. Default: values are not checked, and
    * lengths are those of the source.
    */
   readonly variables?: JsonFields | undefined

@@ -31,7 +31,7 @@ function* textFaults(text: string, field: string): Generator<LintFault> {
 
 /** What a lint knows of the messages of a template. */
 export interface LintExamples {
-  /** Undefined: values are not judged. */
+  /** Undefined: values are not checked. */
   readonly variables: Readonly<Record<string, unknown>> | undefined
   /** As stored. Undefined: none are given. */
   readonly parts: unknown
@@ -44,15 +44,15 @@ export type LintedTemplate = Pick<Template, 'subject' | 'body' | 'format' | 'tex
 /** What is wrong with a template in one locale. */
 export interface Linted {
   readonly faults: readonly LintFault[]
-  /** False: it cannot be put together, so that most rules were not asked. */
+  /** False: it cannot be put together, so most rules were not checked. */
   readonly isReadable: boolean
   /** What finding them cost, in tags that a text expands. */
   readonly work: number
 }
 
-/** What a text cost at most whose compilation failed: it may have read its messages before. */
+/** Maximum cost of a text whose compilation failed: it may have read its messages before. */
 const WORK_OF_UNREADABLE = 25_000
-/** Judging this many characters costs as much as expanding a tag. */
+/** Checking this many characters costs as much as expanding a tag. */
 const TAG = 8
 
 /**
@@ -192,7 +192,9 @@ function sourcesOf(
 /** A fault costs as much as this many characters: it is compared with others. */
 const COST_OF_FAULT = 8 * ITEM_CHARACTERS
 
-/** The different faults of a text. Stops after one more than there may be findings: so they are known to be more. */
+/**
+ * The different faults of a text. Stops after one more than the maximum of findings, which shows that there are more.
+ */
 function* judged(
   kind: ChannelKind,
   text: LintedText,

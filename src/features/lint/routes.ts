@@ -30,7 +30,7 @@ export const templateLintRoutes: readonly Route<Served>[] = routesOf(
       async handler({ params, body, organizationId, strict }, { tenants: { templates }, lintInput }) {
         const options = knownFields(lintInput, body, strict)
         const { findings, ...rest } = await templates.lint(organizationId, params.idOrName ?? '', options)
-        // What the application's code throws is not for its tenants.
+        // Tenants must not see what the application's code throws.
         return { body: { ...rest, findings: findings.map(({ cause: _, ...finding }) => finding) } }
       },
     },

@@ -1,6 +1,6 @@
 import { lookUp } from '../../core/text/write.ts'
 
-/** How many items of a list are looked at: the others look alike. */
+/** Maximum number of examined items of a list: the others are similar. */
 const MOST_ITEMS = 20
 
 /** The example values inside a section. */

@@ -93,7 +93,7 @@ export function createLint(
     return (layout != null || uses !== undefined) && (await library.find(template, records)).localized
   }
 
-  /** What every lint begins with. */
+  /** The first step of every lint. */
   async function begin(template: Template, given: LintRequest) {
     const { organizationId } = template
     const kind = kinds.of(template.channel)
@@ -247,7 +247,7 @@ async function readExample(entry: CodeTemplate, given: LintRequest): Promise<Lin
   const values = valuesOf(given) ?? entry.example
   if (values === undefined) return given
   const read = await entry.values(parseInput(jsonObject, values, 'variables'), false)
-  // A function may need what is no JSON.
+  // A function may need values that are not JSON.
   const variables = entry.isMustache || entry.stored ? jsonValues(entry.name, read) : (read as Values)
   return { ...given, data: undefined, variables }
 }
@@ -300,7 +300,7 @@ function inField(fault: LintFault, { format }: Pick<Template, 'format'>): LintFa
   return fault.field === 'body' ? { ...fault, field: format ?? 'body' } : fault
 }
 
-/** What is not translated, except what no locale has. */
+/** Missing translations, except keys that no locale has. */
 function addMissing(found: MissingTranslations | null, findings: Findings): void {
   const lost = new Set(
     findings.list().flatMap(({ rule, excerpt }) => (rule === 'missing_message' ? [excerpt] : [])),

@@ -1,10 +1,10 @@
 import type { PreferencesInput, PreferencesOf } from './input.ts'
 import type { PreferencesRecord } from './model.ts'
 
-/** What people want to get: stored by the application's id of a person, or by an address on a channel. */
+/** People's preferences: stored by the application's id of a person, or by an address on a channel. */
 export interface PreferencesApi {
   /**
-   * What a person, or an address, wants.
+   * The preferences of a person or an address.
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and the codes of a send for a
    *   wrong address

@@ -21,7 +21,7 @@ export interface PreferenceBook {
    *
    * @param decide returns the new preferences of the current ones; called again after a concurrent change. Receives the time for
    *   what is chosen now
-   * @param room `any`: stored even if the organization may store no more
+   * @param room `any`: stored even if the budget of the organization is used up
    * @param also written in the same commit
    * @throws NotifierError `not_found` if the organization does not exist; `storage_quota_exceeded`
    */
@@ -51,7 +51,7 @@ export function createPreferenceBook(stores: RecordStores, inUse: PreferencesInU
     read: (owners) => budgeted.findAll(owners.map(({ id }) => ({ id }))),
     async update(owner, room, decide, also = []) {
       const into = room === 'any' ? always : budgeted
-      // First: a message that is judged from now on must look.
+      // First, so that every later message is checked against preferences.
       inUse.mark(owner.organizationId)
       for (;;) {
         const changed = await into.change(

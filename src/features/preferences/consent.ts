@@ -5,7 +5,7 @@ import { type CategoryFinder, createCategoryFinder } from '../categories/index.t
 import { createPreferenceBook, type PreferenceBook } from './book.ts'
 import { createPreferencesInUse, type PreferencesInUse } from './in-use.ts'
 
-/** What decides whether people want a message: categories and preferences. */
+/** Decides whether people want a message, by categories and preferences. */
 export interface Consent {
   readonly categories: CategoryFinder
   readonly inUse: PreferencesInUse

@@ -6,9 +6,9 @@ import { preferenceKind } from './records.ts'
 /** Which organizations have preferences, so that messages of the others need no look-up. */
 export interface PreferencesInUse {
   /**
-   * Whether preferences are stored. At once while that is known. Of other processes it notices within a second.
+   * Whether preferences are stored. Synchronous while that is known. It sees other processes' changes within a second.
    *
-   * @param inside the reads of a transaction of the caller, which must not wait for another connection: where it is
+   * @param inside the reads of a transaction of the caller, which must not wait for another connection: if it is
    *   unknown, the answer is yes
    */
   of(organizationId: string, inside?: AcceptReads): boolean | Promise<boolean>
@@ -16,7 +16,7 @@ export interface PreferencesInUse {
   mark(organizationId: string): void
 }
 
-/** How long the first preference that another process stores may go unnoticed. */
+/** Maximum delay until the first preference that another process stores is seen. */
 const FRESH_MS = 1_000
 const MOST_KNOWN = 100_000
 
@@ -25,7 +25,7 @@ export function createPreferencesInUse(
   clock: Pick<Clock, 'monotonic'>,
 ): PreferencesInUse {
   const store = stores.of(preferenceKind)
-  /** When "none" must be asked again. Infinite: there are some. */
+  /** When "none" must be checked again. Infinity: there are some. */
   const known = new Map<string, number>()
   const asking = new Map<string, Promise<boolean>>()
 

@@ -10,7 +10,7 @@ export { preferencePage } from './page-view.ts'
 export { preferencePageQuery } from './query-schemas.ts'
 export { confirmPage, donePage, incompletePage, requiredPage, unknownPage } from './unsubscribe-view.ts'
 
-/** What people want to get. */
+/** People's preferences. */
 export const preferences: Feature<Served, PreferenceServices> = {
   name: 'preferences',
   create: (core) => ({ tenants: { preferences: createPreferences(core) } }),

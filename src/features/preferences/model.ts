@@ -1,7 +1,7 @@
 import type { Category } from '../../core/notification/category.ts'
 import { ALL, type Cells, cellFor, cellOf, NO_CELLS } from '../../core/notification/cells.ts'
 
-/** What a person, or an organization for its people, wants to get. What has no cell is undecided. */
+/** The preferences of a person, or of an organization for its people. Without a cell there is no choice. */
 export interface Preferences {
   readonly channels: Cells
   /** By id of the category, then by channel. */
@@ -45,7 +45,7 @@ function idOfCell(
   return has(id) ? id : formerIds.find(has)
 }
 
-/** When something was chosen, in epoch milliseconds. Null: unknown. Undefined: nothing was. */
+/** When something was chosen, in epoch milliseconds. Null: unknown. Undefined: nothing was chosen. */
 export type ChosenAt = number | null | undefined
 
 /** When a category was last turned on or off for a channel: by its own cell, or else by that of all channels. */
@@ -146,7 +146,7 @@ export function withoutCategory(before: Preferences, id: string, channel: string
 }
 
 /**
- * Turns everything off that people can turn off.
+ * Turns off everything that people can turn off.
  *
  * @param channel on this channel only; `*`: on all
  */
@@ -159,7 +159,7 @@ export function withoutAll(before: Preferences, channel: string, now: number): P
   return changePreferences(before, { channels, categories }, now)
 }
 
-/** Someone's preferences. What is not named is undecided. */
+/** The preferences of a person or organization. What is not named is undecided. */
 export interface PreferencesRecord {
   /** The application's id of the person. Absent: named otherwise. */
   readonly recipient?: string | undefined

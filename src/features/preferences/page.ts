@@ -51,7 +51,7 @@ export interface PreferencePages {
   save(target: LinkTarget, post: PreferencePost): Promise<void>
 }
 
-/** What a page is made of. */
+/** The data of a page. */
 interface State {
   readonly categories: readonly Category[]
   readonly channels: readonly string[]
@@ -205,8 +205,8 @@ function isOn(category: Category, channel: string, target: LinkTarget, state: St
 }
 
 /**
- * The cells that the person changed. What was not shown, or not touched, stays undecided. An address that had
- * unsubscribed from everything gets every choice written down, because lifting that decides them all.
+ * The cells that the person changed. What was not shown, or not touched, stays undecided. For an address that had
+ * unsubscribed from everything, all choices are stored, because lifting that decides them all.
  */
 function changedCells(
   target: LinkTarget,

@@ -47,7 +47,7 @@ interface Level {
  * Decides whether a message may be sent. The first level with an answer decides:
  *
  * 1. hard bounce, complaint, STOP, suppressed by hand: blocked;
- * 2. a required category: goes;
+ * 2. a required category: sent;
  * 3. an address that has unsubscribed from everything: blocked;
  * 4. the person's category × channel;
  * 5. the person's category on all channels;

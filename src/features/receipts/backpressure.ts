@@ -1,14 +1,14 @@
 import type { Clock } from '../../core/ports/clock.ts'
 
 /**
- * Gives sends priority over receipts at the storage: providers repeat their requests, users do not. Receipts go in
- * sets; after each set they wait until enough other items are stored, or for a multiple of the set's duration. Without
- * other work they do not wait.
+ * Gives sends priority over receipts at the storage: providers repeat their requests, users do not. Receipts are stored
+ * in sets; after each set they wait until enough other items are stored, or for a multiple of the set's duration.
+ * Without other work they do not wait.
  */
 export interface Backpressure {
   /** Records the number of stored sends or ended attempts. */
   stored(items: number): void
-  /** Resolves when the next set may go. */
+  /** Resolves when the next set may be stored. */
   turn(): Promise<void> | null
   /** Records a stored set. */
   gone(items: number, tookMs: number): void

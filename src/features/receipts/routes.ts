@@ -31,7 +31,7 @@ const common = {
   tag: TAG,
   permission: 'public',
   needsNoKey: 'the provider authenticates its reports',
-  // A provider sends as many as there are messages.
+  // A provider sends as many reports as there are messages.
   limit: null,
   anyQuery: true,
   status: 200,

@@ -125,7 +125,7 @@ export function createReceipts(services: ReceiptServices): Receipts {
     const { fact, suppress } = receipt
     if (fact === undefined) return storeIncoming(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
-    // The wish first: if the process ends in between, the provider repeats the report.
+    // The preference first: if the process ends in between, the provider repeats the report.
     if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, consent)))
       return storeFact(whole, source, receipt)
     return storeFact(
@@ -179,7 +179,7 @@ export function createReceipts(services: ReceiptServices): Receipts {
     work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer> {
     const { organizationId = null, channel, provider: name } = source
-    // The request is not verified yet: the application is not asked for providers of unknown organizations.
+    // The request is not verified yet: the application's function is not called for unknown organizations.
     if (organizationId !== null && !(await isKnown(organizationId))) {
       throw unknownSource(source)
     }

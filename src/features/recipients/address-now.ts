@@ -13,15 +13,15 @@ import type { PeopleFinder } from './service.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
-/** Where a message to a person goes now. */
+/** The address for a message to a person now. */
 export type AddressNow =
   | { readonly kind: 'send'; readonly to: string }
   /** The person has no address any more, or none that can be used. */
   | { readonly kind: 'end'; readonly why: NotificationFailure }
-  /** The resolver fails, or its answer about the person is of no use. */
+  /** The resolver fails, or its answer about the person is invalid. */
   | { readonly kind: 'later'; readonly message: string; readonly delayMs: number }
 
-/** What was resolved within this time is not resolved again. */
+/** A person resolved within this time is not resolved again. */
 const FRESH_MS = 60_000
 /** First delay while the resolver fails, doubled each time up to the longest. */
 const FIRST_DELAY_MS = 30_000
@@ -34,8 +34,8 @@ const NO_ADDRESS = 'The recipient has no address on this channel.'
 const NOT_FOUND_OUT = 'The address of the recipient could not be looked up.'
 
 /**
- * Looks up where a message goes. Undefined: to the address that it has, because it has no recipient, or was resolved
- * just now.
+ * Looks up the address for a message. Undefined: its stored address, because it has no recipient, or was resolved just
+ * now.
  */
 export type FindAddress = (job: NotificationJob) => Promise<AddressNow> | undefined
 
@@ -65,7 +65,7 @@ export function createFindAddress(
     return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
   }
 
-  /** What the person has on the channel now, and the limits that hold for it. */
+  /** The person's current addresses on the channel, and the limits that apply. */
   async function lookUp(
     finder: PeopleFinder,
     { organizationId, notification }: NotificationJob,

@@ -36,9 +36,9 @@ export function addressed(
 }
 
 /**
- * What a person has on a channel, without what cannot be used.
+ * A person's addresses on a channel, without unusable ones.
  *
- * @param judge throws for what cannot be used
+ * @param judge throws for an unusable address
  * @param people is told of the first fault if other addresses remain
  * @throws NotifierError the first fault, about the field `recipient`, if nothing else is left
  */
@@ -106,7 +106,7 @@ export function notResolvable(): NotifierError {
   })
 }
 
-/** The error for someone whom the application does not know. */
+/** The error for a person whom the application does not know. */
 export function unknownRecipient(id: string): NotifierError {
   return new NotifierError('unknown_recipient', {
     message: `The recipient "${id}" is unknown.`,

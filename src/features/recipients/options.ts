@@ -4,9 +4,9 @@ import { assertKeys, assertMethods, assertObject, duration } from '../../core/in
 export interface Person {
   /** Addresses by channel: one, or one for each device. Absent, null or empty: none on that channel. */
   readonly channels: Readonly<Partial<Record<string, string | readonly string[] | null>>>
-  /** BCP 47, such as `de-CH`. One that is wrong or does not exist counts as none. */
+  /** BCP 47, such as `de-CH`. An invalid or unknown one is ignored. */
   readonly locale?: string | null | undefined
-  /** IANA name, such as `Europe/Zurich`. One that is wrong or does not exist counts as none. */
+  /** IANA name, such as `Europe/Zurich`. An invalid or unknown one is ignored. */
   readonly timeZone?: string | null | undefined
 }
 

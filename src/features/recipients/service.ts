@@ -14,7 +14,7 @@ export interface ResolvedPerson {
   readonly timeZone?: string
 }
 
-/** A person, or the error `invalid_person` if the answer about this one is of no use. */
+/** A person, or the error `invalid_person` if the answer about this one is invalid. */
 export type FoundPerson = ResolvedPerson | NotifierError
 
 /** The application's people. Calls of one turn of the event loop share a look-up. */
@@ -58,7 +58,7 @@ export function createPeople(
         const ids = wanted.flatMap((each) => (each.organizationId === organizationId ? each.id : []))
         sets.set(organizationId, ask(organizationId, [...new Set(ids)]))
       }
-      // Each caller waits for its own organization only, and has the faults of its own person only.
+      // Each caller waits only for its own organization, and sees only the faults of its own person.
       return wanted.map(async ({ organizationId, id }) => {
         const found = (await sets.get(organizationId))?.get(id) ?? null
         if (isNotifierError(found)) throw found
@@ -144,7 +144,7 @@ function soundPeople(people: unknown, ids: readonly string[]): ReadonlyMap<strin
   return found
 }
 
-/** One rule: what decides where a message goes must be right; a locale or time zone of no use counts as none. */
+/** One rule: data that decides the address must be valid; an invalid locale or time zone is ignored. */
 function soundPerson(person: object): ResolvedPerson {
   const { channels, locale, timeZone } = person as Record<string, unknown>
   if (typeof channels !== 'object' || channels === null || Array.isArray(channels))

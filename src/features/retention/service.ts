@@ -9,7 +9,7 @@ import { type OrganizationValue, organizationKind } from '../../core/tenancy/org
 
 /** Removes expired data periodically while the notifier delivers. */
 export interface Retention {
-  /** The first run is some minutes after the start, to keep restarts fast. */
+  /** The first run is a few minutes after the start, to keep restarts fast. */
   start(): void
   /** Starts no further step; resolves when the current one has ended. */
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export interface RetentionServices {
   readonly days: number | null
   /** Of no organization. */
   readonly expiring: readonly Expiring[]
-  /** Removes what has ended of an organization, one step at a time. */
+  /** Removes ended data of an organization, one step at a time. */
   removeEnded(organizationId: string): AsyncIterable<void>
   onError(error: unknown): void
 }
@@ -132,7 +132,7 @@ export function createRetention({
     }
   }
 
-  /** Continues a deletion whose process has gone, or that waits for earlier accepts. */
+  /** Continues a deletion whose process has ended, or that waits for earlier accepts. */
   async function finishDeletion(id: string, removed: Removed): Promise<void> {
     let left = 'more'
     while (left === 'more' && !stopped) {

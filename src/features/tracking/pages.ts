@@ -37,7 +37,7 @@ export interface PageFrame {
 export interface Pages {
   /** The look of a page about the message with the token. */
   frameOf(token: string): Promise<PageFrame>
-  /** What an unsubscription with the token would come to. Read-only. @throws as {@link preferences} */
+  /** The result that an unsubscription with the token would have. Read-only. @throws as {@link preferences} */
   unsubscription(token: string): Promise<Unsubscription>
   /** Turns the token's category off for its recipient and address, if possible. @throws as {@link preferences} */
   unsubscribe(token: string): Promise<Unsubscription>
@@ -188,7 +188,7 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
       if (target === null) return 'unknown'
       const answer = await unsubscriptionOf(target)
       if (answer !== 'possible') return answer
-      // The wish first: if the process ends in between, a repetition records the fact.
+      // The preference first: if the process ends in between, a repetition records the fact.
       if (!(await isHeeded(optOut(consent, target)))) return 'unknown'
       const { notificationId } = target
       // Retention may have removed the notification.

@@ -91,7 +91,7 @@ async function unsubscribe(context: RequestContext, notifier: Served): Promise<H
   const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
   if (answer === 'unknown') return unknownPage(texts)
   const managing = await managingUrl(context, notifier)
-  // No success: a mail program would tell its user that the messages end.
+  // No success status, because a mail program would tell its user that the messages end.
   if (answer === 'required') return requiredPage(409, texts, managing)
   return complete ? donePage(texts, managing) : incompletePage(texts)
 }

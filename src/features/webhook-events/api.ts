@@ -90,8 +90,8 @@ export interface Webhooks {
    */
   redeliver(id: string, which: { readonly since: string | Date }): Promise<{ readonly redelivered: number }>
   /**
-   * Makes one delivery due at once in any state, with the same `webhook-id`. Returns the delivery afterwards. One
-   * under way is left alone.
+   * Makes one delivery due at once in any state, with the same `webhook-id`. Returns the delivery afterwards. A running
+   * one stays unchanged.
    *
    * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
    *

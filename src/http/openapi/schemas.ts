@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/rest/openapi.ts'
 export interface DocumentedNotifier {
   /** Names of the known channels. */
   readonly channels: readonly string[]
-  /** Named inputs with the fields of the notifier's channels, in place of those in the routes. */
+  /** Named inputs with the fields of the notifier's channels, instead of those in the routes. */
   readonly inputs: Readonly<Record<string, z.ZodType>>
 }
 
