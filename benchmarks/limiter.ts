@@ -4,8 +4,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { compare, describeMachine, report } from './lib/measure.ts'
 
 /**
- * Cost of one decision. rate-limiter-flexible counts one fixed window. Carillon judges a request window with its burst,
- * an account pause and a concurrency slot together, exactly, and releases the slot.
+ * Cost of one decision. rate-limiter-flexible counts one fixed window. Carillon evaluates a request window with its
+ * burst, an account pause and a concurrency slot together, exactly, and releases the slot.
  */
 
 const DECISIONS = 200_000

@@ -7,7 +7,7 @@ import { type Contender, compare, describeMachine, report } from './lib/measure.
 
 /**
  * Cost of one decision over one connection to Redis, one round trip each. rate-limiter-flexible counts one fixed
- * window. Carillon judges one sliding window with its burst, or a window, an account pause and a concurrency slot
+ * window. Carillon evaluates one sliding window with its burst, or a window, an account pause and a concurrency slot
  * together, exactly. PING shows the connection's own limit. Decisions concern many organizations, or one whose calls of
  * one turn share a run of the script.
  */

@@ -140,8 +140,8 @@ function isRaw(body: unknown): body is string | Uint8Array {
 }
 
 /**
- * Judged by the address that the server listens on: a closed TCP connection has no address either, and Unix sockets can
- * be trusted proxies.
+ * Decided by the address that the server listens on: a closed TCP connection has no address either, and Unix sockets
+ * can be trusted proxies.
  */
 function isUnix(socket: object): boolean {
   const { server } = socket as { readonly server?: Partial<Server> }

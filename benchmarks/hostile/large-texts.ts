@@ -2,7 +2,7 @@ import { attack } from './lib/attack.ts'
 import { type Answer, largest } from './lib/client.ts'
 import { tags } from './lib/texts.ts'
 
-/** Previews, lints and creates the text that is the most work to judge. */
+/** Previews, lints and creates the text that is the most work to check. */
 await attack({
   title: 'Previews and lints of large texts',
   async prepare({ client, note }) {

@@ -3,7 +3,7 @@ import { attack } from './lib/attack.ts'
 import { largest } from './lib/client.ts'
 import { tags } from './lib/texts.ts'
 
-/** Sends batches of which the quota refuses all: judging them costs the sender nothing. */
+/** Sends batches of which the quota refuses all: validating them costs the sender nothing. */
 await attack({
   title: 'Batches that the quota refuses',
   async prepare({ client, note }) {
@@ -49,7 +49,7 @@ await attack({
     let left = 120
     const one = async (): Promise<void> => {
       while (left-- > 0 && !isOver()) {
-        // Waits as the answer asks, so that the next one is judged.
+        // Waits as the answer asks, so that the next one is processed.
         if ((await client.ask(batch())).status === 429) await delay(1_000)
       }
     }

@@ -65,7 +65,7 @@ interface Entry {
 }
 
 /** Data about a request before its body is read. */
-interface Judged {
+interface RequestHead {
   readonly organizationId: string
   readonly query: Query
   readonly grants: Caller['grants']
@@ -280,7 +280,7 @@ export function createApi<Served extends HttpNotifier>(
     request: HttpRequest,
     client: Client,
     { permitted, caller, confirmKey }: Entry,
-    { organizationId, query, grants }: Judged,
+    { organizationId, query, grants }: RequestHead,
     limits: BodyLimits,
   ): Promise<HandlerResult | null> {
     const { route, params } = permitted

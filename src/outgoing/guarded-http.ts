@@ -4,7 +4,7 @@ import { createConnections } from './connections.ts'
 import { dnsLookup } from './dns-lookup.ts'
 import { exchange } from './exchange.ts'
 import { guardedLookup, type LookupAll, systemLookup } from './guarded-lookup.ts'
-import { judgeUrl } from './url-guard.ts'
+import { checkUrl } from './url-guard.ts'
 
 /** Options of {@link guardedHttp}. */
 export interface GuardedHttpOptions {
@@ -72,19 +72,19 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   return {
     post(request) {
       const startedAt = performance.now()
-      const judged = judgeUrl(request.url, guard, allowHttp, named)
-      if (judged.kind === 'refused') {
+      const checked = checkUrl(request.url, guard, allowHttp, named)
+      if (checked.kind === 'refused') {
         return Promise.resolve({
           kind: 'failed',
           reason: 'blocked',
           requestSent: false,
-          message: judged.why,
+          message: checked.why,
           durationMs: 0,
         })
       }
       return exchange({
         method: 'POST',
-        url: judged.url,
+        url: checked.url,
         owner: request.organizationId,
         connections,
         headers: request.headers,
@@ -96,8 +96,8 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       })
     },
     refuses(url) {
-      const judged = judgeUrl(url, guard, allowHttp, named)
-      return judged.kind === 'refused' ? judged.why : null
+      const checked = checkUrl(url, guard, allowHttp, named)
+      return checked.kind === 'refused' ? checked.why : null
     },
     close() {
       connections.close()

@@ -3,7 +3,7 @@ import type { AddressGuard } from './address-guard.ts'
 import { withoutBrackets } from './origin.ts'
 
 /** A valid URL, or its fault. */
-export type JudgedUrl =
+export type CheckedUrl =
   | { readonly kind: 'open'; readonly url: URL }
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -15,7 +15,7 @@ export type JudgedUrl =
  *
  * @param options prefix of the options `allow` and `allowHttp` in errors
  */
-export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean, options: string): JudgedUrl {
+export function checkUrl(text: string, guard: AddressGuard, allowHttp: boolean, options: string): CheckedUrl {
   const url = parse(text)
   if (url === null) return refused('The URL cannot be parsed.')
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
@@ -53,6 +53,6 @@ function isLoopbackName(host: string): boolean {
   return /(?:^|\.)localhost\.?$/.test(host)
 }
 
-function refused(why: string): JudgedUrl {
+function refused(why: string): CheckedUrl {
   return { kind: 'refused', why }
 }

@@ -112,7 +112,7 @@ const ROWS: readonly ProviderRow[] = [
     outcome: { kind: 'ambiguous', code: 'provider_unavailable' },
   },
   {
-    row: 'an answer before the message was judged',
+    row: 'an answer before the message was checked',
     reply: { status: 204 },
     outcome: { kind: 'ambiguous' },
   },

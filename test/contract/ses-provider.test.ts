@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, test } from 'vitest'
 import { awsCaller } from '../../adapters/channels/kit/http/aws-client.ts'
 import { providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
 import { loadSes } from '../../adapters/channels/ses/client.ts'
-import { judgeSes } from '../../adapters/channels/ses/errors.ts'
+import { sesOutcome } from '../../adapters/channels/ses/errors.ts'
 import { type AwsCredentials, type SesOptions, ses } from '../../adapters/channels/ses/send.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
@@ -344,7 +344,7 @@ describe('a mail to Amazon SES', () => {
       caller.call(
         ({ SendEmailCommand: Command }) => new Command({ Content: { Simple: {} }, FutureField: 1 }),
         new AbortController().signal,
-        () => judgeSes,
+        () => sesOutcome,
         expected,
       )
     expect(await send(['Content', 'FutureField'])).toMatchObject({

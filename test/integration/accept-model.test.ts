@@ -44,7 +44,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   taken: fc.option(fc.nat({ max: 30 }), { freq: 8 }),
 })
 
-/** Those of one name go in turns: which of the others is judged before the second is not said. */
+/** Those of one name go in turns: which of the others is processed before the second is undefined. */
 function haveOneName(one: Draft, other: Draft): boolean {
   return (
     one.key !== null &&

@@ -49,7 +49,7 @@ it('a body that goes on for ever is refused while it is read, and no more of it 
   const program = runProgram('serve', options)
   const port = Number((await program.said('listening ')).slice('listening '.length))
   const secret = (await program.said('key ')).slice('key '.length)
-  // Chunked: nothing tells the size in advance. The whole would be held if the limit were judged at its end.
+  // Chunked: nothing tells the size in advance. The whole would be held if the limit were checked at its end.
   expect(await offer(port, secret, 120 * MiB)).toBe(413)
   program.kill('SIGUSR2')
   const peak = Number((await program.said('peak ')).slice('peak '.length))

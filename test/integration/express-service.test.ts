@@ -48,7 +48,7 @@ it('sends by template, once for an idempotency key, and tells what became of it'
   expect(logs.json?.items).toHaveLength(2)
 })
 
-it('judges each item of a batch, and counts what it took', async () => {
+it('validates each item of a batch, and counts what it took', async () => {
   const notifications = [mail, { ...mail, to: 'nobody' }, mail]
   const batch = await request('POST', '/v1/notifications/batch', { notifications })
   expect([batch.status, batch.json]).toMatchObject([

@@ -22,7 +22,7 @@ describe('a receiver', () => {
     await receiver.drained()
   })
 
-  it('with a slow body is judged by its status line', async () => {
+  it('with a slow body is decided by its status line', async () => {
     const receiver = await closedAfterTest(
       httpReceiver((response) => {
         const timer = setInterval(() => response.write('.'), 10)
@@ -34,7 +34,7 @@ describe('a receiver', () => {
     await receiver.drained()
   })
 
-  it('with a truncated body is judged by its status line', async () => {
+  it('with a truncated body is decided by its status line', async () => {
     const receiver = await closedAfterTest(
       httpReceiver((response) => {
         response.writeHead(200, { 'content-length': '100' })

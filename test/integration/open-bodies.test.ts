@@ -223,7 +223,7 @@ async function organizations(...ids: string[]): Promise<string[]> {
   )
 }
 
-it('of one organization, two large batches are received or judged at once', async () => {
+it('of one organization, two large batches are received or processed at once', async () => {
   let resolve = (): void => {}
   const resolved = new Promise<void>((done) => {
     resolve = done

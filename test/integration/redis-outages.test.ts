@@ -139,7 +139,7 @@ describeOwnRedis('redisRateLimiter in an outage of its server', () => {
   it.each([
     ['allow', 'allowed'],
     ['refuse', 'failed'],
-  ] as const)('shows in the metrics that it did not judge (%s)', async (onUnavailable, answer) => {
+  ] as const)('shows in the metrics that it did not decide (%s)', async (onUnavailable, answer) => {
     const rateLimiter = redisLimiter({ url: server.url, onUnavailable, onError: () => {} })
     const notifier = createNotifier({
       channels: { email: recordingProvider() },

@@ -37,7 +37,7 @@ async function start() {
   return { notifier, taken }
 }
 
-it('sends text and parts, as they are and by a template, and judges them before', async () => {
+it('sends text and parts, as they are and by a template, and checks them before', async () => {
   const { notifier, taken } = await start()
   const to = '@News'
   await notifier.send({ channel: 'telegram', to, body: '<b>Hi</b>', telegram: { silent: true } })

@@ -80,7 +80,7 @@ describe('the signature', () => {
     })
     .map(({ user, host, path, query }) => `https://${user}${host}${path}${query}`)
 
-  it('is judged as by Twilio: theirs holds here', () => {
+  it('is verified as by Twilio: their signature holds here', () => {
     fc.assert(
       fc.property(
         url,
@@ -95,7 +95,7 @@ describe('the signature', () => {
     )
   })
 
-  it('is judged as by Twilio: what a stranger changed holds in neither', () => {
+  it('is verified as by Twilio: what a stranger changed holds in neither', () => {
     fc.assert(
       fc.property(fc.dictionary(text, text, { minKeys: 1 }), fc.nat(), text, (fields, at, value) => {
         const names = Object.keys(fields)

@@ -171,7 +171,7 @@ describe('a signature among the fields', () => {
     fc.string({ unit: 'grapheme', maxLength: 12 }),
   )
 
-  it.each(SIGNATURE_METHODS)('is judged as by Vonage: %s', (method) => {
+  it.each(SIGNATURE_METHODS)('is verified as by Vonage: %s', (method) => {
     const proof = { secret: [SECRET], method, apiKey: KEY }
     fc.assert(
       fc.property(texts, fc.boolean(), (fields, forged) => {

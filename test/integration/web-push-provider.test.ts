@@ -249,7 +249,7 @@ describe('webPush', () => {
     ['broken JSON', '{"endpoint":', false],
     ['a device token', 'ab'.repeat(32), false],
     ['an array', `[${JSON.stringify(sound)}]`, false],
-  ])('judges %s', (_, to, expected) => {
+  ])('classifies %s', (_, to, expected) => {
     expect(channelOf().accepts?.(to)).toBe(expected)
   })
 

@@ -161,7 +161,7 @@ function settleNotification(state: State, { subject: row }: Job, settlement: Set
   return events
 }
 
-/** Logs the attempt, and judges its endpoint by it. Returns the event about the endpoint. */
+/** Logs the attempt, and decides the health of its endpoint. Returns the event about the endpoint. */
 function settleEvent(state: State, { subject: row }: Job, settlement: Settled<'event'>) {
   if (!('shown' in row)) return null
   const { attempt, next, ended = 'failed' } = settlement
@@ -169,7 +169,7 @@ function settleEvent(state: State, { subject: row }: Job, settlement: Settled<'e
   if (next.kind === 'end') row.shown.state = ended
   const endpoint = state.endpoints.get(row.endpoint)
   if (endpoint?.status !== 'active') return null
-  const verdict = kit.judgeEndpoint(endpoint.health, settlement, state.now(), endpoint.url)
+  const verdict = kit.decideEndpoint(endpoint.health, settlement, state.now(), endpoint.url)
   setHealth(endpoint, verdict.health)
   if (verdict.disable !== null) disable(state, endpoint, verdict.disable)
   const about = { id: row.endpoint, organizationId: row.organization }

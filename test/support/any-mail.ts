@@ -140,7 +140,7 @@ const anyAddress = fc.constantFrom(
 const anyMailbox = fc.record({ name: anyText, address: anyAddress })
 const anyHeader = fc.constantFrom('X-Campaign', 'x-unit', 'Auto-Submitted', 'Precedence')
 
-/** A mail of which nothing but the addresses, the media types and the names of headers was judged. */
+/** A mail of which nothing but the addresses, the media types and the names of headers was checked. */
 export const anyMail: fc.Arbitrary<MailContent> = fc.record({
   from: anyMailbox,
   to: anyAddress,

@@ -20,7 +20,7 @@ it('a message has a template, or a channel and a text', () => {
   send({ to, channel: 'email', html: '<p>Hi</p>', body: 'Hi' })
   // @ts-expect-error: no channel
   send({ to, html: '<p>Hi</p>' })
-  // The notifier judges whether the parts stand in for a text.
+  // The notifier decides whether the parts stand in for a text.
   send({ to, channel: 'push', push: { data: { order: '17' } } })
   // @ts-expect-error: no text
   send({ to, channel: 'email' })

@@ -84,7 +84,7 @@ const STATUSES: ReadonlyMap<number, Row> = new Map<number, Row>([
  * @param body JSON with `reason` and, for 410, `timestamp`: since when the token is invalid, epoch milliseconds
  * @param retryAfterMs value of Retry-After
  */
-export function judgeApns(status: number, body: string, retryAfterMs: number | undefined): ApnsVerdict {
+export function apnsOutcome(status: number, body: string, retryAfterMs: number | undefined): ApnsVerdict {
   const { reason, timestamp } = parse(body)
   const row =
     (reason === undefined ? undefined : REASONS.get(reason)) ??

@@ -7,7 +7,7 @@ import { lateEnvironmentProxy } from '../../../src/outgoing/proxy.ts'
 import { present, rejected } from '../kit/push/composing.ts'
 import { apnsExpiration, keptSeconds } from '../kit/push/keeping.ts'
 import { stableUuid } from '../kit/push/stable-uuid.ts'
-import { judgeApns } from './errors.ts'
+import { apnsOutcome } from './errors.ts'
 import { http2Client } from './http2-client.ts'
 import type { Http2Result } from './http2-session.ts'
 import { type ApnsOptions, type ResolvedApnsOptions, resolveApnsOptions } from './options.ts'
@@ -83,7 +83,7 @@ export function apns(options: ApnsOptions): Provider<PushKind> {
         }
       }
       const hint = parseRetryAfter(result.header('retry-after'), Date.now())
-      const { outcome, renew } = judgeApns(result.status, result.body, hint)
+      const { outcome, renew } = apnsOutcome(result.status, result.body, hint)
       if (renew === 'connection') result.retire()
       if (renew === 'token' && !token.expired(authorization)) {
         context.logger.warn('APNs considers a new provider token expired. Check the clock of this machine.')

@@ -66,8 +66,8 @@ export const DISCORD_ERRORS: Readonly<Record<string, Classification>> = {
   40333: ['rejected', 'provider_error', 'account'],
 }
 
-/** Judges an answer: the message or webhook with its `id`, or `{ code, message, errors }`. */
-export function judgeDiscord(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer: the message or webhook with its `id`, or `{ code, message, errors }`. */
+export function discordOutcome(answer: ProviderAnswer): Outcome | null {
   const { status, headers, json } = answer
   if (status === 200) {
     const id = textMember(json, 'id')

@@ -99,7 +99,7 @@ export const discordChannel: DiscordKind = {
   parts: agreeing(discordParts),
   isBlank: ({ body, parts }) => body.trim() === '' && parts?.embeds === undefined,
   assertText({ body }) {
-    // Unicode characters rather than UTF-16 units. Discord itself judges texts between the two counts.
+    // Unicode characters rather than UTF-16 units. Discord itself checks texts between the two counts.
     const characters = body.length - (body.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0)
     if (characters <= MAX_CHARACTERS) return
     throw new NotifierError('message_too_large', {

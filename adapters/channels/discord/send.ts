@@ -3,7 +3,7 @@ import type { Message, Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
-import { judgeDiscord } from './errors.ts'
+import { discordOutcome } from './errors.ts'
 import { type DiscordKind, discordChannel } from './kind.ts'
 
 export { type DiscordContent, type DiscordKind, type DiscordMentions, discordChannel } from './kind.ts'
@@ -61,9 +61,9 @@ export function discord(options: DiscordOptions): Provider<DiscordKind> {
           body: JSON.stringify(payloadOf(message)),
           signal,
         },
-        judgeDiscord,
+        discordOutcome,
       ),
-    check: (http) => http.send({ method: 'GET', url, headers: {} }, judgeDiscord),
+    check: (http) => http.send({ method: 'GET', url, headers: {} }, discordOutcome),
     hooks: { accepts: (to) => places.has(to.toLowerCase()) },
   })
 }

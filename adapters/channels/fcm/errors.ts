@@ -53,7 +53,7 @@ const ABOUT_CONTENT = /payload|data|package|ttl|priority|topic|condition|image|c
  * @param renewed true: the next message uses another access token than the refused one
  * @returns null for an answer that is not FCM's
  */
-export function judgeFcm(answer: ProviderAnswer, token: string, renewed: boolean): Outcome | null {
+export function fcmOutcome(answer: ProviderAnswer, token: string, renewed: boolean): Outcome | null {
   const name = textMember(answer.json, 'name')
   if (answer.status === 200) return name === undefined ? null : { kind: 'accepted', providerMessageId: name }
   const error = member(answer.json, 'error')

@@ -2,7 +2,7 @@ import { type PushKind, push } from '../../../src/core/channels/push.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Provider } from '../../../src/core/ports/provider.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
-import { judgeFcm, refusesAccess } from './errors.ts'
+import { fcmOutcome, refusesAccess } from './errors.ts'
 import { composeFcm, faultOf, REGISTRATION_TOKEN } from './message.ts'
 import { type FcmOptions, type FcmServiceAccount, resolveFcmOptions } from './options.ts'
 import { googleToken } from './token.ts'
@@ -57,7 +57,7 @@ export function fcm(options: FcmOptions): Provider<PushKind> {
         },
         (answer) => {
           const renewed = refusesAccess(answer) && token.refused(access.token)
-          return judgeFcm(answer, access.token, renewed)
+          return fcmOutcome(answer, access.token, renewed)
         },
       )
     },

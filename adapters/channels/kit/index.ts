@@ -1,7 +1,7 @@
 export type {
   BodySource,
   ChannelLint,
-  JudgedMessage,
+  CheckedMessage,
   LintedText,
   OrganizationLimits,
   PartLinks,
@@ -46,10 +46,10 @@ export type {
 export { assertWorks } from './check.ts'
 export {
   type Classification,
-  type Judge,
   member,
   type ProviderAnswer,
   type ProviderWords,
+  type ReadOutcome,
   refuse,
   textMember,
 } from './http/provider-answer.ts'

@@ -8,8 +8,8 @@ import {
   textMember,
 } from '../kit/http/provider-answer.ts'
 
-/** Judges an answer of `POST /v3/{domain}/messages`, which has no codes, only text. */
-export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `POST /v3/{domain}/messages`, which has no codes, only text. */
+export function mailgunOutcome(answer: ProviderAnswer): Outcome | null {
   const message = textMember(answer.json, 'message')
   if (answer.status === 200) {
     const id = textMember(answer.json, 'id')
@@ -22,14 +22,14 @@ export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
 }
 
 /**
- * Judges the answer to a mail without sender and recipient. Sending keys may call nothing else, and only a valid key
- * and domain get the error for missing fields.
+ * The outcome of the answer to a mail without sender and recipient. Sending keys may call nothing else, and only a
+ * valid key and domain get the error for missing fields.
  */
-export function judgeIncomplete(answer: ProviderAnswer): Outcome | null {
+export function incompleteOutcome(answer: ProviderAnswer): Outcome | null {
   const missing = /\b(?:from|to) parameter\b|\brequired\b|\bmissing\b/i
   return answer.status === 400 && missing.test(textMember(answer.json, 'message') ?? '')
     ? { kind: 'accepted' }
-    : judgeMailgun(answer)
+    : mailgunOutcome(answer)
 }
 
 /** Removes angle brackets: answers have them, receipts do not. */

@@ -17,7 +17,7 @@ import {
 import { acceptedMessageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgeIncomplete, judgeMailgun } from './errors.ts'
+import { incompleteOutcome, mailgunOutcome } from './errors.ts'
 import { type MailgunReceiptOptions, mailgunReceipts, receiptOptions } from './receipts.ts'
 
 export type { MailgunReceiptOptions }
@@ -77,12 +77,12 @@ export function mailgun(options: MailgunOptions): Provider<EmailKind> {
     secrets: [apiKey, credentials],
     send: (message, context, http) =>
       sendMail(frame, message, context, async (mail) =>
-        http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun),
+        http.send({ ...(await request(toForm(mail))), signal: context.signal }, mailgunOutcome),
       ),
     async check(http) {
       const form = new FormData()
       form.set('o:testmode', 'yes')
-      return http.send(await request(form), judgeIncomplete)
+      return http.send(await request(form), incompleteOutcome)
     },
     hooks: {
       ...sendersOnly(frame),

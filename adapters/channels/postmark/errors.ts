@@ -34,8 +34,8 @@ const CODES: Readonly<Record<string, Classification>> = {
   '1480': ['rejected', 'provider_auth_failed', 'account'],
 }
 
-/** Judges an answer of `POST /email`. */
-export function judgePostmark(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `POST /email`. */
+export function postmarkOutcome(answer: ProviderAnswer): Outcome | null {
   const code = textMember(answer.json, 'ErrorCode')
   const message = textMember(answer.json, 'Message')
   const id = textMember(answer.json, 'MessageID')

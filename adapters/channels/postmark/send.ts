@@ -18,7 +18,7 @@ import {
 import { messageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgePostmark } from './errors.ts'
+import { postmarkOutcome } from './errors.ts'
 import { type PostmarkReceiptOptions, postmarkReceipts, receiptOptions } from './receipts.ts'
 
 export type { PostmarkReceiptOptions }
@@ -76,14 +76,14 @@ export function postmark(options: PostmarkOptions): Provider<EmailKind> {
             body: JSON.stringify(toRequest(mail, given.messageStream)),
             signal: context.signal,
           },
-          judgePostmark,
+          postmarkOutcome,
         ),
       ),
     check: (http) =>
       http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'ID') !== undefined
           ? { kind: 'accepted' }
-          : judgePostmark(answer),
+          : postmarkOutcome(answer),
       ),
     hooks: {
       ...sendersOnly(frame),

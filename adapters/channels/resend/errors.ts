@@ -44,8 +44,8 @@ const ABOUT_A_FIELD: ReadonlySet<string> = new Set([
   'invalid_region',
 ])
 
-/** Judges an answer of `POST /emails`. */
-export function judgeResend(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `POST /emails`. */
+export function resendOutcome(answer: ProviderAnswer): Outcome | null {
   if (answer.status < 400) {
     const id = textMember(answer.json, 'id')
     return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
@@ -59,11 +59,11 @@ export function judgeResend(answer: ProviderAnswer): Outcome | null {
   return refuse(answer, { code: name, message }, classification)
 }
 
-/** Judges an answer of `GET /domains`. The error for a sending-only key proves that the key works. */
-export function judgeDomains(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `GET /domains`. The error for a sending-only key proves that the key works. */
+export function domainsOutcome(answer: ProviderAnswer): Outcome | null {
   const listed = answer.status === 200 && Array.isArray(member(answer.json, 'data'))
   const sendsOnly = textMember(answer.json, 'name') === 'restricted_api_key'
-  return listed || sendsOnly ? { kind: 'accepted' } : judgeResend(answer)
+  return listed || sendsOnly ? { kind: 'accepted' } : resendOutcome(answer)
 }
 
 function aboutField(status: number, message: string): Classification {

@@ -16,7 +16,7 @@ import {
 } from '../kit/mail/mail-api.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgeDomains, judgeResend } from './errors.ts'
+import { domainsOutcome, resendOutcome } from './errors.ts'
 import { COPIED, type ResendReceiptOptions, receiptOptions, resendReceipts } from './receipts.ts'
 
 export type { ResendReceiptOptions }
@@ -74,10 +74,10 @@ export function resend(options: ResendOptions): Provider<EmailKind> {
             body: JSON.stringify(toRequest(mail)),
             signal: context.signal,
           },
-          judgeResend,
+          resendOutcome,
         ),
       ),
-    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
+    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, domainsOutcome),
     hooks: { ...sendersOnly(frame), ...(receipts && { parseReceipts: resendReceipts(receipts) }) },
   })
 }

@@ -8,8 +8,10 @@ import {
   textMember,
 } from '../kit/http/provider-answer.ts'
 
-/** Judges an answer of `POST /v3/mail/send`. SendGrid has no error codes, so status, field name and text decide. */
-export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
+/**
+ * The outcome of an answer to `POST /v3/mail/send`. SendGrid has no error codes, so status, field name and text decide.
+ */
+export function sendgridOutcome(answer: ProviderAnswer): Outcome | null {
   const id = answer.headers['x-message-id'] ?? ''
   if (answer.status === 202 && id !== '') return { kind: 'accepted', providerMessageId: id }
   // A proxy may drop the header with the id. Reports also carry our id, and a repeated attempt would send a second
@@ -31,9 +33,9 @@ export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
   )
 }
 
-/** Judges an answer of `GET /v3/scopes`, the permissions of the key. */
-export function judgeScopes(answer: ProviderAnswer): Outcome | null {
-  if (answer.status !== 200) return judgeSendgrid(answer)
+/** The outcome of an answer to `GET /v3/scopes`, the permissions of the key. */
+export function scopesOutcome(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return sendgridOutcome(answer)
   const scopes = member(answer.json, 'scopes')
   if (!Array.isArray(scopes)) return null
   if (scopes.includes('mail.send')) return { kind: 'accepted' }

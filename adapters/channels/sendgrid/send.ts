@@ -16,7 +16,7 @@ import {
 import { messageIdOf } from '../kit/mail/mail-content.ts'
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgeScopes, judgeSendgrid } from './errors.ts'
+import { scopesOutcome, sendgridOutcome } from './errors.ts'
 import { receiptOptions, type SendgridReceiptOptions, sendgridReceipts } from './receipts.ts'
 
 export type { SendgridReceiptOptions }
@@ -69,10 +69,10 @@ export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
             body: JSON.stringify(toRequest(mail)),
             signal: context.signal,
           },
-          judgeSendgrid,
+          sendgridOutcome,
         ),
       ),
-    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/v3/scopes`, headers }, judgeScopes),
+    check: (http) => http.send({ method: 'GET', url: `${baseUrl}/v3/scopes`, headers }, scopesOutcome),
     hooks: {
       ...sendersOnly(frame),
       threadIdOf: (earlier) => messageIdOf(frame, earlier),

@@ -45,8 +45,8 @@ const RATE_MS = 1000
 /** AWS's advice once the 24-hour quota is used up. */
 const QUOTA_MS = 10 * 60_000
 
-/** Judges an answer of `SendEmail`. Without `parties`, no recipient is at fault. */
-export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome | null {
+/** The outcome of an answer to `SendEmail`. Without `parties`, no recipient is at fault. */
+export function sesOutcome(answer: ProviderAnswer, parties?: SesParties): Outcome | null {
   if (answer.status < 400) {
     const id = textMember(answer.json, 'MessageId')
     return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
@@ -62,9 +62,9 @@ export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome 
   )
 }
 
-/** Judges an answer of `GetAccount`. */
-export function judgeSesAccount(answer: ProviderAnswer): Outcome | null {
-  if (answer.status !== 200) return judgeSes(answer)
+/** The outcome of an answer to `GetAccount`. */
+export function sesAccountOutcome(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return sesOutcome(answer)
   const enabled = member(answer.json, 'SendingEnabled')
   if (enabled === true) return { kind: 'accepted' }
   const message = 'Sending is disabled for the account in this region.'

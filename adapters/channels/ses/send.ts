@@ -18,7 +18,7 @@ import {
 import { mailFrame, sendersOnly } from '../kit/mail/mail-frame.ts'
 import { checkOptions } from '../kit/options.ts'
 import { loadSes } from './client.ts'
-import { judgeSes, judgeSesAccount } from './errors.ts'
+import { sesAccountOutcome, sesOutcome } from './errors.ts'
 import { receiptOptions, type SesReceiptOptions, sesReceipts } from './receipts.ts'
 
 export type { AwsCredentials, SesReceiptOptions }
@@ -85,7 +85,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
         return aws.call(
           ({ SendEmailCommand }) => new SendEmailCommand(input),
           context.signal,
-          () => (answer) => judgeSes(answer, mail),
+          () => (answer) => sesOutcome(answer, mail),
           filesOf(mail).length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
         )
       }),
@@ -100,7 +100,7 @@ export function ses(options: SesOptions): Provider<EmailKind> {
       const outcome = await aws.call(
         ({ GetAccountCommand }) => new GetAccountCommand({}),
         AbortSignal.timeout(timeoutMs),
-        () => judgeSesAccount,
+        () => sesAccountOutcome,
       )
       assertWorks(outcome, 'Amazon SES')
     },

@@ -92,8 +92,8 @@ const FAMILIES: readonly (readonly [name: RegExp, classification: Classification
   [/^invalid_(?:metadata|arg)/, badContent],
 ]
 
-/** Judges an answer of the Web API: `{ ok: true, channel, ts }` or `{ ok: false, error }`. */
-export function judgeSlack(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to the Web API: `{ ok: true, channel, ts }` or `{ ok: false, error }`. */
+export function slackOutcome(answer: ProviderAnswer): Outcome | null {
   const ok = member(answer.json, 'ok')
   if (ok === true) {
     const channel = textMember(answer.json, 'channel')
@@ -156,8 +156,8 @@ export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Classification>> = {
   rollup_error: down,
 }
 
-/** Judges an answer of an incoming webhook: the text `ok`, or the name of an error. */
-export function judgeSlackWebhook(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to an incoming webhook: the text `ok`, or the name of an error. */
+export function slackWebhookOutcome(answer: ProviderAnswer): Outcome | null {
   const text = answer.text.trim()
   if (answer.status === 200 && text === 'ok') return { kind: 'accepted' }
   const verdict = rowOf(SLACK_WEBHOOK_ERRORS, text)

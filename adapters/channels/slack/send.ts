@@ -5,7 +5,7 @@ import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgeSlack } from './errors.ts'
+import { slackOutcome } from './errors.ts'
 import { disguiseOf, refusalOf, slackContent } from './message.ts'
 import { receiptOptions, type SlackReceiptOptions, slackEvents } from './receipts.ts'
 
@@ -87,11 +87,11 @@ export function slack(options: SlackOptions): Provider<SlackKind> {
         },
       })
       const headers = { authorization, 'content-type': 'application/json; charset=utf-8' }
-      return http.send({ url: `${baseUrl}/chat.postMessage`, headers, body, signal }, judgeSlack)
+      return http.send({ url: `${baseUrl}/chat.postMessage`, headers, body, signal }, slackOutcome)
     },
     check: (http) =>
       http.send({ url: `${baseUrl}/auth.test`, headers: { authorization } }, (answer) =>
-        member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
+        member(answer.json, 'ok') === true ? { kind: 'accepted' } : slackOutcome(answer),
       ),
     hooks: {
       refuses(parts) {

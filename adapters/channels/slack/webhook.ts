@@ -4,7 +4,7 @@ import type { Provider } from '../../../src/core/ports/provider.ts'
 import { httpProvider } from '../kit/http/http-provider.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, isThisMachine, oneOrSeveral } from '../kit/options.ts'
-import { judgeSlackWebhook } from './errors.ts'
+import { slackWebhookOutcome } from './errors.ts'
 import { disguiseOf, refusalOf, slackContent } from './message.ts'
 
 /** Options of `slackWebhook`. */
@@ -50,7 +50,7 @@ export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> 
     async send(message, { signal }, http) {
       const headers = { 'content-type': 'application/json' }
       const body = JSON.stringify(slackContent(message))
-      return refusalOf(message) ?? http.send({ url, headers, body, signal }, judgeSlackWebhook)
+      return refusalOf(message) ?? http.send({ url, headers, body, signal }, slackWebhookOutcome)
     },
     hooks: {
       accepts: (to) => places.has(to),

@@ -60,8 +60,8 @@ export interface SnsEnd {
   readonly error: unknown
 }
 
-/** Judges an answer by the client's result. */
-export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outcome | null {
+/** The outcome of an answer, by the client's result. */
+export function snsOutcome(answer: ProviderAnswer, { value, error }: SnsEnd): Outcome | null {
   const id = textMember(value, 'MessageId')
   if (id !== undefined && answer.status === 200) return { kind: 'accepted', providerMessageId: id }
   // An answer that the client cannot parse is not an error of the service.

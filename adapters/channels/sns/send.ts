@@ -11,7 +11,7 @@ import { type ProviderOptions, providerShape } from '../kit/http/provider-option
 import { checkOptions } from '../kit/options.ts'
 import { ofOwnSender, onlySenders, refuseMedia, sendersOption } from '../kit/sms/sender.ts'
 import { loadSns } from './client.ts'
-import { judgeSns } from './errors.ts'
+import { snsOutcome } from './errors.ts'
 
 export type { AwsCredentials }
 
@@ -97,7 +97,7 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
       const outcome = await aws.call(
         ({ PublishCommand }) => new PublishCommand(input),
         signal,
-        (end) => (answer) => judgeSns(answer, end),
+        (end) => (answer) => snsOutcome(answer, end),
       )
       return ofOwnSender(from, outcome)
     },
@@ -112,7 +112,7 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
         (end) => (answer) =>
           answer.status === 200 && member(end.value, 'attributes') !== undefined
             ? { kind: 'accepted' }
-            : judgeSns(answer, end),
+            : snsOutcome(answer, end),
       )
       assertWorks(outcome, 'Amazon SNS')
     },

@@ -74,8 +74,11 @@ export const TELEGRAM_ERRORS: Readonly<Record<string, Classification>> = {
   frozen_method_invalid: ['rejected', 'provider_suspended', 'account'],
 }
 
-/** Judges an answer of the Bot API: `{ ok: true, result }`, or `{ ok: false, error_code, description, parameters }`. */
-export function judgeTelegram(answer: ProviderAnswer): Outcome | null {
+/**
+ * The outcome of an answer to the Bot API: `{ ok: true, result }`, or `{ ok: false, error_code, description, parameters
+ * }`.
+ */
+export function telegramOutcome(answer: ProviderAnswer): Outcome | null {
   const ok = member(answer.json, 'ok')
   if (ok === true) {
     const result = member(answer.json, 'result')

@@ -85,7 +85,7 @@ function isChatId(to: string): boolean {
   return CHAT_ID.test(to) && Math.abs(Number(to)) < MAX_CHAT_ID
 }
 
-/** Unicode characters rather than UTF-16 units. Telegram itself judges texts between the two counts. */
+/** Unicode characters rather than UTF-16 units. Telegram itself checks texts between the two counts. */
 function lengthOf(body: string): number {
   let length = 0
   for (const _ of body) length += 1

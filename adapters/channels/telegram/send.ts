@@ -4,7 +4,7 @@ import { httpProvider } from '../kit/http/http-provider.ts'
 import { member } from '../kit/http/provider-answer.ts'
 import { maxPerSecond, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
-import { judgeTelegram } from './errors.ts'
+import { telegramOutcome } from './errors.ts'
 import { type TelegramKind, telegramChannel } from './kind.ts'
 import { receiptOptions, type TelegramReceiptOptions, telegramUpdates } from './receipts.ts'
 
@@ -62,11 +62,11 @@ export function telegram(options: TelegramOptions): Provider<TelegramKind> {
           body: JSON.stringify(payloadOf(message)),
           signal,
         },
-        judgeTelegram,
+        telegramOutcome,
       ),
     check: (http) =>
       http.send({ method: 'GET', url: `${api}/getMe`, headers: {} }, (answer) =>
-        member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeTelegram(answer),
+        member(answer.json, 'ok') === true ? { kind: 'accepted' } : telegramOutcome(answer),
       ),
     hooks: receipts && { parseReceipts: telegramUpdates(receipts) },
   })

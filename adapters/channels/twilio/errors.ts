@@ -179,11 +179,11 @@ export function twilioErrorCode(code: string | undefined): ErrorCode {
 }
 
 /**
- * Judges an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`.
+ * The outcome of an answer to `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`.
  *
  * @param from the configured sender; undefined: a messaging service chose it
  */
-export function judgeTwilio(answer: ProviderAnswer, from?: string): Outcome | null {
+export function twilioOutcome(answer: ProviderAnswer, from?: string): Outcome | null {
   const sid = textMember(answer.json, 'sid')
   const failed = textMember(answer.json, 'error_code')
   if (answer.status === 201 && sid !== undefined) {

@@ -7,7 +7,7 @@ import { member, type ProviderAnswer, refuse, textMember } from '../kit/http/pro
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, wrongOption } from '../kit/options.ts'
 import { ofOwnSender, onlySenders } from '../kit/sms/sender.ts'
-import { judgeTwilio } from './errors.ts'
+import { twilioOutcome } from './errors.ts'
 import {
   OUR_ID,
   type ResolvedCallbackOptions,
@@ -119,14 +119,14 @@ export function twilioProvider<Kind extends ChannelKind>(
           body: form.toString(),
           signal,
         },
-        (answer) => judgeTwilio(answer, from === undefined ? given.from : undefined),
+        (answer) => twilioOutcome(answer, from === undefined ? given.from : undefined),
       )
       return ofOwnSender(from, outcome)
     },
     check(http) {
       // Standard API keys cannot read the account, only its resources.
       const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
-      return http.send({ method: 'GET', url, headers }, judgeAccount)
+      return http.send({ method: 'GET', url, headers }, accountOutcome)
     },
     hooks: {
       refuses: (parts) => refusesSender(fromOf(parts)),
@@ -145,7 +145,7 @@ function isOutcome(content: FormFields | Outcome): content is Outcome {
   return 'kind' in content
 }
 
-function judgeAccount(answer: ProviderAnswer): Outcome | null {
+function accountOutcome(answer: ProviderAnswer): Outcome | null {
   if (answer.status !== 200) return null
   if (Array.isArray(member(answer.json, 'messages'))) return { kind: 'accepted' }
   const status = textMember(answer.json, 'status')

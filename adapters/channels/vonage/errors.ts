@@ -102,8 +102,8 @@ export function vonageReceiptCode(code: string | undefined): ErrorCode {
   return rowOf(RECEIPT_CODES, code) ?? 'provider_error'
 }
 
-/** Judges an answer of `POST /sms/json`: one entry per segment of the text. */
-export function judgeVonage(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `POST /sms/json`: one entry per segment of the text. */
+export function vonageOutcome(answer: ProviderAnswer): Outcome | null {
   const messages = member(answer.json, 'messages')
   if (answer.status !== 200 || !Array.isArray(messages) || messages.length === 0) return null
   const parts = messages.map((part: unknown) => ({

@@ -8,7 +8,7 @@ import { textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { ofOwnSender, onlySenders, refuseMedia, sendersOption } from '../kit/sms/sender.ts'
-import { judgeVonage } from './errors.ts'
+import { vonageOutcome } from './errors.ts'
 import { receiptOptions, type VonageReceiptOptions, vonageReceipts } from './receipts.ts'
 
 export type { VonageReceiptOptions }
@@ -91,7 +91,7 @@ export function vonage(options: VonageOptions): Provider<SmsKind> {
           }),
           signal,
         },
-        judgeVonage,
+        vonageOutcome,
       )
       return ofOwnSender(from, outcome)
     },

@@ -14,13 +14,13 @@ const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
  * with an endpoint of their own. Only a known push service speaks for all its subscriptions. A host below a known one
  * may not exist, so its failure proves nothing.
  */
-export function judgeWebPush(result: HttpResult, host: HostClass): Outcome {
+export function webPushOutcome(result: HttpResult, host: HostClass): Outcome {
   return result.kind === 'answered'
-    ? judgeAnswer(result, host !== 'elsewhere')
-    : judgeFailure(result, host === 'service')
+    ? answerOutcome(result, host !== 'elsewhere')
+    : failureOutcome(result, host === 'service')
 }
 
-function judgeAnswer({ status, headers, body }: HttpAnswer, known: boolean): Outcome {
+function answerOutcome({ status, headers, body }: HttpAnswer, known: boolean): Outcome {
   if (status >= 200 && status < 300) {
     // RFC 8030 5: the message's own address at the push service.
     return { kind: 'accepted', providerMessageId: headers.location }
@@ -75,7 +75,7 @@ function classify(status: number, known: boolean): StatusClassification {
   return ['rejected', 'provider_error', 'recipient']
 }
 
-function judgeFailure(result: Exclude<HttpResult, HttpAnswer>, known: boolean): Outcome {
+function failureOutcome(result: Exclude<HttpResult, HttpAnswer>, known: boolean): Outcome {
   const { reason, requestSent, message } = result
   if (reason === 'blocked') {
     return { kind: 'rejected', code: 'blocked_address', scope: 'recipient', message, providerCode: reason }

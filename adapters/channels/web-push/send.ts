@@ -9,7 +9,7 @@ import { keptSeconds } from '../kit/push/keeping.ts'
 import { hashedTopic, topicOf } from '../kit/push/topic.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible } from '../kit/unsent.ts'
-import { judgeWebPush } from './errors.ts'
+import { webPushOutcome } from './errors.ts'
 import {
   type ResolvedWebPushOptions,
   resolveWebPushOptions,
@@ -120,7 +120,7 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
         signal: context.signal,
       })
       const host = classifyHost(resolved.pushServices, subscription.endpoint)
-      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, host))
+      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(webPushOutcome(result, host))
     },
 
     async open() {

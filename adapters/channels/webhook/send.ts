@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { judgePost, type SuccessStatus } from '../../../src/core/channels/http-answer.ts'
+import { interpretPost, type SuccessStatus } from '../../../src/core/channels/http-answer.ts'
 import { type WebhookKind, webhook as webhookKind } from '../../../src/core/channels/webhook.ts'
 import type { WebhookMessageEvent } from '../../../src/core/channels/webhook-message.ts'
 import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/core/delivery/retry.ts'
@@ -141,7 +141,7 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
         timeoutMs,
         signal: context.signal,
       })
-      return webhookOutcome(judgePost(result, successStatus, Date.now()))
+      return webhookOutcome(interpretPost(result, successStatus, Date.now()))
     },
 
     close: () => http.close(),

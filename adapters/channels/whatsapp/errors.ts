@@ -119,8 +119,8 @@ export function whatsappWords(error: unknown): {
   }
 }
 
-/** Judges an answer of `POST …/messages`: `{ messages: [{ id }] }` or `{ error }`. */
-export function judgeWhatsApp(answer: ProviderAnswer): Outcome | null {
+/** The outcome of an answer to `POST …/messages`: `{ messages: [{ id }] }` or `{ error }`. */
+export function whatsAppOutcome(answer: ProviderAnswer): Outcome | null {
   const messages = member(answer.json, 'messages')
   const id = Array.isArray(messages) ? textMember(messages[0], 'id') : undefined
   if (answer.status === 200 && id !== undefined) return { kind: 'accepted', providerMessageId: id }

@@ -138,7 +138,7 @@ export const whatsappChannel: WhatsAppKind = {
     const most = media === undefined ? MAX_TEXT : MAX_CAPTION
     if (body.length <= most) return
     throw new NotifierError('message_too_large', {
-      message: `The text has ${body.length} characters; WhatsApp accepts at most ${most}${media === undefined ? '' : ' beside media'}.`,
+      message: `The text has ${body.length} characters; WhatsApp accepts at most ${most}${media === undefined ? '' : ' with media'}.`,
       details: { field: 'body', characters: body.length, maxCharacters: most },
     })
   },

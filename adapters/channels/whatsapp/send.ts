@@ -6,7 +6,7 @@ import { textMember } from '../kit/http/provider-answer.ts'
 import { credential, type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions } from '../kit/options.ts'
 import { ofOwnSender, onlySenders } from '../kit/sms/sender.ts'
-import { judgeWhatsApp } from './errors.ts'
+import { whatsAppOutcome } from './errors.ts'
 import { lacksTemplate, type WhatsAppKind, whatsappChannel, whatsappNumber } from './kind.ts'
 import { metaMedia } from './media.ts'
 import { confirmWhatsApp, receiptOptions, type WhatsAppReceiptOptions, whatsappReceipts } from './receipts.ts'
@@ -103,7 +103,7 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
           }),
           signal,
         },
-        judgeWhatsApp,
+        whatsAppOutcome,
       )
       return ofOwnSender(from, outcome)
     },
@@ -111,7 +111,7 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
       http.send({ method: 'GET', url: `${graph}/${given.phoneNumberId}?fields=id`, headers }, (answer) =>
         answer.status === 200 && textMember(answer.json, 'id') === given.phoneNumberId
           ? { kind: 'accepted' }
-          : judgeWhatsApp(answer),
+          : whatsAppOutcome(answer),
       ),
     hooks: {
       refuses: ({ from }) => refusesSender(from),

@@ -1,9 +1,9 @@
 import { WINDOW } from './window-script.ts'
 
 /**
- * Judges all checks and counts only if every one allows, for several equal calls in order. `counts` false: judge only.
- * Arguments of a check: `window` limit windowMs burst burstMs cost partial | `slots` limit leaseMs | `pause`. After
- * them, each call has a token per check of slots.
+ * Evaluates all checks and counts only if every one allows, for several equal calls in order. `counts` false: judge
+ * only. Arguments of a check: `window` limit windowMs burst burstMs cost partial | `slots` limit leaseMs | `pause`.
+ * After them, each call has a token per check of slots.
  *
  * The reply is text. Per call and check it holds allowed, granted, remaining, and reset and retry in microseconds,
  * separated by spaces.

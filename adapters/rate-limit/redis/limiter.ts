@@ -50,7 +50,7 @@ export function createLimiter(services: LimiterServices): RateLimiter {
     })
   }
 
-  async function judge(verb: 'consume' | 'peek', checks: readonly LimitCheck[]): Promise<LimitDecision> {
+  async function decide(verb: 'consume' | 'peek', checks: readonly LimitCheck[]): Promise<LimitDecision> {
     if (checks.length === 0) return { allowed: true, states: [] }
     assertOneTag(checks)
     const slots = verb === 'consume' ? checks.filter(isSlot) : []
@@ -84,8 +84,8 @@ export function createLimiter(services: LimiterServices): RateLimiter {
   }
 
   return {
-    consume: (checks) => judge('consume', checks),
-    peek: (checks) => judge('peek', checks),
+    consume: (checks) => decide('consume', checks),
+    peek: (checks) => decide('peek', checks),
     async refund({ key, windowMs }, units) {
       const result = await ask({
         verb: 'refund',

@@ -1,8 +1,8 @@
 /**
  * Fast path for the common decision: every check allows all calls, no window exceeds its limit, and nothing in a window
  * has expired. A few numbers then determine the reply and the writes of the general path. Nil: nothing was written; the
- * general path must decide. It halves the server's time for a window, a pause and a slot (28 instead of 50 µs), and takes
- * a quarter for calls that are judged together.
+ * general path must decide. It halves the server's time for a window, a pause and a slot (28 instead of 50 µs), and
+ * takes a quarter for calls that are evaluated together.
  */
 export const PLAIN = `
 local function judge_plain(first_key, keys, calls, at)

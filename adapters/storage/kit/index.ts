@@ -2,13 +2,13 @@ export { admittedOf, countedOf } from '../../../src/core/accept/admit.ts'
 export { type UploadValue, uploadGone, uploadKind } from '../../../src/core/accept/upload.ts'
 export { beginningLanes } from '../../../src/core/delivery/beginning-lanes.ts'
 export {
+  decideEndpoint,
   type EndpointAttempt,
   type EndpointDecision,
   type EndpointHealth,
   endpointEvent,
   endpointEventId,
   healed,
-  judgeEndpoint,
   NEW_HEALTH,
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'

@@ -1,8 +1,8 @@
 import {
+  decideEndpoint,
   type EndpointEvent,
   type EndpointHealth,
   endpointEvent,
-  judgeEndpoint,
 } from '../../../src/core/delivery/endpoint-health.ts'
 import type { Settlement } from '../../../src/core/ports/storage/settle.ts'
 import type { Transaction } from './connection.ts'
@@ -34,7 +34,7 @@ interface HealthRow {
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 
 /** Consequences of attempts for their endpoints. */
-export interface Judged {
+export interface DecidedEndpoints {
   readonly events: ReadonlyMap<EventSettlement, EndpointEvent>
   readonly disabled: ReadonlyMap<string, 'gone' | 'failing'>
   /** Publishes the changes to the organization's other endpoints. Call it once these are disabled. */
@@ -46,8 +46,11 @@ interface Attempted {
   readonly settlement: EventSettlement
 }
 
-/** Judges endpoints by attempts and stores their health. Healthy endpoints are not locked. */
-export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempted[]): Promise<Judged> {
+/** Decides the health of endpoints after attempts and stores it. Healthy endpoints are not locked. */
+export async function decideEndpoints(
+  tx: Transaction,
+  attempts: readonly Attempted[],
+): Promise<DecidedEndpoints> {
   const events = new Map<EventSettlement, EndpointEvent>()
   const disabled = new Map<string, 'gone' | 'failing'>()
   const unpublished: PublishedEvent[] = []
@@ -68,7 +71,7 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
   for (const { endpoint: id, settlement } of attempts) {
     const [row, known] = [rows.get(id), health.get(id)]
     if (row === undefined || known === undefined || disabled.has(id)) continue
-    const decision = judgeEndpoint(known, settlement, tx.now, row.url)
+    const decision = decideEndpoint(known, settlement, tx.now, row.url)
     health.set(id, decision.health)
     if (decision.disable !== null) disabled.set(id, decision.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, decision, tx.now)

@@ -11,7 +11,7 @@ import {
   setStates,
 } from './deliveries.ts'
 import type { JobRow } from './due-jobs.ts'
-import { type Judged, judgeEndpoints } from './endpoint-health.ts'
+import { type DecidedEndpoints, decideEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
 import { unpacked } from './labels.ts'
@@ -249,12 +249,12 @@ async function settleEndpoints(
   events: readonly SettledEvent[],
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<void> {
-  const judged: Judged = await judgeEndpoints(tx, events)
-  for (const [settlement, event] of judged.events) {
+  const decided: DecidedEndpoints = await decideEndpoints(tx, events)
+  for (const [settlement, event] of decided.events) {
     answers.set(settlement, { kind: 'settled', events: [], endpointEvents: [event] })
   }
-  for (const [endpoint, reason] of judged.disabled) await disableEndpoint(tx, endpoint, reason)
-  await judged.publish()
+  for (const [endpoint, reason] of decided.disabled) await disableEndpoint(tx, endpoint, reason)
+  await decided.publish()
 }
 
 /** Schedules the jobs that have not ended. */

@@ -118,7 +118,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   }
 
   /** @param known organizations found in this transaction; the write lock keeps other processes from deleting them */
-  function judge(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
+  function decide(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
     const { organizationId, notifications, quota } = request
     if (known?.has(organizationId) !== true && selectOrganization().get(organizationId) === undefined) {
       const message = `No organization has the id "${organizationId}".`
@@ -162,14 +162,14 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
         const now = connection.now()
         const known = new Set<string>()
         return (request) => {
-          const answer = judge(request, now, known)
+          const answer = decide(request, now, known)
           if (answer.kind === 'accepted') storeAdmitted(request, answer.admitted, now)
           return answer
         }
       })
     },
     one(request, now, admits) {
-      const answer = judge(request, now)
+      const answer = decide(request, now)
       if (answer.kind !== 'accepted') return answer
       admits(answer.admitted)
       storeAdmitted(request, answer.admitted, now)

@@ -1,8 +1,8 @@
 import {
+  decideEndpoint,
   type EndpointEvent,
   endpointEvent,
   endpointEventId,
-  judgeEndpoint,
 } from '../../../src/core/delivery/endpoint-health.ts'
 import { providerEventId } from '../../../src/core/notification/provider-event.ts'
 import type { SettleAnswer, Settlement } from '../../../src/core/ports/storage/settle.ts'
@@ -118,7 +118,7 @@ export function createSettle(
     return healths.get(id)
   }
 
-  function judge(
+  function decide(
     id: string,
     settlement: EventSettlement,
     healths: EndpointHealths,
@@ -131,7 +131,7 @@ export function createSettle(
       failingPublished: row.failing_published === 1,
       sequence: row.event_sequence,
     }
-    const decision = judgeEndpoint(before, settlement, now, row.url)
+    const decision = decideEndpoint(before, settlement, now, row.url)
     const { failingSince, failingPublished, sequence } = decision.health
     if (
       failingSince !== before.failingSince ||
@@ -159,7 +159,7 @@ export function createSettle(
     if (settlement.attempt !== undefined) deliveries.recordAttempt(delivery, settlement.attempt, now)
     if (settlement.next.kind === 'end' && settlement.ended !== 'delivered') deliveries.fail(delivery)
     next(job, settlement, now)
-    const event = judge(held.lane, settlement, healths, now)
+    const event = decide(held.lane, settlement, healths, now)
     return { kind: 'settled', events: [], ...(event === null ? {} : { endpointEvents: [event] }) }
   }
 

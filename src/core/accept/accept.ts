@@ -1,6 +1,6 @@
 import { createNamedUploads } from '../../features/attachments/complete.ts'
 import { needsTexts } from '../../features/layouts/library.ts'
-import { verdict } from '../../features/preferences/judge.ts'
+import { verdict } from '../../features/preferences/verdict.ts'
 import { personOf } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
@@ -29,7 +29,7 @@ import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
 import { applyVerdicts } from './apply-verdicts.ts'
-import { assertBatch, judgeBatch, type ParsedBatch, parseBatch } from './batch.ts'
+import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { fingerprint } from './fingerprint.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
@@ -202,12 +202,12 @@ export function createAccept(
   async function acceptOnce(
     call: Call,
     span: Span | null,
-    judge: () => Promise<Group>,
+    validate: () => Promise<Group>,
   ): Promise<SentNotification> {
     const { unit, organizationId, use } = call
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record, unit.lookups)
-    const group = await wanted(unit, organizationId, await judge())
+    const group = await wanted(unit, organizationId, await validate())
     const reservation = await limits.take(organizationId, hourly(group))
     if (reservation.refusal !== null)
       throw await refunded(reservation, reservation.refusal(shortfallOf(group, 0, reservation)))
@@ -253,8 +253,8 @@ export function createAccept(
     const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return replayedBatch(known, unit.lookups.state)
     const whole = await lookedUp(parsed, organizationId, unit)
-    const judged = await judgeBatch(whole, organizationId, unit, services)
-    const all = judged.notifications
+    const validated = await validateBatch(whole, organizationId, unit, services)
+    const all = validated.notifications
     const reservation = await limits.take(organizationId, hourly(all))
     const fitting = admittedOf(all, reservation.granted, hourlyUnits)
     const going = all.slice(0, fitting)
@@ -262,7 +262,7 @@ export function createAccept(
     const now = services.clock.now()
     const result: BatchRecord = {
       size: parsed.size,
-      errors: judged.errors.all,
+      errors: validated.errors.all,
       items: notifications.map((notification) => itemOf(notification, statusOf(notification, now))),
       ...(reservation.refusal === null
         ? {}

@@ -1,5 +1,5 @@
 import { isUnanswered } from '../../features/code-templates/answered.ts'
-import { verdicts } from '../../features/preferences/judge.ts'
+import { verdicts } from '../../features/preferences/verdict.ts'
 import { notResolvable } from '../../features/recipients/addressed.ts'
 import { localeOf } from '../../features/recipients/language.ts'
 import type { FoundPerson } from '../../features/recipients/service.ts'
@@ -90,7 +90,7 @@ export async function parseBatch(
  * Validates each message separately, grouped by template, so that each template is read and compiled once. Looks up
  * suppressed recipients together.
  */
-export async function judgeBatch(
+export async function validateBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
   { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
@@ -110,7 +110,7 @@ export async function judgeBatch(
   }
   const categories = createBatchCategories(services.consent.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
-  function judged(input: ParsedSend, template: Found): Group | Promise<Group> {
+  function prepare(input: ParsedSend, template: Found): Group | Promise<Group> {
     if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
     if (isNotifierError(template)) throw template
     assertAnswering(services.code, input.template, spent)
@@ -131,7 +131,7 @@ export async function judgeBatch(
     services.processor.share(organizationId),
     ([index, input, template]) =>
       attempt(index, errors, () => {
-        const group = judged(input, template)
+        const group = prepare(input, template)
         return group instanceof Promise
           ? group.then((written) => keep(index, written), unwritten)
           : keep(index, group)
@@ -189,8 +189,8 @@ async function verdictsOn(
     recipient,
     category: categories.of(category),
   }))
-  const judged = await verdicts(asked, reads.records, await consent.inUse.of(organizationId, inside))
-  const verdictOf = new Map(going.map((one, position) => [one, judged[position]]))
+  const found = await verdicts(asked, reads.records, await consent.inUse.of(organizationId, inside))
+  const verdictOf = new Map(going.map((one, position) => [one, found[position]]))
   return (notification) => verdictOf.get(notification)
 }
 
@@ -230,28 +230,36 @@ function tooManyNotifications(): NotifierError {
   })
 }
 
-/** Runs `judge` for each item in the share of the batch's organization. */
+/** Runs `validate` for each item in the share of the batch's organization. */
 async function inShare<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   share: RunInSlices,
-  judge: (item: Item) => void | Promise<void>,
+  validate: (item: Item) => void | Promise<void>,
 ): Promise<void> {
   for await (const item of items) {
-    const judging = share(once(() => judge(item)))
-    if (judging !== undefined) await judging
+    const validating = share(once(() => validate(item)))
+    if (validating !== undefined) await validating
   }
 }
 
 /** Validates one item. An error of the item is its answer; others are thrown. */
-function attempt(index: number, errors: ItemErrors, judge: () => undefined): void
-function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void>
-function attempt(index: number, errors: ItemErrors, judge: () => void | Promise<void>): void | Promise<void> {
+function attempt(index: number, errors: ItemErrors, validate: () => undefined): void
+function attempt(
+  index: number,
+  errors: ItemErrors,
+  validate: () => void | Promise<void>,
+): void | Promise<void>
+function attempt(
+  index: number,
+  errors: ItemErrors,
+  validate: () => void | Promise<void>,
+): void | Promise<void> {
   function refuse(error: unknown): void {
     if (!isNotifierError(error)) throw error
     errors.add(index, error)
   }
   try {
-    return judge()?.catch(refuse)
+    return validate()?.catch(refuse)
   } catch (error) {
     refuse(error)
   }

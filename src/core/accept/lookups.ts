@@ -1,6 +1,6 @@
 import { cataloguesKind } from '../../features/languages/records.ts'
 import { sharedKind } from '../../features/layouts/records.ts'
-import { createMatchPreferences, type MatchPreferences } from '../../features/preferences/judge.ts'
+import { createMatchPreferences, type MatchPreferences } from '../../features/preferences/verdict.ts'
 import { createMatchSuppression, type MatchSuppression } from '../../features/suppressions/match.ts'
 import { type Coalesced, coalesce } from '../loop/coalesce.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../ports/storage/accept.ts'

@@ -23,9 +23,9 @@ export function withinLimits(
   const { content, recipient = null } = first
   const sender = content.parts === undefined ? undefined : kind.senderOf?.(content.parts)
   if (sender !== undefined) kind.assertSender?.(sender, limits)
-  const judge = ({ to }: NewNotification) => kind.assertPermitted?.(to, limits)
-  if (recipient === null) judge(first)
-  else return toGroup(usable(group, recipient, judge, people), group)
+  const check = ({ to }: NewNotification) => kind.assertPermitted?.(to, limits)
+  if (recipient === null) check(first)
+  else return toGroup(usable(group, recipient, check, people), group)
   return group
 }
 

@@ -24,7 +24,7 @@ export const uploadKind: RecordKind<UploadValue> = { name: 'uploads', version: 1
  */
 export function uploadGone(cause?: unknown): NotifierError {
   return new NotifierError('unknown_attachment', {
-    message: 'An upload that the message names has been deleted or has ended. Upload the file again.',
+    message: 'An upload that the message names has been deleted or has expired. Upload the file again.',
     cause,
   })
 }

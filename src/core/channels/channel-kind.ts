@@ -90,7 +90,7 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    * an empty body: parts that the kind does not call blank then replace the text. Default: no, and every message needs
    * a text.
    */
-  isBlank?(message: JudgedMessage<Stored>): boolean
+  isBlank?(message: CheckedMessage<Stored>): boolean
   /**
    * Checks the rendered text, at accept and before each attempt. @throws NotifierError `message_too_large`
    *
@@ -170,7 +170,7 @@ export interface RenderedText {
 }
 
 /** A rendered message without its recipient. */
-export interface JudgedMessage<Stored = unknown> {
+export interface CheckedMessage<Stored = unknown> {
   readonly subject: string | null
   readonly body: string
   readonly parts: Stored | undefined

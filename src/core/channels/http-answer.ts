@@ -34,7 +34,7 @@ export interface HttpFailure {
 export type SuccessStatus = '200' | '2xx'
 
 /** The meaning of a {@link HttpResult} for the posted webhook (Standard Webhooks 1.0.0). */
-export type PostVerdict =
+export type PostResult =
   | { readonly kind: 'succeeded' }
   /** Permanent: the endpoint is gone, or its address is forbidden. */
   | {
@@ -64,11 +64,11 @@ const OVERLOADED: ReadonlySet<number> = new Set([429, 502, 503, 504])
  *
  * @param nowMs epoch milliseconds, for a `Retry-After` with a date
  */
-export function judgePost(result: HttpResult, success: SuccessStatus, nowMs: number): PostVerdict {
-  return result.kind === 'answered' ? judgeAnswer(result, success, nowMs) : judgeFailure(result)
+export function interpretPost(result: HttpResult, success: SuccessStatus, nowMs: number): PostResult {
+  return result.kind === 'answered' ? interpretAnswer(result, success, nowMs) : interpretFailure(result)
 }
 
-function judgeAnswer({ status, headers }: HttpAnswer, success: SuccessStatus, nowMs: number): PostVerdict {
+function interpretAnswer({ status, headers }: HttpAnswer, success: SuccessStatus, nowMs: number): PostResult {
   if (success === '2xx' ? status >= 200 && status < 300 : status === 200) return { kind: 'succeeded' }
   const providerCode = String(status)
   if (status === 410) {
@@ -96,7 +96,7 @@ function explain(status: number): string {
   return ''
 }
 
-function judgeFailure({ reason, requestSent, message }: HttpFailure): PostVerdict {
+function interpretFailure({ reason, requestSent, message }: HttpFailure): PostResult {
   switch (reason) {
     case 'blocked':
       return { kind: 'refused', code: 'blocked_address', message, providerCode: reason }

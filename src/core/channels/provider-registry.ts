@@ -5,11 +5,11 @@ import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
 import type { Kinds } from './kinds.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
-import { createProviderJudge, type ProviderJudge } from './provider-judge.ts'
+import { createProviderChecks, type ProviderChecks } from './provider-checks.ts'
 import type { ConfiguredProvider, ProviderSet } from './providers.ts'
 
 /** The providers of a process, by channel and organization. */
-export interface ProviderRegistry extends ProviderJudge {
+export interface ProviderRegistry extends ProviderChecks {
   /** The configured channels. */
   readonly channels: readonly string[]
   readonly kinds: Kinds
@@ -100,12 +100,12 @@ export function createProviderRegistry({
 
   const shared = (channel: string): ProviderSet | null => sources.get(channel)?.shared ?? null
 
-  const judge = createProviderJudge(throttledEach<Error>(onError, () => clock.monotonic()))
+  const checks = createProviderChecks(throttledEach<Error>(onError, () => clock.monotonic()))
 
   return {
     channels: [...sources.keys()],
     kinds,
-    ...judge,
+    ...checks,
     shared,
     own: (channel) => own.get(channel) ?? null,
     warm(channel, organizationId) {

@@ -1,7 +1,7 @@
 import type { UploadContents } from '../../features/attachments/contents.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
-import { type VerdictLookups, verdict } from '../../features/preferences/judge.ts'
 import { skipReason } from '../../features/preferences/precedence.ts'
+import { type VerdictLookups, verdict } from '../../features/preferences/verdict.ts'
 import type { DecidedBy, Verdict } from '../accept/verdict.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
@@ -77,7 +77,7 @@ export function createCompose(composition: Composition): Compose {
     if (rendered === null || 'code' in rendered) return rendered
     // Checked last, because the recipient may have been suppressed, or may have changed a preference, since the accept or
     // the last attempt. If it rejects, nothing is sent and the job comes back after its lease.
-    return judged(kind, job, category, rendered, composition)
+    return withoutUnwanted(kind, job, category, rendered, composition)
   }
 
   return function composeWhole(job, state, share, stop) {
@@ -138,7 +138,7 @@ function endedBefore(job: NotificationJob, state: ProviderState): NotificationFa
 }
 
 /** The message without unwanted copies, or why there is none. Looks up the recipient and copies in one query. */
-async function judged(
+async function withoutUnwanted(
   kind: ChannelKind,
   job: NotificationJob,
   category: Category,
@@ -154,8 +154,8 @@ async function judged(
   const answer = verdictOn(notification.to, notification.recipient)
   const copies = unwantedCopies(kind, notification.content.parts, (address) => verdictOn(address, null))
   if (copies === null) return refusalOf(job, await answer) ?? composed
-  const [judged, unwanted] = await Promise.all([answer, copies])
-  return refusalOf(job, judged) ?? withoutCopies(kind, composed, unwanted)
+  const [answered, unwanted] = await Promise.all([answer, copies])
+  return refusalOf(job, answered) ?? withoutCopies(kind, composed, unwanted)
 }
 
 /** Null: the message may be sent. */

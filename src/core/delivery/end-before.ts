@@ -19,7 +19,7 @@ export function endBefore(job: NotificationJob, { provider }: ProviderState): No
   if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
     return {
       code: 'delivery_unknown',
-      message: 'The process ended while the provider was being asked; whether it accepted is unknown.',
+      message: 'The process ended while the provider was being called; whether it accepted is unknown.',
     }
   }
   return isExpired(job) ? { code: 'expired', message: EXPIRED } : null

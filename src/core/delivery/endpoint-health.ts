@@ -85,9 +85,9 @@ export interface EndpointDecision {
  * @param url the current address: an attempt at an older one does not count
  *
  * @example
- * const { health: next, disable } = judgeEndpoint(health, attempt, now, endpoint.url)
+ * const { health: next, disable } = decideEndpoint(health, attempt, now, endpoint.url)
  */
-export function judgeEndpoint(
+export function decideEndpoint(
   health: EndpointHealth,
   { attempt, url: to, next, ownFault, disable }: EndpointAttempt,
   now: number,
@@ -147,7 +147,7 @@ export interface EndpointEvent {
  * @param now the storage's time in epoch milliseconds
  *
  * @example
- * const decision = judgeEndpoint(health, attempt, now, endpoint.url)
+ * const decision = decideEndpoint(health, attempt, now, endpoint.url)
  * const event = endpointEvent(endpoint, decision, now)
  */
 export function endpointEvent(
@@ -179,7 +179,7 @@ export function isEndpointEvent(event: { readonly event: string }): event is End
  * The stable `webhook-id` of an event about an endpoint.
  *
  * @example
- * const event = endpointEvent(endpoint, judgeEndpoint(health, attempt, now, endpoint.url), now)
+ * const event = endpointEvent(endpoint, decideEndpoint(health, attempt, now, endpoint.url), now)
  * const webhookId = event === null ? null : endpointEventId(event)
  */
 export function endpointEventId({ data }: EndpointEvent): string {

@@ -1,6 +1,6 @@
 import { createUploadContents } from '../../features/attachments/contents.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
-import { createMatchPreferences } from '../../features/preferences/judge.ts'
+import { createMatchPreferences } from '../../features/preferences/verdict.ts'
 import type { FindAddress } from '../../features/recipients/address-now.ts'
 import { createMatchSuppression } from '../../features/suppressions/match.ts'
 import type { SecretBox } from '../access/secrets.ts'

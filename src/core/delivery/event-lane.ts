@@ -1,4 +1,4 @@
-import { judgePost, type PostVerdict } from '../channels/http-answer.ts'
+import { interpretPost, type PostResult } from '../channels/http-answer.ts'
 import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { Attempts, Ending } from './attempts.ts'
 import type { Lane } from './lane.ts'
@@ -27,8 +27,8 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
     if (job.begun !== true && !(await attempts.begin(job, endpoint.id))) return null
     const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
     if (posted.unsigned !== undefined) unsigned(posted.unsigned)
-    const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
-    return endingOf(job, posted, verdict, random(), stop.aborted())
+    const result = interpretPost(posted.result, endpoint.successStatus, clock.now())
+    return endingOf(job, posted, result, random(), stop.aborted())
   }
 
   return {
@@ -50,7 +50,7 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
 function endingOf(
   job: EventJob,
   posted: Posted,
-  verdict: PostVerdict,
+  verdict: PostResult,
   random: number,
   stopped: boolean,
 ): Ending<'event'> {

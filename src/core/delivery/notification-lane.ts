@@ -1,5 +1,5 @@
 import type { AddressNow, FindAddress } from '../../features/recipients/address-now.ts'
-import type { ProviderJudge } from '../channels/provider-judge.ts'
+import type { ProviderChecks } from '../channels/provider-checks.ts'
 import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Processor, RunInSlices } from '../loop/processor.ts'
@@ -49,7 +49,7 @@ type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** Dependencies of notification delivery. */
 export interface NotificationDelivery extends Composition {
-  readonly registry: ProviderJudge
+  readonly registry: ProviderChecks
   readonly attempts: Attempts
   readonly processor: Processor
   /** The provider of a last attempt with an unknown result. Null: no such attempt. */
@@ -194,7 +194,7 @@ export function createNotificationLane(
       expiresInMs: leftMs(),
     })
     // Before the slot is freed, because it decides whether the provider is called again.
-    const pause = judge(state, end)
+    const pause = updateState(state, end)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
     return answered(job, state, withCopies(end, copies, attempt, provider.name), pause)
   }
@@ -247,7 +247,7 @@ export function createNotificationLane(
   }
 
   /** The outcome decides the provider's state, for any message. @returns the begin or end of a pause */
-  function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): ProviderEvent | null {
+  function updateState(state: ProviderState, { facts, provider, pauseMs }: Decision): ProviderEvent | null {
     if (provider === 'works') return state.succeeded()
     if (provider === 'unknown') state.unclear()
     if (provider !== 'faulty') return null

@@ -1,4 +1,4 @@
-import { judged } from '../limits/decision.ts'
+import { checkedDecision } from '../limits/decision.ts'
 import { throttled } from '../loop/throttled.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../ports/rate-limiter.ts'
@@ -78,7 +78,9 @@ export function createSharedLimits(
 
   return {
     async consume(checks) {
-      const decision = await ask(async (limiter) => judged('consume', checks, await limiter.consume(checks)))
+      const decision = await ask(async (limiter) =>
+        checkedDecision('consume', checks, await limiter.consume(checks)),
+      )
       if (decision === null) return local.consume(checks)
       const states = await Promise.all(
         decision.states.map((state, index) => confirmed(checks[index] as LimitCheck, state)),
@@ -86,7 +88,9 @@ export function createSharedLimits(
       return { allowed: states.every(({ allowed }) => allowed), states }
     },
     async peek(checks) {
-      const decision = await ask(async (limiter) => judged('peek', checks, await limiter.peek(checks)))
+      const decision = await ask(async (limiter) =>
+        checkedDecision('peek', checks, await limiter.peek(checks)),
+      )
       return decision ?? local.peek(checks)
     },
     pause(key, ms) {

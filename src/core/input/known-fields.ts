@@ -144,7 +144,7 @@ function hintsOf(names: readonly string[], places: ReadonlyMap<string, string>, 
  */
 export function knownFields(
   schema: z.ZodType | undefined,
-  { organizationId: _judged, ...body }: Readonly<Record<string, unknown>>,
+  { organizationId: _checked, ...body }: Readonly<Record<string, unknown>>,
   strict: boolean,
 ): Readonly<Record<string, unknown>> {
   // A schema that accepts all fields leaves them to the next reader.

@@ -1,6 +1,6 @@
 import type { LimitCheck, LimitDecision, LimitState, WindowCheck } from '../ports/rate-limiter.ts'
 import {
-  judgeSlots,
+  evaluateSlots,
   leftOfSlots,
   newSlots,
   releaseSlot,
@@ -10,7 +10,7 @@ import {
   takeSlot,
 } from './slots.ts'
 import {
-  judgeWindow,
+  evaluateWindow,
   leftOfWindow,
   newWindow,
   refundUnits,
@@ -68,7 +68,7 @@ export function consume(
   let allowed = true
   // Every check is evaluated before any is counted.
   for (let index = 0; index < checks.length; index += 1) {
-    const state = judge(records[index] as LimitRecord, checks[index] as LimitCheck, now)
+    const state = evaluate(records[index] as LimitRecord, checks[index] as LimitCheck, now)
     states.push(state)
     if (!state.allowed) allowed = false
   }
@@ -92,7 +92,7 @@ export function peek(
   checks: readonly LimitCheck[],
   now: number,
 ): LimitDecision {
-  const states = checks.map((check, index) => judge(records[index] as LimitRecord, check, now))
+  const states = checks.map((check, index) => evaluate(records[index] as LimitRecord, check, now))
   return { allowed: states.every(({ allowed }) => allowed), states }
 }
 
@@ -154,12 +154,12 @@ export function endsAt(record: LimitRecord): number {
 }
 
 /** A record is of the kind of the checks of its key. */
-function judge(record: LimitRecord, check: LimitCheck, now: number): LimitState {
+function evaluate(record: LimitRecord, check: LimitCheck, now: number): LimitState {
   switch (check.kind) {
     case 'window':
-      return judgeWindow(record as WindowRecord, check, now)
+      return evaluateWindow(record as WindowRecord, check, now)
     case 'slots':
-      return judgeSlots(record as SlotsRecord, check, now)
+      return evaluateSlots(record as SlotsRecord, check, now)
     case 'pause': {
       const leftMs = Math.max(0, (record as PauseRecord).until - now)
       return leftMs === 0

@@ -2,7 +2,11 @@ import { failureOfPlugin } from '../observe/plugin-calls.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../ports/rate-limiter.ts'
 
 /** @throws NotifierError `service_unavailable` if the answer is not a decision about all checks */
-export function judged(method: string, checks: readonly LimitCheck[], answer: LimitDecision): LimitDecision {
+export function checkedDecision(
+  method: string,
+  checks: readonly LimitCheck[],
+  answer: LimitDecision,
+): LimitDecision {
   if (isDecision(answer, checks.length)) return answer
   const right = `{ allowed, states }, with { ${STATE.join(', ')} } for each of the ${checks.length} checks`
   throw failureOfPlugin(

@@ -35,7 +35,7 @@ function shortOf({ limit }: RateLimitState, { needed, remaining }: Shortfall): s
 
 const FAULTS: Readonly<Record<string, string>> = {
   open_bodies: 'Too many request bodies from this address are incomplete.',
-  open_batches: 'Too many batches above 1 MiB of this organization are being received or judged.',
+  open_batches: 'Too many batches above 1 MiB of this organization are being received or processed.',
   account: 'The account is temporarily restricted, because it stayed far above its limits.',
   concurrency: 'Too many requests are running at the same time.',
   monthly_notifications: 'The monthly notification quota is used up.',

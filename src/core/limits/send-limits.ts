@@ -32,7 +32,11 @@ const NO_QUOTA: Reservation['quota'] = Object.freeze({})
 const nothingCounted: Reservation['refund'] = async () => {}
 
 export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock: Clock): SendLimits {
-  async function judge(verb: 'consume' | 'peek', organizationId: string, cost: number): Promise<Reservation> {
+  async function reserve(
+    verb: 'consume' | 'peek',
+    organizationId: string,
+    cost: number,
+  ): Promise<Reservation> {
     const found = plans.of(organizationId)
     const { plan } = found instanceof Promise ? await found : found
     const month = plan.notificationsPerMonth
@@ -56,8 +60,8 @@ export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock:
   }
 
   return {
-    take: (organizationId, cost) => judge('consume', organizationId, cost),
-    peek: (organizationId, cost) => judge('peek', organizationId, cost),
+    take: (organizationId, cost) => reserve('consume', organizationId, cost),
+    peek: (organizationId, cost) => reserve('peek', organizationId, cost),
     async quotaError(organizationId) {
       const { plan } = await plans.of(organizationId)
       const now = clock.now()

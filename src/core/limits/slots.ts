@@ -15,7 +15,7 @@ export function newSlots(): SlotsRecord {
 }
 
 /** Evaluates a check without taking a slot. */
-export function judgeSlots(slots: SlotsRecord, { limit, token }: SlotCheck, now: number): LimitState {
+export function evaluateSlots(slots: SlotsRecord, { limit, token }: SlotCheck, now: number): LimitState {
   const { tokens, untils } = slots
   // Expired holders matter only if no slot is free.
   if (tokens.length >= limit) expire(slots, now)
@@ -33,7 +33,7 @@ export function leftOfSlots({ tokens }: SlotsRecord, { limit }: SlotCheck): Pick
   return { remaining: Math.max(0, limit - tokens.length) }
 }
 
-/** Takes a slot that {@link judgeSlots} allowed at the same time. */
+/** Takes a slot that {@link evaluateSlots} allowed at the same time. */
 export function takeSlot({ tokens, untils }: SlotsRecord, { token, leaseMs }: SlotCheck, now: number): void {
   const index = tokens.length === 0 ? -1 : tokens.indexOf(token)
   if (index === -1) {

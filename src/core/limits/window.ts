@@ -29,7 +29,7 @@ export function newWindow(windowMs: number): WindowRecord {
 }
 
 /** Evaluates a check without counting. */
-export function judgeWindow(window: WindowRecord, check: WindowCheck, now: number): LimitState {
+export function evaluateWindow(window: WindowRecord, check: WindowCheck, now: number): LimitState {
   expire(window, now)
   const { cost, limit: sustained, partial } = check
   const free = room(window, check, now)
@@ -55,7 +55,7 @@ export function leftOfWindow(
   }
 }
 
-/** Counts units that {@link judgeWindow} allowed at the same time. */
+/** Counts units that {@link evaluateWindow} allowed at the same time. */
 export function takeUnits(window: WindowRecord, check: WindowCheck, units: number, now: number): void {
   // The first unit above the limit opens an episode.
   if (window.count + units > check.limit && now - window.episode >= check.windowMs) window.episode = now

@@ -1,4 +1,4 @@
-import { judged } from '../limits/decision.ts'
+import { checkedDecision } from '../limits/decision.ts'
 import { OPEN_MS } from '../loop/within.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
@@ -16,13 +16,13 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer, clock:
       consume: {
         ...inTime,
         answered(answer, [checks]) {
-          const decision = judged('consume', checks, answer)
+          const decision = checkedDecision('consume', checks, answer)
           if (decision.uncounted === true) observer.record({ type: 'unjudged', answer: 'allowed' })
           return decision
         },
         failed: () => observer.record({ type: 'unjudged', answer: 'failed' }),
       },
-      peek: { ...inTime, answered: (answer, [checks]) => judged('peek', checks, answer) },
+      peek: { ...inTime, answered: (answer, [checks]) => checkedDecision('peek', checks, answer) },
       refund: inTime,
       pause: inTime,
       renew: inTime,

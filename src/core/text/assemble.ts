@@ -1,6 +1,6 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { type Bounds, counted } from '../input/bounds.ts'
-import { MAX_DEPTH } from './judge.ts'
+import { MAX_DEPTH } from './assert-text.ts'
 import { childrenOf, parseSource, type Token } from './parse.ts'
 import { MAX_PARTIALS, type SharedSource, type SharedSources, SLOT } from './shared-text.ts'
 

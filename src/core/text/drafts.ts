@@ -17,16 +17,16 @@ import {
   storedDraft,
 } from './draft-kind.ts'
 import { assertFormat } from './format.ts'
-import type { Judging } from './judging.ts'
 import { insertVersion, type StoredTemplate, type TemplateValue } from './kind.ts'
 import { changedText, shownText } from './message-text.ts'
 import type { TemplateDraftRecord, TemplateRecord } from './model.ts'
 import type { Template } from './template.ts'
+import type { TextChecks } from './text-checks.ts'
 import type { TextStore } from './text-store.ts'
 import { changedVariants, shownVariants } from './variants.ts'
 
 /** What drafts need of templates. */
-export interface DraftServices extends Judging {
+export interface DraftServices extends TextChecks {
   readonly store: TextStore<TemplateValue, StoredTemplate>
   find(organizationId: string, idOrName: string): Promise<Template>
   changedValue(value: TemplateValue, change: DraftText, now: number): TemplateValue

@@ -16,7 +16,7 @@ import { parseOptions, parseSubject, wrong } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
 import type { AuthoringServices } from './authoring-services.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
-import { createPartsJudge } from './judged-parts.ts'
+import { createExampleParts } from './example-parts.ts'
 import { EXAMPLE_LINKS } from './links.ts'
 import type { TemplatePreview } from './model.ts'
 import type { PreviewOptions } from './preview-input.ts'
@@ -45,7 +45,7 @@ export function createPreviews(
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
 ): PerTenant<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
-  const judgedParts = createPartsJudge(kinds, records)
+  const exampleParts = createExampleParts(kinds, records)
 
   async function preview(
     organizationId: string,
@@ -89,7 +89,7 @@ export function createPreviews(
     for (const [name, value] of Object.entries({ layout, draft }))
       if (value !== undefined) throw wrong(name, `absent: the template "${entry.name}" is defined in code`)
     const kind = kinds.of(entry.channel)
-    const parts = await judgedParts(organizationId, kind, named)
+    const parts = await exampleParts(organizationId, kind, named)
     const reader = await readerOf(organizationId, recipient)
     const values = await entry.values(given, false)
     const wanted = { locale: localeOf({ locale }, reader), timeZone: timeZoneOf({ timeZone }, reader) }
@@ -118,7 +118,7 @@ export function createPreviews(
       const found = draft ? await drafted(template) : template
       const wanted = layout === undefined ? found : { ...found, layout }
       const kind = kinds.of(template.channel)
-      const parts = await judgedParts(organizationId, kind, named)
+      const parts = await exampleParts(organizationId, kind, named)
       const reader = await readerOf(organizationId, recipient)
       const { made, ...text } = await library.complete(wanted, records, localeOf({ locale }, reader))
       const zone = timeZoneOf({ timeZone }, reader) ?? made?.timeZone
@@ -136,7 +136,7 @@ export function createPreviews(
       await assertTexts(organizationId, parsed)
       const draft = unstoredTemplate(kinds, organizationId, parsed)
       const kind = kinds.of(channel)
-      const parts = await judgedParts(organizationId, kind, parsed)
+      const parts = await exampleParts(organizationId, kind, parsed)
       const reader = await readerOf(organizationId, recipient)
       const { made, ...own } = await library.complete(draft, records, localeOf({ locale: inLocale }, reader))
       const share = processor.share(organizationId)

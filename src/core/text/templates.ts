@@ -15,7 +15,6 @@ import { createDrafts, type Drafts } from './drafts.ts'
 import { inCode } from './find-templates.ts'
 import { assertFormat } from './format.ts'
 import { templateChange, templateInput } from './input.ts'
-import { createJudging, type Judging } from './judging.ts'
 import {
   insertVersion,
   type StoredTemplate,
@@ -31,6 +30,7 @@ import { changedText, shownText, storedText } from './message-text.ts'
 import type { TemplateRecord, TemplateVersionRecord } from './model.ts'
 import { createPreviews } from './previews.ts'
 import type { Template } from './template.ts'
+import { createTextChecks, type TextChecks } from './text-checks.ts'
 import { createTextStore } from './text-store.ts'
 import { changedVariants, shownVariants } from './variants.ts'
 
@@ -40,7 +40,7 @@ const readVersions = listReader('template-versions', {})
 const ROWS = 10
 
 /** The stored templates of a notifier. */
-export interface Templates extends Pick<Drafts, 'drafted'>, Pick<Judging, 'assertTexts'> {
+export interface Templates extends Pick<Drafts, 'drafted'>, Pick<TextChecks, 'assertTexts'> {
   readonly api: PerTenant<StoredTemplates>
   /** @throws NotifierError `template_not_found` */
   find(organizationId: string, idOrName: string): Promise<Template>
@@ -52,8 +52,8 @@ export function createTemplates(services: AuthoringServices): Templates {
   const { stores, ids, organizations, kinds, processor, consent, code, texts } = services
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
-  const judging = createJudging(services)
-  const { assertTexts, assertWhole, usesOfAll } = judging
+  const checks = createTextChecks(services)
+  const { assertTexts, assertWhole, usesOfAll } = checks
 
   async function find(organizationId: string, idOrName: string): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
@@ -105,7 +105,7 @@ export function createTemplates(services: AuthoringServices): Templates {
     return versionOf(found)
   }
 
-  const { drafted, ...drafts } = createDrafts(services, { ...judging, store, find, changedValue, view })
+  const { drafted, ...drafts } = createDrafts(services, { ...checks, store, find, changedValue, view })
 
   const api: Templates['api'] = {
     ...drafts,
@@ -222,7 +222,7 @@ const UNVERSIONED = ['name', 'description', 'category'] as const
 
 function writtenInCode(name: string): NotifierError {
   return new NotifierError('template_not_found', {
-    message: `The template "${name}" is defined in the code of the application, which alone changes it. A stored template of this name has only its id.`,
+    message: `The template "${name}" is defined in the code of the application, and is changed only there. Name a stored template of this name by its id.`,
     details: { template: name },
   })
 }

@@ -104,7 +104,7 @@ function unknown({ channel, files }: Naming, uploads: Uploads): NotifierError | 
   if (at === -1) return undefined
   const field = `${channel}.attachments.${at}.id`
   return new NotifierError('unknown_attachment', {
-    message: `"${field}": no upload has this id, or it has ended. Upload the file again.`,
+    message: `"${field}": no upload has this id, or it has expired. Upload the file again.`,
     details: { field },
   })
 }

@@ -132,7 +132,7 @@ export function categoryFault(
     return { field: 'default', message: `There is no channel "${unknown}" here; known: ${known}.` }
   }
   if (!required || !Object.values(cells).includes(false)) return null
-  const message = `The category "${id}" is required, so its messages always go: leave out "default", or make it optional.`
+  const message = `The category "${id}" is required, so its messages are always sent: leave out "default", or make it optional.`
   return { field: 'required', message }
 }
 

@@ -7,7 +7,7 @@ import { compileTemplate } from '../../core/text/compile.ts'
 import { ANY_LANGUAGE } from '../../core/text/language.ts'
 import { inVariant, type Template } from '../../core/text/template.ts'
 import type { Library } from '../layouts/index.ts'
-import { type CodeDefinition, judged } from './options.ts'
+import { type CodeDefinition, checked } from './options.ts'
 import { toTemplate } from './template.ts'
 import { readValues } from './values.ts'
 import { withHtml } from './with-html.ts'
@@ -100,9 +100,9 @@ export function createCodeTemplates(
       for (const definition of definitions) {
         const { name, stored } = definition
         const option = `templates.${name}`
-        await judged(`${option}.example`, () => assertExample(entryOf(definition)), {})
+        await checked(`${option}.example`, () => assertExample(entryOf(definition)), {})
         if (stored === true) continue
-        await judged(
+        await checked(
           option,
           async () => {
             const entry = entryOf(await withHtml(definition, markup, bounds))

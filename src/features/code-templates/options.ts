@@ -12,9 +12,9 @@ import { assertKeys, assertObject, wrong } from '../../core/input/option-checks.
 import { parseInput } from '../../core/input/parse.ts'
 import { isStandardSchema, type StandardSchema } from '../../core/input/standard-schema.ts'
 import { categoryId } from '../../core/notification/category-id.ts'
+import { assertTemplateText } from '../../core/text/assert-text.ts'
 import { MAX_SUBJECT_LENGTH } from '../../core/text/compile.ts'
 import { assertFormat, formatOf } from '../../core/text/format.ts'
-import { assertTemplateText } from '../../core/text/judge.ts'
 import { SHARED_NAME } from '../../core/text/shared-text.ts'
 import type { DefinedTemplates, TextFunction, TranslatedContext } from './define.ts'
 
@@ -241,20 +241,20 @@ function assertVariant(
 }
 
 /**
- * @param given what has the fields that errors of the judge name
- * @throws NotifierError `invalid_configuration` for any of the judge
+ * @param given has the fields that errors of `check` name
+ * @throws NotifierError `invalid_configuration` for any error of `check`
  */
-export async function judged(option: string, judge: () => Promise<void>, given?: object): Promise<void> {
+export async function checked(option: string, check: () => Promise<void>, given?: object): Promise<void> {
   try {
-    await judge()
+    await check()
   } catch (error) {
     throw ofOption(option, error, given)
   }
 }
 
-function within<Result>(option: string, judge: () => Result, given?: object): Result {
+function within<Result>(option: string, check: () => Result, given?: object): Result {
   try {
-    return judge()
+    return check()
   } catch (error) {
     throw ofOption(option, error, given)
   }

@@ -155,7 +155,7 @@ function compile(
   Format: typeof IntlMessageFormat,
   source: string,
   locale: string,
-  judge?: typeof assertFormats,
+  check?: typeof assertFormats,
 ): CatalogueMessage {
   let timeZone = 'UTC'
   const formatters = {
@@ -172,7 +172,7 @@ function compile(
   }
   const given = { ignoreTag: true, shouldParseSkeletons: false, formatters }
   const format = new Format(source, locale, undefined, given)
-  judge?.(Format, format.getAst())
+  check?.(Format, format.getAst())
   readSkeletons(Format, format.getAst())
   const found = argumentsOf(format.getAst(), true)
   const args = merged(found)

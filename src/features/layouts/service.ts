@@ -11,7 +11,7 @@ import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../../core/tenancy/plan-of.ts'
 import { owned, parseSubject } from '../../core/tenancy/scope.ts'
 import { assertSlots, createAssembly } from '../../core/text/assemble.ts'
-import { assertTemplateText } from '../../core/text/judge.ts'
+import { assertTemplateText } from '../../core/text/assert-text.ts'
 import { templateKind } from '../../core/text/kind.ts'
 import type { SharedRole, SharedSource, SharedText } from '../../core/text/shared-text.ts'
 import { createTextStore, type TextReader } from '../../core/text/text-store.ts'
@@ -74,7 +74,7 @@ export function createSharedTexts(
   }
 
   /** @throws NotifierError `invalid_parameter`, `invalid_template` */
-  async function judge(
+  async function check(
     organizationId: string,
     value: SharedSource & Pick<SharedValue, 'name'>,
   ): Promise<void> {
@@ -125,7 +125,7 @@ export function createSharedTexts(
     const { id, name } = text
     const after = { ...text, ...definedOf(change) }
     if (after.html === null && after.text === null) throw withoutSource(role)
-    if (after.html !== text.html || after.text !== text.text) await judge(organizationId, after)
+    if (after.html !== text.html || after.text !== text.text) await check(organizationId, after)
     const updated = await update(id, definedOf(change), expected)
     if (updated === 'unknown' || updated === 'taken') throw unknownText(role, name)
     if (updated === 'outdated') throw conflict(await find(organizationId, id))
@@ -143,7 +143,7 @@ export function createSharedTexts(
     async create(organizationId, input) {
       const { name, html = null, text = null, description = null } = parseSubject(SCHEMAS[role].input, input)
       await organizations.existing(organizationId)
-      await judge(organizationId, { name, html, text })
+      await check(organizationId, { name, html, text })
       const { partials, localized } = usesIn([html, text])
       const given = { role, name, html, text, uses: partials, localized, description }
       const value = { ...given, version: 1, updatedAt: null }

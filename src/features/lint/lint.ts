@@ -85,7 +85,7 @@ export function* lintSteps(
   const sent = isSendable ? rendered(compiled, variables, examples, faults, spent) : null
   yield
   const text = { ...sourcesOf(kind, template, parsed, bounds), parts, isMeasured: sent === null }
-  const source = yield* judged(kind, text, spent)
+  const source = yield* checked(kind, text, spent)
   faults.push(...source)
   if (sent !== null) faults.push(...(yield* sentFaults(kind, sent, parts, spent, unlike(source))))
   return { faults, isReadable: true, work: workOf(spent) }
@@ -153,7 +153,7 @@ function* sentFaults(
   spent: Work,
   counts: (fault: LintFault) => boolean = () => true,
 ): Steps<readonly LintFault[]> {
-  const found = yield* judged(kind, { ...text, parts, isMeasured: true }, spent, counts)
+  const found = yield* checked(kind, { ...text, parts, isMeasured: true }, spent, counts)
   return [...refusals(kind, text, parts).filter(counts), ...found]
 }
 
@@ -195,7 +195,7 @@ const COST_OF_FAULT = 8 * ITEM_CHARACTERS
 /**
  * The different faults of a text. Stops after one more than the maximum of findings, which shows that there are more.
  */
-function* judged(
+function* checked(
   kind: ChannelKind,
   text: LintedText,
   spent: Work,

@@ -11,7 +11,7 @@ import { withOrganization } from '../../core/tenancy/branding.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { AuthoringServices } from '../../core/text/authoring-services.ts'
-import { createPartsJudge } from '../../core/text/judged-parts.ts'
+import { createExampleParts } from '../../core/text/example-parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
 import type { Templates } from '../../core/text/templates.ts'
@@ -62,7 +62,7 @@ export function createLint(
   }: AuthoringServices & Pick<Languages, 'localeOf'>,
   { find, drafted, assertTexts, lintInput, searchMissing }: LintServices,
 ): PerTenant<TemplateLinting> {
-  const judgedParts = createPartsJudge(kinds, records)
+  const exampleParts = createExampleParts(kinds, records)
 
   async function lintIn(
     locale: string,
@@ -101,7 +101,7 @@ export function createLint(
       kind,
       findings: createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules }),
       own: template.locale ?? (await localeOf(organizationId)),
-      parts: await judgedParts(organizationId, kind, given),
+      parts: await exampleParts(organizationId, kind, given),
     }
   }
 

@@ -12,7 +12,7 @@ import { matchSuppressions, optingIn, suppressionId } from '../suppressions/inde
 import type { Consent } from './consent.ts'
 import { changePreferences, type Preferences, withCurrentIds } from './model.ts'
 import { optOutOfAll, ownersOf } from './opting-out.ts'
-import { judge } from './precedence.ts'
+import { decide } from './precedence.ts'
 import { ownerOrganization, preferencesIn } from './records.ts'
 
 /** The choices of a person. */
@@ -194,7 +194,7 @@ function isOn(category: Category, channel: string, target: LinkTarget, state: St
   const person = channel === target.channel ? [byAddress, ...others] : others
   // A bounce says nothing about what the person wants.
   const unsubscribed = channel === target.channel && state.suppression?.reason === 'unsubscribe'
-  const { kind } = judge({
+  const { kind } = decide({
     channel,
     category,
     suppression: unsubscribed ? 'unsubscribe' : null,

@@ -58,16 +58,16 @@ interface Level {
  * Of a person's two records, the later choice about a category counts, and of each channel. If that is unknown, "off" wins on
  * each level. An "on" for a channel alone never overrides a category that is off by default.
  */
-export function judge(input: VerdictInput): Verdict {
+export function decide(input: VerdictInput): Verdict {
   const { suppression, category, channel } = input
   if (suppression !== null && suppression !== 'unsubscribe') return { kind: 'blocked', reason: suppression }
   if (category.required) return GO
   if (suppression !== null) return { kind: 'blocked', reason: suppression }
-  return judgePreferences(input, cellFor(category.default, channel) !== false)
+  return decideByPreferences(input, cellFor(category.default, channel) !== false)
 }
 
 /** @param isOn the default of the category */
-function judgePreferences(input: VerdictInput, isOn: boolean): Verdict {
+function decideByPreferences(input: VerdictInput, isOn: boolean): Verdict {
   if (input.person.length === 0 && input.organization === null) return isOn ? GO : OFF
   for (const { decidedBy, votes, optsIn } of levelsOf(input)) {
     if (votes.includes(false)) return { kind: 'skip', decidedBy }

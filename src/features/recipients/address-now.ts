@@ -128,12 +128,12 @@ function nextAddress(
   people: PeopleFinder,
 ): AddressNow {
   if (addresses.includes(to)) return { kind: 'send', to }
-  const judge = (address: string): void => {
+  const assertUsable = (address: string): void => {
     assertRecipient(kind, address)
     if (limits !== null) kind.assertPermitted?.(address, limits)
   }
   try {
-    const found = usable(addresses, recipient, judge, people)
+    const found = usable(addresses, recipient, assertUsable, people)
     if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }
     // The other devices of a group have their own notifications.
     const [next] = groupId === null ? found : []

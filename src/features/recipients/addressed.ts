@@ -14,43 +14,43 @@ export interface Addressed {
 
 /**
  * @param person as found; null: unknown
- * @param judge throws for an address that cannot be used
+ * @param assertUsable throws for an address that cannot be used
  * @param people is told of addresses that are left out
- * @throws NotifierError `unknown_recipient`, and the errors of `judge`
+ * @throws NotifierError `unknown_recipient`, and the errors of `assertUsable`
  */
 export function addressed(
   kind: ChannelKind,
   { to, recipient }: ParsedSend,
   person: ResolvedPerson | null,
-  judge: (address: string) => void,
+  assertUsable: (address: string) => void,
   people: Pick<PeopleFinder, 'leftOut'> | null,
 ): Addressed {
   if (recipient === undefined) {
     const address = to ?? ''
-    judge(address)
+    assertUsable(address)
     return { addresses: [address], recipient: null }
   }
   if (person === null) throw unknownRecipient(recipient)
-  const addresses = usable(person.channels[kind.name] ?? [], recipient, judge, people)
+  const addresses = usable(person.channels[kind.name] ?? [], recipient, assertUsable, people)
   return { addresses: distinct(kind, addresses), recipient }
 }
 
 /**
  * A person's addresses on a channel, without unusable ones.
  *
- * @param judge throws for an unusable address
+ * @param assertUsable throws for an unusable address
  * @param people is told of the first fault if other addresses remain
  * @throws NotifierError the first fault, about the field `recipient`, if nothing else is left
  */
 export function usable<Item>(
   items: readonly Item[],
   recipient: string,
-  judge: (item: Item) => void,
+  assertUsable: (item: Item) => void,
   people: Pick<PeopleFinder, 'leftOut'> | null,
 ): readonly Item[] {
   const faults: NotifierError[] = []
   const kept = items.filter((item) => {
-    const fault = faultOf(() => judge(item))
+    const fault = faultOf(() => assertUsable(item))
     if (fault !== null) faults.push(fault)
     return fault === null
   })
@@ -62,9 +62,9 @@ export function usable<Item>(
 }
 
 /** Faults of the service are thrown. */
-function faultOf(judge: () => void): NotifierError | null {
+function faultOf(assertUsable: () => void): NotifierError | null {
   try {
-    judge()
+    assertUsable()
     return null
   } catch (error) {
     if (isNotifierError(error) && error.status < 500) return error

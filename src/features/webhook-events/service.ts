@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
-import { judgePost } from '../../core/channels/http-answer.ts'
+import { interpretPost } from '../../core/channels/http-answer.ts'
 import { attemptOf, type PostServices, postEvent, requestOf } from '../../core/delivery/post-event.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { eventId } from '../../core/notification/event-payload.ts'
@@ -119,7 +119,7 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
       const eventId = ids.random('evt')
       const posted = await postEvent(services, endpoint, { eventId, eventType: 'webhook.test', payload })
-      const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
+      const verdict = interpretPost(posted.result, endpoint.successStatus, clock.now())
       const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
       return { ...record, request: requestOf(eventId, request) }
     },

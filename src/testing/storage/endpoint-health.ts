@@ -163,7 +163,7 @@ export function endpointHealthChecks(check: Check): void {
     },
   )
 
-  check('attempts that are settled together are judged one after the other', async ({ storage }) => {
+  check('attempts that are settled together are applied one after the other', async ({ storage }) => {
     const hook = await endpoint(storage, { events: ['notification.sent'] })
     await publishEvents(storage, 6)
     const [first, second, third, fourth, ...last] = await claim(storage, 6, hook.id)
@@ -307,7 +307,7 @@ export function endpointHealthChecks(check: Check): void {
     assert.equal(events.length, 1)
   })
 
-  check('no request, or a fault of our own, is no judgement', async ({ storage }) => {
+  check('no request, or a fault of our own, does not count', async ({ storage }) => {
     const hook = await endpoint(storage)
     await publishEvents(storage, 2)
     const ours = await claimOne(storage, hook.id)

@@ -17,7 +17,7 @@ describe('over REST', () => {
   const post = (path: string, body: unknown): Promise<Answer> =>
     host.call({ method: 'POST', path, headers: auth, body })
 
-  it('a batch of 10,000 keeps its order, good and bad mixed, each judged alone', async () => {
+  it('a batch of 10,000 keeps its order, good and bad mixed, each validated separately', async () => {
     await start()
     await host.notifier.templates.create({ name: 'welcome', channel: 'email', body: 'Hi {{name}}' })
     const kinds = [
@@ -54,7 +54,7 @@ describe('over REST', () => {
     expect(new Set(good.map(({ id }) => id)).size).toBe(good.length)
   })
 
-  it('a batch with more values than are parsed at once is judged item by item all the same', async () => {
+  it('a batch with more values than are parsed at once is still validated item by item', async () => {
     await start()
     const names = (count: number, from: number): Record<string, number> =>
       Object.fromEntries(Array.from({ length: count }, (_name, index) => [`n${from + index}`, index]))

@@ -68,7 +68,7 @@ describe('the REST API', () => {
     expect([other.status, codeOf(other)]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  it('sends a batch, each item judged on its own', async () => {
+  it('sends a batch, each item validated separately', async () => {
     const { json } = await operation('sendBatch', {
       path: '/v1/notifications/batch',
       body: { notifications: [mail, { ...mail, to: 'nobody' }, mail] },

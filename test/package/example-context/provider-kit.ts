@@ -1,10 +1,10 @@
 import type {
   ApiMail,
-  Judge,
   MailFrame,
   Outcome,
   ProviderAnswer,
   ProviderHttp,
+  ReadOutcome,
   ReceiptRequest,
   SendContext,
 } from 'carillon/provider-kit'
@@ -16,7 +16,7 @@ export declare const error: unknown
 export declare const frame: MailFrame
 export declare const headers: Readonly<Record<string, string>>
 export declare const http: ProviderHttp
-export declare const judge: Judge
+export declare const readOutcome: ReadOutcome
 export declare const mail: ApiMail
 export declare const request: ReceiptRequest
 export declare const response: Response

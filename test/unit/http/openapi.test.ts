@@ -243,7 +243,10 @@ describe('the document', () => {
   })
 })
 
-/** The items of a batch are judged one by one; the filter of a retry, the parts of a message, the branding and the tracking of an organization are always strict. */
+/**
+ * The items of a batch are validated one by one; the filter of a retry, the parts of a message, the branding and the
+ * tracking of an organization are always strict.
+ */
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'sms', 'push', 'slack'],
   sendBatch: ['notifications'],
@@ -266,7 +269,7 @@ it('no body has objects with fields inside objects: strictBody looks at one leve
     const nested = Object.entries(properties).filter(([, field]) =>
       JSON.stringify(field).includes('"properties"'),
     )
-    // A batch: its items are judged one by one.
+    // A batch: its items are validated one by one.
     expect(
       nested.map(([name]) => name),
       operation,

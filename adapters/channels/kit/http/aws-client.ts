@@ -5,7 +5,7 @@ import type { Outcome } from '../../../../src/core/notification/outcome.ts'
 import { redactor } from '../redact.ts'
 import { notBegun } from '../unsent.ts'
 import { type CapturedCall, type CapturedEnd, captureCall } from './captured-call.ts'
-import { type Judge, judgeResult } from './provider-answer.ts'
+import { outcomeOfResult, type ReadOutcome } from './provider-answer.ts'
 import type { ProviderHttp } from './provider-http.ts'
 import { credential } from './provider-options.ts'
 
@@ -65,7 +65,7 @@ export interface AwsCaller<Module> {
   call(
     command: (module: Module) => object,
     signal: AbortSignal,
-    judge: (end: CapturedEnd) => Judge,
+    readOutcome: (end: CapturedEnd) => ReadOutcome,
     expected?: readonly string[],
   ): Promise<Outcome>
   close(): Promise<void>
@@ -98,7 +98,7 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
   }
 
   return {
-    async call(command, signal, judge, expected = []) {
+    async call(command, signal, readOutcome, expected = []) {
       if (signal.aborted) return notBegun()
       const secrets =
         typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : []
@@ -108,7 +108,7 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
         return client.send(command(module), { abortSignal: captured.signal, ...own })
       })
       const redact = redactor(secrets)
-      if (end.result !== undefined) return redact(judgeResult(end.result, judge(end)))
+      if (end.result !== undefined) return redact(outcomeOfResult(end.result, readOutcome(end)))
       return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
     },
     async close() {

@@ -19,7 +19,7 @@ export interface ProviderAnswer {
  *
  * @returns null for an answer that the provider is not known to give; the HTTP status decides then
  */
-export type Judge = (answer: ProviderAnswer) => Outcome | null
+export type ReadOutcome = (answer: ProviderAnswer) => Outcome | null
 
 /** A row of a provider's error table. */
 export type Classification = readonly [
@@ -43,7 +43,7 @@ export interface ProviderWords {
  * A request that was not sent is certainly not processed. After that only a readable answer proves anything: a timeout,
  * a broken connection or an unreadable success is ambiguous.
  */
-export function judgeResult(result: HttpResult, judge: Judge): Outcome {
+export function outcomeOfResult(result: HttpResult, readOutcome: ReadOutcome): Outcome {
   if (result.kind === 'failed') {
     const { reason, message, requestSent } = result
     return requestSent
@@ -59,19 +59,19 @@ export function judgeResult(result: HttpResult, judge: Judge): Outcome {
     json: cut ? undefined : jsonOf(body),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   }
-  const judged = judge(answer)
+  const outcome = readOutcome(answer)
   // Of a success without its body, only an acceptance by status and headers counts: the message must not go again.
-  if (success && cut) return judged?.kind === 'accepted' ? judged : unreadable(answer, 'an incomplete body')
-  return judged ?? (success ? unreadable(answer, 'an unexpected body') : refuse(answer))
+  if (success && cut) return outcome?.kind === 'accepted' ? outcome : unreadable(answer, 'an incomplete body')
+  return outcome ?? (success ? unreadable(answer, 'an unexpected body') : refuse(answer))
 }
 
 /**
  * The outcome for a failure that the provider reported, with its complete text: `redactor` shortens it.
  *
- * @param classification row of the provider's table; undefined: judge by the HTTP status
+ * @param classification row of the provider's table; undefined: the HTTP status decides
  *
  * @example
- * const judge: Judge = (answer) => {
+ * const readOutcome: ReadOutcome = (answer) => {
  *   const code = textMember(answer.json, 'error')
  *   return code === 'opted_out' ? refuse(answer, { code }, ['rejected', 'unsubscribed', 'recipient']) : null
  * }
@@ -175,7 +175,7 @@ export function member(value: unknown, name: string): unknown {
  * Like {@link member}, for a non-empty text. Numbers become their digits.
  *
  * @example
- * const judge: Judge = ({ status, json }) => {
+ * const readOutcome: ReadOutcome = ({ status, json }) => {
  *   const id = textMember(json, 'id')
  *   return status === 201 && id !== undefined ? { kind: 'accepted', providerMessageId: id } : null
  * }

@@ -5,7 +5,7 @@ import { createConnections } from '../../../../src/outgoing/connections.ts'
 import { exchange } from '../../../../src/outgoing/exchange.ts'
 import { lateEnvironmentProxy } from '../../../../src/outgoing/proxy.ts'
 import { redactor } from '../redact.ts'
-import { type Judge, judgeResult } from './provider-answer.ts'
+import { outcomeOfResult, type ReadOutcome } from './provider-answer.ts'
 
 /** Settings for all requests of one provider instance. */
 export interface ProviderHttpOptions {
@@ -29,8 +29,8 @@ export interface ProviderRequest {
 
 /** HTTP client for one provider's API, with pooled connections. */
 export interface ProviderHttp {
-  /** Sends a message. Never rejects. `judge` interprets the answer; if it returns null, the HTTP status decides. */
-  send(request: ProviderRequest, judge: Judge): Promise<Outcome>
+  /** Sends a message. Never rejects. `readOutcome` interprets the answer; if it returns null, the HTTP status decides. */
+  send(request: ProviderRequest, readOutcome: ReadOutcome): Promise<Outcome>
   /** Sends any other request: for a token, a certificate, a check. Never rejects. */
   request(request: ProviderRequest): Promise<HttpResult>
   /** Chooses the proxy of later connections, as `open` of a provider is told. Default: the environment decides. */
@@ -51,7 +51,7 @@ const MAX_ANSWER_BYTES = 262_144
  * @example
  * const http = providerHttp({ maxConnections: 10, timeoutMs: 10_000, secrets: [apiKey] })
  * const send: Provider['send'] = ({ to, body }, { signal }) =>
- *   http.send({ url: 'https://api.acme.example/messages', headers, body: JSON.stringify({ to, body }), signal }, judge)
+ *   http.send({ url: 'https://api.acme.example/messages', headers, body: JSON.stringify({ to, body }), signal }, readOutcome)
  */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
@@ -94,8 +94,8 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
 
   return {
     request,
-    async send(message, judge) {
-      return redact(judgeResult(await request(message), judge))
+    async send(message, readOutcome) {
+      return redact(outcomeOfResult(await request(message), readOutcome))
     },
     through(given) {
       proxyFor = given

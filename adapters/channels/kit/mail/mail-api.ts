@@ -49,7 +49,7 @@ const NO_SUBJECT = '(no subject)'
  * const send: Provider<EmailKind>['send'] = (message, context) =>
  *   sendMail(frame, message, context, ({ from, to, subject, text, html }) => {
  *     const body = JSON.stringify({ from, to, subject, text, html })
- *     return http.send({ url: 'https://api.acme.example/mails', headers, body, signal: context.signal }, judge)
+ *     return http.send({ url: 'https://api.acme.example/mails', headers, body, signal: context.signal }, readOutcome)
  *   })
  */
 export async function sendMail(

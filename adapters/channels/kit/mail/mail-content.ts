@@ -130,7 +130,7 @@ function* alternativeOf(
   }
 }
 
-/** @param given with an address that {@link partsFault} has judged */
+/** @param given with an address that {@link partsFault} has checked */
 function mailboxOf({ name = '', address }: MailAddress): Mailbox {
   return { name, address: envelopeAddress(address) ?? address }
 }

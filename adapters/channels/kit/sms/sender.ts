@@ -19,7 +19,7 @@ export function onlySenders(
 
 const NOT_LISTED: PartsRefusal = {
   code: 'invalid_sender',
-  message: 'No provider may send from this sender. Add it to the option "senders" of one.',
+  message: 'No provider may use this sender. Add it to the option "senders" of one.',
   field: 'from',
 }
 

@@ -39,7 +39,7 @@ export type Settlement = LeaseRef & {
         readonly kind: 'event'
         /**
          * For the endpoint's delivery log. Absent: no request was made. While the endpoint is active, the storage
-         * applies `judgeEndpoint` to every attempt, under the row's lock and with the current address.
+         * applies `decideEndpoint` to every attempt, under the row's lock and with the current address.
          * That decides since when the endpoint fails, whether it is disabled, and which event about it to publish to
          * the organization's other endpoints in this commit, under `endpointEventId` and with the endpoint's next
          * `sequence`.

@@ -105,7 +105,7 @@ describe('a report of Resend', () => {
     expect(await parse(several)).toMatchObject({ kind: 'receipts' })
   })
 
-  it('is judged by its first ten signatures that could be right', async () => {
+  it('is verified by its first ten signatures that could be right', async () => {
     const own = right.headers['svix-signature'] ?? ''
     const wrong = `v1,${'A'.repeat(43)}=`
     const among = (before: readonly string[]) => header('svix-signature', [...before, own].join(' '))
@@ -117,7 +117,7 @@ describe('a report of Resend', () => {
     expect(await parse(among(Array<string>(10).fill(wrong)))).toMatchObject({ kind: 'refused' })
   })
 
-  it('is judged by its age before its signatures are looked at', async () => {
+  it('is checked by its age before its signatures are looked at', async () => {
     const old = header('svix-timestamp', String(NOW / 1000 - 301))
     expect(await parse(old)).toMatchObject({
       kind: 'refused',

@@ -49,7 +49,7 @@ describe('a report of Amazon SES about a mail with copies', () => {
     expect(new Set(found.map(({ dedupeKey }) => dedupeKey)).size).toBe(found.length)
   })
 
-  it('judges each address by its own reply', () => {
+  it('classifies each address by its own reply', () => {
     const bouncedRecipients = [
       { emailAddress: 'bob@example.com', diagnosticCode: 'smtp; 550 5.1.1 Rate limit exceeded' },
       { emailAddress: 'carl@example.com', diagnosticCode: 'smtp; 550 5.1.1 User unknown' },

@@ -207,7 +207,7 @@ describe('a message of SNS', () => {
     [' https://sns.eu-central-1.amazo\nnaws.com/a.pem\t', 'a.pem'],
     ['https:sns.eu-central-1.amazonaws.com/"a.pem', '%22a.pem'],
     ['https://@sns.eu-central-1.amazonaws.com/a.pem', 'a.pem'],
-  ])('has its certificate fetched from the address as it was judged, not from %j', async (url, path) => {
+  ])('has its certificate fetched from the address as it was checked, not from %j', async (url, path) => {
     const { parse, asked } = receiving()
     expect(await parse({ ...right, SigningCertURL: url })).toMatchObject({ kind: 'receipts' })
     expect(asked).toEqual([`https://sns.eu-central-1.amazonaws.com/${path}`])
@@ -256,7 +256,7 @@ describe('a subscription', () => {
     expect(asked).toEqual([CERTIFICATE_URL, SUBSCRIBE_URL])
   })
 
-  it('is confirmed at the address as it was judged', async () => {
+  it('is confirmed at the address as it was checked', async () => {
     const { parse, asked } = receiving()
     const SubscribeURL = SUBSCRIBE_URL.replace('//', '\\\\')
     expect(believed(await parse(signed(confirmation({ SubscribeURL }))))).toEqual([])

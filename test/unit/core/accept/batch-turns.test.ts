@@ -24,7 +24,7 @@ function countTurns(): () => number {
   }
 }
 
-it('lets others have their turn while a large batch is judged, and its recipients are looked up', async () => {
+it('lets others have their turn while a large batch is validated, and its recipients are looked up', async () => {
   const notifier = createNotifier({
     // Nothing is awaited of the disk: a turn is one that was let.
     storage: sqlite({ file: join(directory, 'notifier.db'), synchronous: 'normal' }),
@@ -68,13 +68,13 @@ it('lets others have their turn while texts that may be too large are rendered',
   }
 })
 
-it('judges the batches of one organization in one share of a turn together, and those of another in their own', async () => {
+it('validates the batches of one organization in one share of a turn together, and those of another in their own', async () => {
   let now = 0
   const judged: string[] = []
   const kind = defineChannel({
     name: 'slow',
     recipient: 'a name',
-    // Judging a message takes a millisecond.
+    // Validating a message takes a millisecond.
     checkRecipient(to) {
       now += 1
       judged.push(to)

@@ -155,7 +155,7 @@ describe('an idempotency key', () => {
     await expect(wronger).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
-  it('takes a batch of anything, and judges each item on its own', async () => {
+  it('takes a batch of anything, and validates each item separately', async () => {
     const { notifier } = await start()
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
     const cyclic: Record<string, unknown> = {}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HttpResult, judgePost } from '../../../../src/core/channels/http-answer.ts'
+import { type HttpResult, interpretPost } from '../../../../src/core/channels/http-answer.ts'
 import { LONGEST_HINT_MS } from '../../../../src/core/delivery/retry.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
@@ -44,19 +44,19 @@ describe('Retry-After', () => {
     [undefined, undefined],
   ])('%j is read as %j ms', (value, expected) => {
     const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value }
-    const verdict = judgePost(answer(429, headers), '200', NOW)
+    const verdict = interpretPost(answer(429, headers), '200', NOW)
     expect('retryAfterMs' in verdict ? verdict.retryAfterMs : null).toBe(expected)
   })
 })
 
-describe('judgePost', () => {
+describe('interpretPost', () => {
   it('takes 200 alone as success, unless the receiver chose any 2xx', () => {
-    expect(judgePost(answer(200), '200', NOW)).toEqual({ kind: 'succeeded' })
+    expect(interpretPost(answer(200), '200', NOW)).toEqual({ kind: 'succeeded' })
     for (const status of [200, 201, 202, 204, 299]) {
-      expect(judgePost(answer(status), '2xx', NOW)).toEqual({ kind: 'succeeded' })
+      expect(interpretPost(answer(status), '2xx', NOW)).toEqual({ kind: 'succeeded' })
     }
     for (const status of [201, 202, 204]) {
-      expect(judgePost(answer(status), '200', NOW)).toMatchObject({
+      expect(interpretPost(answer(status), '200', NOW)).toMatchObject({
         kind: 'failed',
         code: 'endpoint_error',
         message: `The endpoint answered ${status}, and only 200 counts as success.`,
@@ -67,13 +67,13 @@ describe('judgePost', () => {
   })
 
   it('takes 410 as the end of the endpoint', () => {
-    expect(judgePost(answer(410), '2xx', NOW)).toMatchObject({ kind: 'refused', code: 'endpoint_gone' })
+    expect(interpretPost(answer(410), '2xx', NOW)).toMatchObject({ kind: 'refused', code: 'endpoint_gone' })
   })
 
   it.each([199, 300, 301, 302, 307, 308, 400, 401, 403, 404, 406, 409, 422, 429, 500, 502, 503, 504, 599])(
     'takes %i as worth another attempt',
     (status) => {
-      expect(judgePost(answer(status), '2xx', NOW)).toMatchObject({
+      expect(interpretPost(answer(status), '2xx', NOW)).toMatchObject({
         kind: 'failed',
         code: 'endpoint_error',
         providerCode: String(status),
@@ -83,12 +83,12 @@ describe('judgePost', () => {
 
   it('respects Retry-After where the status speaks of overload', () => {
     for (const status of [429, 502, 503, 504]) {
-      expect(judgePost(answer(status, { 'retry-after': '7' }), '200', NOW)).toMatchObject({
+      expect(interpretPost(answer(status, { 'retry-after': '7' }), '200', NOW)).toMatchObject({
         retryAfterMs: 7_000,
       })
     }
     for (const status of [201, 302, 400, 404, 500]) {
-      expect(judgePost(answer(status, { 'retry-after': '7' }), '200', NOW)).not.toHaveProperty(
+      expect(interpretPost(answer(status, { 'retry-after': '7' }), '200', NOW)).not.toHaveProperty(
         'retryAfterMs',
         7_000,
       )
@@ -102,9 +102,9 @@ describe('judgePost', () => {
     ['timeout', false, { kind: 'failed', code: 'endpoint_timeout', ambiguous: false }],
     ['timeout', true, { kind: 'failed', code: 'endpoint_timeout', ambiguous: true }],
     ['aborted', true, { kind: 'failed', code: 'endpoint_timeout', ambiguous: true }],
-  ] as const)('judges %s (request sent: %s)', (reason, requestSent, expected) => {
+  ] as const)('interprets %s (request sent: %s)', (reason, requestSent, expected) => {
     const failure: HttpResult = { kind: 'failed', reason, requestSent, message: 'Why.', durationMs: 1 }
-    expect(judgePost(failure, '200', NOW)).toMatchObject({
+    expect(interpretPost(failure, '200', NOW)).toMatchObject({
       ...expected,
       message: 'Why.',
       providerCode: reason,

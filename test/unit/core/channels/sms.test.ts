@@ -131,7 +131,7 @@ describe('countries', () => {
     for (const to of [GERMAN, SWISS, AMERICAN]) await notifier.organization('org_a').send(message(to))
   })
 
-  it('are judged in every unit in which a text message is accepted', async () => {
+  it('are checked in every unit in which a text message is accepted', async () => {
     const { notifier } = await start()
     const tenant = notifier.organization('org_a')
     await notifier.organizations.create({ id: 'org_a', name: 'A', smsCountries: ['+49', '+1876'] })

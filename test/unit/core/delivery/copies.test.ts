@@ -80,7 +80,7 @@ describe('copies of a mail', () => {
     expect(left).toMatchObject([{ address: 'bob@example.com', error: { code: 'opted_out' } }])
   })
 
-  it('are judged again before each attempt', async () => {
+  it('are checked again before each attempt', async () => {
     const provider = recordingProvider({ retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 } })
     provider.behave(retry('message'))
     const { notifier, clock, ended } = await deliveryWorld([provider])

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import {
   DISABLED_AFTER_MS,
+  decideEndpoint,
   type EndpointAttempt,
   type EndpointHealth,
   endpointEvent,
   endpointEventId,
   isEndpointEvent,
-  judgeEndpoint,
   NEW_HEALTH,
 } from '../../../../src/core/delivery/endpoint-health.ts'
 
@@ -17,7 +17,7 @@ const failure = (attempt: number, last = false): EndpointAttempt => ({
 })
 const URL = 'https://example.com/hook'
 const judge = (health: EndpointHealth, attempt: EndpointAttempt, at: number) =>
-  judgeEndpoint(health, attempt, at, URL)
+  decideEndpoint(health, attempt, at, URL)
 const success: EndpointAttempt = { attempt: { attempt: 9, succeeded: true }, next: { kind: 'end' } }
 
 it('fails from the first failure on, and says so at the fourth in a row on one event', () => {
@@ -60,7 +60,7 @@ it('disables at once what says that it is gone', () => {
   })
 })
 
-it('does not judge by what was no request, or our own fault', () => {
+it('does not count what was no request, or our own fault', () => {
   const health = { failingSince: NOW, failingPublished: false, sequence: 0 }
   const verdict = { health, disable: null, eventType: null }
   expect(judge(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
@@ -68,7 +68,7 @@ it('does not judge by what was no request, or our own fault', () => {
   expect(judge(health, ours, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
 })
 
-it('does not judge by what went to another address', () => {
+it('does not count what went to another address', () => {
   const health = { failingSince: NOW, failingPublished: false, sequence: 0 }
   const gone: EndpointAttempt = { ...failure(8, true), disable: 'gone' }
   for (const one of [gone, failure(8, true), success]) {

@@ -77,7 +77,7 @@ describe('a draft', () => {
     })
   })
 
-  it('is judged as a template is', async () => {
+  it('is checked as a template is', async () => {
     const { templates } = await open()
     await expect(templates.saveDraft('a', { html: '{{#x}}' })).rejects.toMatchObject({
       code: 'invalid_parameter',

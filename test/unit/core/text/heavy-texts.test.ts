@@ -65,7 +65,7 @@ describe('a text as long as may be', () => {
         language('en', PLURALS),
       ),
     ],
-    ['of links and images, judged', judge(long('<img src=http://x>'))],
+    ['of links and images, checked', judge(long('<img src=http://x>'))],
     ['with links that are counted', track(long('<a href="https://e.example/1">x</a>'))],
     ['with links that are not', track(long(LINK))],
     ['of words, made text', htmlToText(long('a '))],

@@ -139,7 +139,7 @@ describe('what a message carries beside its text', () => {
     ],
     ['21 headers', email({ headers: Object.fromEntries(many(21, (n) => [`X-${n}`, 'x'])) }), 'email.headers'],
     [
-      'too many headers before each is judged',
+      'too many headers before each is checked',
       email({ headers: Object.fromEntries(many(21, (n) => [n, n])) }),
       'email.headers',
     ],
@@ -181,7 +181,7 @@ describe('what a message carries beside its text', () => {
     ['data that is no text', { push: { data: { n: 1 } } }, 'push.data.n'],
     ['data of more than 4 KB', { push: { data: { ключ: 'x'.repeat(4_089) } } }, 'push.data'],
     [
-      'too much data before each value is judged',
+      'too much data before each value is checked',
       { push: { data: Object.fromEntries(many(4_097, (n) => [n, n])) } },
       'push.data',
     ],

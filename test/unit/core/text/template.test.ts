@@ -262,7 +262,7 @@ describe('the size of a text', () => {
   const tooLarge = (body: string, variables: Variables, subject: string | null = null) =>
     fault(() => compile(body, 'email', subject).assertVariables(variables)).code
 
-  it('is judged beside the values', () => {
+  it('is checked with the values', () => {
     expect(tooLarge('{{#a}}{{t}}{{/a}}', { a: items(1_000, 1), t: 'x'.repeat(1_000) })).toBe(
       'message_too_large',
     )

@@ -316,7 +316,7 @@ describe('a declaration of stored templates', () => {
     },
   })
 
-  it('judges the variables, and takes the text of the organization', async () => {
+  it('checks the variables, and takes the text of the organization', async () => {
     const { notifier, sent } = await withTemplates(templates)
     await expect(
       notifier.send({ to: TO, template: 'invoice', variables: { total: 1 } }),

@@ -87,7 +87,7 @@ describe('links', () => {
     expect(mail(html)).toEqual(['plain_http_link'])
   })
 
-  it('of example values are judged too, and those of sections that the examples hide', () => {
+  it('of example values are checked too, and those of sections that the examples hide', () => {
     expect(mail('<a href="{{link}}">x</a>', { link: 'javascript:alert(1)' })).toEqual(['unsafe_link'])
     expect(mail('{{#a}}<a href="http://a.example">x</a>{{/a}}', { a: false })).toEqual(['plain_http_link'])
   })
@@ -103,7 +103,7 @@ describe('links', () => {
     expect(found('<a href="{{a}}">', { a: 'http://b.example' })).toEqual(['<a href="http://b.example">'])
   })
 
-  it('in plain text are judged', () => {
+  it('in plain text are checked', () => {
     expect(rulesOf('sms', { text: 'See http://a.example/x' })).toEqual(['plain_http_link'])
     expect(rulesOf('sms', { text: 'See https://a.example/x' })).toEqual([])
     expect(rulesOf('email', { html: '<p>x</p>', text: 'http://a.example' })).toEqual(['plain_http_link'])
@@ -138,7 +138,7 @@ describe('a mail', () => {
     expect(rulesOf('email', { text, subject: 'é'.repeat(71) })).toEqual(['subject_too_long'])
   })
 
-  it('is judged as it is sent, if the examples suffice', () => {
+  it('is checked as it is sent, if the examples suffice', () => {
     const subject = '{{#long}}{{name}}{{/long}}'
     const variables = { long: true, name: 'x'.repeat(71) }
     expect(rulesOf('email', { text, subject }, { variables })).toEqual(['subject_too_long'])
@@ -162,7 +162,7 @@ describe('values', () => {
     return [faults.map(({ rule, excerpt }) => [rule, excerpt]), [...used]]
   }
 
-  it('without examples are not judged', () => {
+  it('without examples are not checked', () => {
     expect(rulesOf('sms', { text: 'Hi {{name}}' })).toEqual([])
   })
 

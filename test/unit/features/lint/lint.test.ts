@@ -136,7 +136,7 @@ describe('a lint', () => {
     expect(rulesOf(await lint({ text: 'x', layout: 'brand' }))).toEqual(['invalid_template'])
   })
 
-  it('judges the parts of the channel', async () => {
+  it('checks the parts of the channel', async () => {
     const { templates } = await open()
     await templates.create({ name: 'a', channel: 'slack', text: 'Hi' })
     const header = { blocks: [{ type: 'header' }] }
@@ -179,7 +179,7 @@ describe('a lint', () => {
     expect(rulesOf(await templates.lintDraft({ channel: 'pager', text: 'fire' }))).toEqual([])
   })
 
-  it('judges templates in code with their examples', async () => {
+  it('checks templates in code with their examples', async () => {
     const templates = defineTemplates({
       mustache: {
         channel: 'email',

@@ -5,7 +5,7 @@ import { plainCategory } from '../../../../src/core/notification/category.ts'
 import type { Cells } from '../../../../src/core/notification/cells.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../../../src/core/notification/suppression.ts'
 import { NO_PREFERENCES, type Preferences } from '../../../../src/features/preferences/model.ts'
-import { judge, type VerdictInput } from '../../../../src/features/preferences/precedence.ts'
+import { decide, type VerdictInput } from '../../../../src/features/preferences/precedence.ts'
 
 type Cell = boolean | undefined
 
@@ -118,7 +118,7 @@ describe('the precedence of preferences', () => {
     ]
     for (const [person, organization, isOn, expected] of rows) {
       const input = inputOf([{ ...NOTHING, ...person }], { ...NOTHING, ...organization }, { isOn })
-      expect(brief(judge(input)), JSON.stringify([person, organization, isOn])).toBe(expected)
+      expect(brief(decide(input)), JSON.stringify([person, organization, isOn])).toBe(expected)
     }
   })
 
@@ -128,7 +128,7 @@ describe('the precedence of preferences', () => {
       for (const other of records)
         for (const organization of records)
           for (const isOn of [true, false]) {
-            const verdict = judge(inputOf([one, other], organization, { isOn }))
+            const verdict = decide(inputOf([one, other], organization, { isOn }))
             const expected = oracle([one, other], organization, isOn, false, undefined)
             if (brief(verdict) !== expected)
               expect.fail(
@@ -144,7 +144,7 @@ describe('the precedence of preferences', () => {
     (suppression) => {
       for (const required of [true, false])
         for (const one of records) {
-          const verdict = judge(inputOf([one], NOTHING, { required, suppression }))
+          const verdict = decide(inputOf([one], NOTHING, { required, suppression }))
           expect(brief(verdict)).toBe(oracle([one], NOTHING, true, required, suppression))
         }
     },
@@ -163,7 +163,7 @@ describe('the precedence of preferences', () => {
         reason,
         (person, organization, isOn, required, suppression) => {
           const more = { isOn, required, ...(suppression === undefined ? {} : { suppression }) }
-          const verdict = brief(judge(inputOf(person, organization, more)))
+          const verdict = brief(decide(inputOf(person, organization, more)))
           return verdict === oracle(person, organization, isOn, required, suppression)
         },
       ),
@@ -175,7 +175,7 @@ describe('the precedence of preferences', () => {
     const of = (...person: readonly Preferences[]) => {
       const input = { channel: 'email', category, suppression: null, organization: null }
       const [one, other] = [person, person.toReversed()].map((records) =>
-        brief(judge({ ...input, person: records })),
+        brief(decide({ ...input, person: records })),
       )
       expect(one).toBe(other)
       return one
@@ -202,17 +202,17 @@ describe('the precedence of preferences', () => {
     const category = { ...plainCategory('news'), default: { '*': false, email: true } }
     const input = { category, suppression: null, organization: null }
     const allOff = { ...NO_PREFERENCES, channels: { '*': false, push: true } }
-    expect(brief(judge({ ...input, channel: 'sms', person: [] }))).toBe('skip: category_default')
-    expect(brief(judge({ ...input, channel: 'email', person: [] }))).toBe('go')
-    expect(brief(judge({ ...input, channel: 'email', person: [allOff] }))).toBe('skip: recipient_channel')
-    expect(brief(judge({ ...input, channel: 'push', person: [allOff] }))).toBe('skip: category_default')
+    expect(brief(decide({ ...input, channel: 'sms', person: [] }))).toBe('skip: category_default')
+    expect(brief(decide({ ...input, channel: 'email', person: [] }))).toBe('go')
+    expect(brief(decide({ ...input, channel: 'email', person: [allOff] }))).toBe('skip: recipient_channel')
+    expect(brief(decide({ ...input, channel: 'push', person: [allOff] }))).toBe('skip: category_default')
   })
 
   it('finds what is stored under a former id, unless the present one says otherwise', () => {
     const category = { ...plainCategory('news'), formerIds: ['promo', 'letters'] }
     const of = (categories: Preferences['categories']) =>
       brief(
-        judge({
+        decide({
           channel: 'email',
           category,
           suppression: null,
@@ -230,7 +230,7 @@ describe('the precedence of preferences', () => {
     const category = plainCategory('constructor')
     const person = [NO_PREFERENCES]
     expect(
-      brief(judge({ channel: 'constructor', category, suppression: null, organization: null, person })),
+      brief(decide({ channel: 'constructor', category, suppression: null, organization: null, person })),
     ).toBe('go')
   })
 })

@@ -118,7 +118,7 @@ describe('a send to a recipient', () => {
 })
 
 describe('a batch', () => {
-  it('looks up its people in sets, and judges each item', async () => {
+  it('looks up its people in sets, and validates each item', async () => {
     const { notifier, asked, people } = await start()
     for (let index = 0; index < 2_500; index += 1) people.set(`p${index}`, ada)
     const messages = Array.from({ length: 2_500 }, (_, index) => ({ ...text, recipient: `p${index}` }))

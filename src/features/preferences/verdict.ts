@@ -7,7 +7,7 @@ import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import { type MatchSuppression, matchSuppressions, suppressionId } from '../suppressions/index.ts'
 import type { Preferences } from './model.ts'
-import { judge } from './precedence.ts'
+import { decide } from './precedence.ts'
 import {
   ownerByAddress,
   ownerByRecipient,
@@ -73,7 +73,7 @@ function verdictOf(
 ): Verdict {
   const [organization = null, ...person] = stored
   const known = person.filter((preferences) => preferences !== null)
-  return judge({ channel: kind.name, category, suppression, organization, person: known })
+  return decide({ channel: kind.name, category, suppression, organization, person: known })
 }
 
 /**

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isNotifierError } from '../../../../src/core/errors/notifier-error.ts'
 import { DEFAULT_BOUNDS } from '../../../../src/core/input/bounds.ts'
+import { assertTemplateText } from '../../../../src/core/text/assert-text.ts'
 import { compileTemplate } from '../../../../src/core/text/compile.ts'
-import { assertTemplateText } from '../../../../src/core/text/judge.ts'
 import { kindOf } from '../../../support/kinds.ts'
 
 function fault(work: () => unknown): { code: string; message: string; details: unknown } {

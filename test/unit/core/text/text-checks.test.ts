@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_BOUNDS } from '../../../../src/core/input/bounds.ts'
 import { createProcessor } from '../../../../src/core/loop/processor.ts'
-import { createJudging, type WrittenTemplate } from '../../../../src/core/text/judging.ts'
+import { createTextChecks, type WrittenTemplate } from '../../../../src/core/text/text-checks.ts'
 import { KINDS } from '../../../support/kinds.ts'
 
 /** How many texts are compiled. */
 function open() {
   let compiled = 0
   let layout = 'lay_1@1'
-  const judging = createJudging({
+  const judging = createTextChecks({
     bounds: DEFAULT_BOUNDS,
     records: { get: async () => [] } as never,
     processor: createProcessor({ monotonic: () => 0 }),
@@ -70,7 +70,7 @@ describe('a template with a layout and four variants', () => {
     expect(await open().count({ ...written, layout: 'c' }, written)).toBe(5)
   })
 
-  it('that was judged before is not compiled again when it is restored or published', async () => {
+  it('that was checked before is not compiled again when it is restored or published', async () => {
     const { count, changeLayout } = open()
     await count(written)
     const later = { ...written, body: 'Two', locales: locales('Two') }

@@ -36,14 +36,14 @@ export function assertTemplateText(
 ): void {
   for (const field of FIELDS) {
     const source = written[field]
-    if (source != null) judge(source, { field, owner }, tags)
+    if (source != null) assertSource(source, { field, owner }, tags)
   }
 }
 
 const FIELDS = ['body', 'html', 'text', 'subject'] as const
 
 /** Tags are checked before nesting: `{{#if a}}…{{/if}}` is the wrong language, not an unclosed section. */
-function judge(source: string, sourceName: SourceName, most: number): void {
+function assertSource(source: string, sourceName: SourceName, most: number): void {
   const tags = tagsIn(source, sourceName, most)
   const open: string[] = []
   const partials = new Set<string>()

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { assertTemplateBounds } from '../input/bounds.ts'
 import { once } from '../loop/steps.ts'
 import type { PinnedTexts } from '../notification/notification.ts'
+import type { assertTemplateText } from './assert-text.ts'
 import type { AuthoringServices } from './authoring-services.ts'
 import { compileTemplate } from './compile.ts'
-import type { assertTemplateText } from './judge.ts'
 import { type TemplateValue, textsOf } from './kind.ts'
 import { ANY_LANGUAGE } from './language.ts'
 import { inVariant } from './template.ts'
@@ -20,7 +20,7 @@ export type WrittenTemplate = Pick<
 >
 
 /** Checks the texts of templates before they are stored. A text that was checked before is not checked again. */
-export interface Judging {
+export interface TextChecks {
   /** Checks the tags of texts. @throws NotifierError `invalid_parameter` */
   assertTexts(
     organizationId: string,
@@ -39,17 +39,17 @@ export interface Judging {
 /** Number of texts whose result is remembered, by their hashes. */
 const MOST_KNOWN = 10_000
 
-export function createJudging({
+export function createTextChecks({
   library,
   records,
   kinds,
   processor,
   bounds,
-}: Pick<AuthoringServices, 'library' | 'records' | 'kinds' | 'processor' | 'bounds'>): Judging {
+}: Pick<AuthoringServices, 'library' | 'records' | 'kinds' | 'processor' | 'bounds'>): TextChecks {
   const usesOf = remembering(usesIn)
-  const judged = new Map<string, true>()
+  const checked = new Map<string, true>()
 
-  const usesOfAll: Judging['usesOfAll'] = (written) =>
+  const usesOfAll: TextChecks['usesOfAll'] = (written) =>
     usesOfTexts(
       textsOf(written).flatMap((text) => {
         if (text === null || !text.includes('{{')) return []
@@ -64,12 +64,12 @@ export function createJudging({
     { sources, pinned }: Awaited<ReturnType<typeof library.find>>,
   ): Promise<void> {
     const key = keyOf(text, pinned)
-    if (judged.has(key)) return
+    if (checked.has(key)) return
     const kind = kinds.of(text.channel)
     await processor.share(organizationId)(
       once(() => void compileTemplate(kind, text, sources, ANY_LANGUAGE, bounds)),
     )
-    remember(judged, key, true)
+    remember(checked, key, true)
   }
 
   return {

@@ -228,7 +228,7 @@ describe('a category', () => {
 })
 
 describe('a batch', () => {
-  it('is judged item by item, with one look-up for all', async () => {
+  it('is checked item by item, with one look-up for all', async () => {
     const { notifier, world } = await start()
     await notifier.preferences.change({ channel: 'email', to: 'p7@example.com' }, off)
     await notifier.categories.create({ id: 'club', name: 'Club', default: false })

@@ -3,7 +3,7 @@ import type { EarlierMessage, PartsRefusal } from '../ports/provider.ts'
 import type { ConfiguredProvider } from './providers.ts'
 
 /** Checks with providers which messages they can deliver. Wrong answers are reported once a minute. */
-export interface ProviderJudge {
+export interface ProviderChecks {
   /** Whether a provider reaches a recipient. An `accepts()` that throws or returns no boolean counts as false. */
   accepts(provider: ConfiguredProvider, to: string): boolean
   /**
@@ -17,7 +17,7 @@ export interface ProviderJudge {
 
 const UNKNOWN: PartsRefusal = {
   code: 'invalid_content',
-  message: 'The provider could not judge whether it can carry this message.',
+  message: 'The provider could not decide whether it can carry this message.',
 }
 
 const CONSEQUENCES = {
@@ -27,7 +27,7 @@ const CONSEQUENCES = {
 }
 
 /** @param report receives the faults of providers, by a key for each provider */
-export function createProviderJudge(report: (key: string, error: Error) => void): ProviderJudge {
+export function createProviderChecks(report: (key: string, error: Error) => void): ProviderChecks {
   function fault(
     method: keyof typeof CONSEQUENCES,
     { name, channel, organizationId }: ConfiguredProvider,

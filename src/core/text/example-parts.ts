@@ -10,13 +10,13 @@ import type { RecordReads } from '../records/record-stores.ts'
  * @param given the message, with its parts under the name of the channel
  * @throws NotifierError `invalid_parameter`, `unknown_attachment`
  */
-export type PartsJudge = (
+export type ExampleParts = (
   organizationId: string,
   kind: ChannelKind,
   given: Readonly<Record<string, unknown>>,
 ) => Promise<unknown>
 
-export function createPartsJudge(kinds: Kinds, records: RecordReads): PartsJudge {
+export function createExampleParts(kinds: Kinds, records: RecordReads): ExampleParts {
   const uploads = createNamedUploads(kinds)
   return async (organizationId, kind, given) => {
     const whole = await uploads.inMessage(given, organizationId, records)
