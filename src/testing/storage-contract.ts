@@ -9,6 +9,7 @@ import { contentChecks } from './storage/contents.ts'
 import { countJobsChecks } from './storage/count-jobs.ts'
 import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
+import { dueRecordChecks } from './storage/due-records.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
 import { enqueueChecks } from './storage/enqueued-jobs.ts'
@@ -81,6 +82,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   recordRaceChecks(check)
   recordListChecks(check)
   recordKindChecks(check)
+  dueRecordChecks(check)
   budgetChecks(check)
   deletionChecks(check)
   webhookEndpointChecks(check)

@@ -2,6 +2,7 @@ import type { Storage } from 'carillon'
 import * as kit from 'carillon/storage-kit'
 import { accept, findIdempotent } from './accept.ts'
 import { claim, recordReceipt, releaseLease, renewLease, settle, startAttempt } from './deliver.ts'
+import { claimDue } from './due-records.ts'
 import { countJobs, createLogs, createNotifications } from './notifications.ts'
 import { apply, createRecords, each } from './records.ts'
 import { createDeletions, expire } from './removal.ts'
@@ -39,7 +40,7 @@ export function mapStorage(state: State): Storage {
     expire: async (request) => expire(state, request),
     notifications: createNotifications(state),
     logs: createLogs(state),
-    records: createRecords(state),
+    records: { ...createRecords(state), claimDue: async (request) => claimDue(state, request) },
     deletions: createDeletions(state),
     webhookEndpoints: createWebhookEndpoints(state),
   }

@@ -4,7 +4,7 @@ import { pageOf, type RecordRow, type State, where } from './state.ts'
 
 type Result = kit.StoredRecord | 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | 'full' | null
 
-export function createRecords(state: State): kit.Records {
+export function createRecords(state: State): Omit<kit.Records, 'claimDue'> {
   const read = <Value extends object>(kind: kit.RecordKind<Value>, row: kit.RecordRow) =>
     kit.toRecord(kind, row, state.now())
   return {
@@ -36,7 +36,7 @@ export function requireOpen(state: State, id: string): void {
   if (!isOpen(state, id)) throw kit.unknownOrganization(id)
 }
 
-function isOpen(state: State, id: string | null): boolean {
+export function isOpen(state: State, id: string | null): boolean {
   return id === null || find(state, kit.organizationKind, { id })?.list === kit.OPEN
 }
 
@@ -88,6 +88,7 @@ export function apply(state: State, write: kit.RecordWrite): Result {
   const row = find(state, kind, { id })
   if (write.do === 'insert') return insert(state, write, row)
   if (write.do === 'replace') return row === undefined ? 'unknown' : replace(state, write, row)
+  if (write.token !== undefined && row?.token !== write.token) return 'stale'
   const record = row === undefined ? null : kit.toRecord(kind, row, state.now())
   if (row === undefined || record === null || !kit.hasFields(record.value, write.only)) return null
   const isNamed = [...state.notifications.values()].some(({ uploads }) => uploads?.includes(id))
@@ -110,22 +111,33 @@ function insert(state: State, write: kit.RecordInsert, before: RecordRow | undef
   if (!isOpen(state, organizationId)) return 'no_organization'
   const old = before ?? (columns.key === null ? undefined : find(state, kind, { key: columns.key }))
   if (old !== undefined && ifTaken !== 'keep') return 'taken'
-  const row = old ?? { ...columns, kind: kind.name, seq: state.next(), revision: 1, created_at: state.now() }
+  const row = old ?? {
+    ...columns,
+    kind: kind.name,
+    seq: state.next(),
+    ...unclaimed(kind, 1),
+    created_at: state.now(),
+  }
   if (row !== old) state.records = [...state.records, row]
   if (row !== old && isOver(state, write.budget)) return 'full'
   return kit.toRecord(kind, row, state.now())
 }
 
 function replace(state: State, write: kit.RecordReplacement, row: RecordRow): Result {
-  const { kind, id, revision, value, budget } = write
+  const { kind, id, revision, token, value, budget } = write
   const organizationId = row.organization === '' ? null : row.organization
-  if (row.revision !== revision) return 'stale'
+  if (row.revision !== revision || (token !== undefined && row.token !== token)) return 'stale'
   if (!isOpen(state, organizationId)) return 'no_organization'
   const columns = kit.recordColumns(kind, id, organizationId, value)
   const holder = columns.key === null ? undefined : find(state, kind, { key: columns.key })
   if (holder !== undefined && holder !== row) return 'taken'
-  const after = { ...row, ...columns, version: Math.max(row.version, kind.version), revision: revision + 1 }
+  const version = Math.max(row.version, kind.version)
+  const after = { ...row, ...columns, version, ...unclaimed(kind, revision + 1) }
   state.records = state.records.with(state.records.indexOf(row), after)
   if (kit.bytesOf(after.value) > kit.bytesOf(row.value) && isOver(state, budget)) return 'full'
   return kit.toRecord(kind, after, state.now())
+}
+
+function unclaimed(kind: kit.RecordKind, revision: number) {
+  return { revision, due_revision: kind.due === undefined ? 0 : revision, token: null, claims: 0 }
 }

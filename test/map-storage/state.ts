@@ -6,7 +6,15 @@ export type NotificationRow = Mutable<kit.NotificationRow & kit.FactColumns> &
   kit.ClaimedRow & { uploads: readonly string[]; template_id: string | null; template: string | null }
 export type EventRow = kit.EventRow & { readonly seq: number; readonly notification: NotificationRow }
 export type EndpointRow = Mutable<kit.EndpointRow> & { health: kit.EndpointHealth }
-export type RecordRow = kit.RecordRow & kit.RecordColumns & { readonly kind: string }
+export type RecordRow = kit.RecordRow &
+  kit.RecordColumns & {
+    readonly kind: string
+    /** Of its claim. Null: none. */
+    readonly token: number | null
+    readonly claims: number
+    /** The revision that `due`, `token` and `claims` are of. */
+    readonly due_revision: number
+  }
 
 export interface DeliveryRow {
   readonly seq: number

@@ -101,6 +101,9 @@ export type {
   ReceiptRecord,
 } from '../../../src/core/ports/storage/receipts.ts'
 export type {
+  DueAnswer,
+  DueRecord,
+  DueRequest,
   FollowingWrite,
   KeepingInsert,
   RecordBudget,
@@ -160,6 +163,8 @@ export {
   assertKind,
   bytesOf,
   defaultOrganization,
+  dueLeaseMs,
+  dueOf,
   hasFields,
   type RecordColumns,
   type RecordRow,

@@ -1,6 +1,9 @@
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
+import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { assertKind } from '../rows/record.ts'
 import type { Connection, Runner } from './connection.ts'
+import { claimScript } from './due-claim.ts'
+import { quoted } from './literals.ts'
 import { existing, lockSchema } from './partitions.ts'
 
 type Named = Pick<RecordKind, 'name'>
@@ -17,31 +20,53 @@ export function functionOf({ name }: Named): string {
   return `carillon.find_${name}_1`
 }
 
+const claimNameOf = ({ name }: Named): string => `claim_${name}_1`
+
+/** The function that claims due records of a kind. */
+export function claimFunctionOf(kind: Named): string {
+  return `carillon.${claimNameOf(kind)}`
+}
+
 const SELECT_TABLES = `
   SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND tablename LIKE 'r\\_%' ORDER BY tablename`
 
-/** Creates the tables that are missing. Takes no lock if there are none. */
+const SELECT_FUNCTIONS = `
+  SELECT proname AS name FROM pg_proc WHERE pronamespace = $1::regnamespace AND proname = ANY ($2::text[])`
+
+/** Creates the tables that are missing, and what claims of due records need. Takes no lock if nothing is missing. */
 export async function createRecordTables(
   connection: Connection,
   kinds: readonly RecordKind[],
 ): Promise<void> {
   for (const kind of kinds) assertKind(kind)
-  if ((await missingOf(connection, connection.schema, kinds)).length === 0) return
+  if ((await missingOf(connection, connection.schema, kinds)) === '') return
   await connection.transaction(async (tx) => {
     await lockSchema(tx, connection.schema)
-    const missing = await missingOf(tx, connection.schema, kinds)
-    await tx.script(missing.map(createTable).join(''))
+    await tx.script(await missingOf(tx, connection.schema, kinds))
   })
 }
 
-async function missingOf(
-  runner: Runner,
-  schema: string,
-  kinds: readonly RecordKind[],
-): Promise<RecordKind[]> {
-  const named = new Map(kinds.map((kind) => [nameOf(kind), kind]))
-  for (const name of await existing(runner, schema, [...named.keys()])) named.delete(name)
-  return [...named.values()]
+/** A script. Empty: nothing is missing. */
+async function missingOf(runner: Runner, schema: string, kinds: readonly RecordKind[]): Promise<string> {
+  const tables = new Map(kinds.map((kind) => [nameOf(kind), kind]))
+  for (const name of await existing(runner, schema, [...tables.keys()])) tables.delete(name)
+  const claims = new Map(kinds.flatMap((kind) => (kind.due === undefined ? [] : [[claimNameOf(kind), kind]])))
+  if (claims.size > 0) {
+    const names = [...claims.keys()]
+    const rows = await runner.rows<{ name: string }>(SELECT_FUNCTIONS, [quoted(schema), names])
+    for (const { name } of rows) claims.delete(name)
+  }
+  return [...[...tables.values()].map(createTable), ...[...claims.values()].map(createClaim)].join('')
+}
+
+function createClaim(kind: RecordKind): string {
+  const organizations = tableOf(organizationKind)
+  return claimScript({
+    name: nameOf(kind),
+    table: tableOf(kind),
+    function: claimFunctionOf(kind),
+    organizations,
+  })
 }
 
 /** The tables of all kinds, also of those that only other processes know. */
@@ -70,7 +95,12 @@ CREATE TABLE ${table} (
   organization text COLLATE "C" NOT NULL, -- empty: none
   key text COLLATE "C" UNIQUE,
   list text COLLATE "C",
-  value text NOT NULL -- JSON
+  value text NOT NULL, -- JSON
+  due_at bigint, -- of a claimed one, the end of its lease
+  token bigint, -- of its claim
+  claims integer NOT NULL DEFAULT 0,
+  due_revision integer NOT NULL DEFAULT 0, -- the revision that these columns are of
+  ready boolean NOT NULL DEFAULT false -- it has become due
 );
 CREATE INDEX ${name}_by_organization ON ${table} (organization, seq);
 CREATE INDEX ${name}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;

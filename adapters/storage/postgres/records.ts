@@ -3,6 +3,7 @@ import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { defaultOrganization, type RecordRow, toRecord } from '../rows/record.ts'
 import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import { type Connection, NOW } from './connection.ts'
+import { createClaimDue } from './due-records.ts'
 import { functionOf, tableOf } from './record-tables.ts'
 import { storedOf } from './stored.ts'
 import { RECORD_COLUMNS, writeSets } from './write-records.ts'
@@ -47,6 +48,7 @@ export function createRecords(connection: Connection): Records {
 
   return {
     get,
+    claimDue: createClaimDue(connection),
     write: (sets) => writeSets(connection, sets),
     async list(kind, { organizationId, list }, page) {
       const statement = listOf(kind, list === undefined ? '' : 'AND list = $6')

@@ -31,7 +31,8 @@ const LOCK_OPEN = `
 
 /** A taken id or key returns no row. */
 const insertInto = (table: string): string => `
-  INSERT INTO ${table} (created_at, id, organization, key, list, version, value) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  INSERT INTO ${table} (created_at, id, organization, key, list, version, value, due_at, due_revision)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT DO NOTHING RETURNING seq, revision, created_at`
 
 /** Those whose id or key is taken return no row. */
@@ -44,12 +45,13 @@ const insertSome = (table: string): string => `
 const selectTaken = (table: string): string => `
   SELECT ${RECORD_COLUMNS} FROM ${table} WHERE id = $1 OR key = $2 ORDER BY id <> $1 LIMIT 1 FOR KEY SHARE`
 
-const selectFrom = (table: string): string => `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE id = $1`
+const selectFrom = (table: string): string => `SELECT ${RECORD_COLUMNS}, token FROM ${table} WHERE id = $1`
 
-/** Does not return the value, which may be large. */
+/** Does not return the value, which may be large. Ends a claim. */
 const update = (table: string): string => `
-  UPDATE ${table} SET key = $3, list = $4, version = greatest(version, $5), value = $6, revision = revision + 1
-  WHERE id = $1 AND revision = $2 RETURNING seq, revision, version, created_at`
+  UPDATE ${table} SET key = $3, list = $4, version = greatest(version, $5), value = $6, revision = revision + 1,
+    due_at = $7, due_revision = $8 * (revision + 1), ready = false, token = NULL, claims = 0
+  WHERE id = $1 AND revision = $2 AND ($9::bigint IS NULL OR token = $9) RETURNING seq, revision, version, created_at`
 
 /** One that is locked is about to be named: an open transaction of a caller must not be waited for. */
 const lockUnnamed = (table: string): string => `
@@ -223,10 +225,10 @@ async function insert(
 ): Promise<Applied | Refusal> {
   const columns = recordColumns(kind, id, organizationId, value)
   if (!(await isOpen(tx, organizationId))) return 'no_organization'
-  const { organization, key, list, version, value: json } = columns
+  const { organization, key, list, version, value: json, due } = columns
   const table = tableOf(kind)
   for (;;) {
-    const values = [tx.now, id, organization, key, list, version, json]
+    const values = [tx.now, id, organization, key, list, version, json, due, fallsDue(kind)]
     const [row] = await tx.rows<Pick<RecordRow, 'seq' | 'revision' | 'created_at'>>(insertInto(table), values)
     if (row !== undefined)
       return (await isOver(tx, budget)) ? 'full' : inserted({ kind }, columns, row, tx.now)
@@ -235,6 +237,9 @@ async function insert(
     if (kept !== undefined) return { record: toRecord(kind, kept, tx.now) }
   }
 }
+
+/** 1: its records may fall due. */
+const fallsDue = (kind: RecordKind): number => (kind.due === undefined ? 0 : 1)
 
 function inserted(
   { kind }: Pick<RecordInsert, 'kind'>,
@@ -248,29 +253,30 @@ function inserted(
 
 async function replace(
   tx: Transaction,
-  { kind, id, revision, value, budget }: RecordReplacement,
+  { kind, id, revision, token, value, budget }: RecordReplacement,
 ): Promise<Applied | Refusal> {
   const [before] = await tx.rows<RecordRow>(selectFrom(tableOf(kind)), [id])
   if (before === undefined) return 'unknown'
   if (before.revision !== revision) return 'stale'
   if (!(await isOpen(tx, before.organization === '' ? null : before.organization))) return 'no_organization'
-  const replaced = await replaceRow(tx, kind, before, value)
+  const replaced = await replaceRow(tx, kind, before, value, token)
   if (replaced === null) return 'stale'
   const grows = bytesOf(JSON.stringify(value)) > bytesOf(before.value)
   return grows && (await isOver(tx, budget)) ? 'full' : replaced
 }
 
-/** Null: the record has changed since. */
+/** Null: the record has changed since, or the claim has ended. */
 export async function replaceRow<Value extends object>(
   tx: Transaction,
   kind: RecordKind<Value>,
   { id, organization, revision }: RecordRow,
   value: Value,
+  token: number | null = null,
 ): Promise<Applied | null> {
   const columns = recordColumns(kind, id, organization === '' ? null : organization, value)
-  const { key, list, version, value: json } = columns
+  const { key, list, version, value: json, due } = columns
   const table = tableOf(kind)
-  const values = [id, revision, key, list, version, json]
+  const values = [id, revision, key, list, version, json, due, fallsDue(kind), token]
   const [row] = await tx.rows<Omit<RecordRow, 'id' | 'organization' | 'value'>>(update(table), values)
   if (row === undefined) return null
   const record = toRecord(kind, { ...columns, ...row }, tx.now)
@@ -285,9 +291,13 @@ async function removeUnnamed(tx: Transaction, write: RecordRemoval): Promise<App
   return (await tx.rows(selectFrom(tableOf(kind)), [id])).length > 0 ? 'named' : { record: null }
 }
 
-export async function remove(tx: Transaction, { kind, id, only }: RecordRemoval): Promise<Applied> {
+export async function remove(
+  tx: Transaction,
+  { kind, id, only, token }: RecordRemoval,
+): Promise<Applied | 'stale'> {
   const table = tableOf(kind)
-  const [row] = await tx.rows<RecordRow>(`${selectFrom(table)} FOR UPDATE`, [id])
+  const [row] = await tx.rows<RecordRow & { token: number | null }>(`${selectFrom(table)} FOR UPDATE`, [id])
+  if (token !== undefined && row?.token !== token) return 'stale'
   if (row === undefined) return { record: null }
   const record = toRecord(kind, row, tx.now)
   if (!hasFields(record.value, only)) return { record: null }

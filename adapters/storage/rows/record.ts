@@ -1,3 +1,4 @@
+import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
 import { NO_TRACKING } from '../../../src/core/links/track-html.ts'
 import type { KeepingInsert, StoredRecord } from '../../../src/core/ports/storage/records.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
@@ -32,6 +33,8 @@ export interface RecordColumns {
   readonly version: number
   /** JSON. */
   readonly value: string
+  /** When it falls due, in epoch milliseconds. Null: never. */
+  readonly due: number | null
 }
 
 /** What a record counts beside its value: the rest of its row, and its places in indexes. */
@@ -94,7 +97,36 @@ export function recordColumns<Value extends object>(
     list: kind.list?.(value) ?? null,
     version: kind.version,
     value: JSON.stringify(value),
+    due: dueOf(kind, value),
   }
+}
+
+/**
+ * When the record falls due, as its kind says. Null: never.
+ *
+ * @throws RangeError if the kind answers no time
+ *
+ * @example
+ * const dueAt = dueOf(reminderKind, { at: Date.parse('2026-12-01T09:00:00Z') })
+ */
+export function dueOf<Value extends object>(kind: RecordKind<Value>, value: Value): number | null {
+  const due = kind.due?.(value) ?? null
+  if (due === null || Number.isSafeInteger(due)) return due
+  throw new RangeError(
+    `The kind of record "${kind.name}": "due" must answer whole milliseconds or null, not ${due}.`,
+  )
+}
+
+/**
+ * The lease of a claim of a due record, in milliseconds: twice as long for each claim, at most two hours.
+ *
+ * @param claims since the last write of the record, with this one
+ *
+ * @example
+ * const leaseUntil = now + dueLeaseMs(request.leaseMs, row.claims + 1)
+ */
+export function dueLeaseMs(leaseMs: number, claims: number): number {
+  return Math.min(Math.ceil(leaseMs) * 2 ** Math.min(claims - 1, 20), LONGEST_LEASE_MS)
 }
 
 /**

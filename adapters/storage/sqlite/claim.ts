@@ -14,10 +14,7 @@ import {
   LEASE_AND_BEGIN,
   type LeaseJob,
 } from './round-robin.ts'
-
-const LAST_TOKEN = 'SELECT token FROM carillon_fencing WHERE only = 1'
-
-const USE_TOKEN = 'UPDATE carillon_fencing SET token = ? WHERE only = 1'
+import { createTokens } from './tokens.ts'
 
 const ANY_DUE = 'SELECT 1 AS found FROM carillon_jobs WHERE state = 1 AND due_at <= ? LIMIT 1'
 
@@ -48,8 +45,7 @@ export function createClaim(
 ): Claim {
   const leaseInTurn = createRoundRobin(connection)
   const readerAt = createClaimedReader(connection)
-  const lastToken = connection.statement<{ token: number }>(LAST_TOKEN)
-  const useToken = connection.statement(USE_TOKEN)
+  const tokens = createTokens(connection)
   const anyDue = connection.statement<{ found: 1 }>(ANY_DUE)
   const promoteDue = connection.statement(PROMOTE_DUE)
   const selectDue = connection.statement<JobRow>(SELECT_DUE)
@@ -104,10 +100,9 @@ export function createClaim(
       parts.recoverExpired(now)
       if (anyDue().get(now) !== undefined) promoteDue().run(now)
 
-      const token = (lastToken().get()?.token ?? 0) + 1
+      const token = tokens.last() + 1
       const rows = choose(request, token, now)
-      // A claim that finds nothing writes nothing, and so waits for no disk.
-      if (rows.length > 0) useToken().run(token)
+      if (rows.length > 0) tokens.use(token)
 
       const jobs = claimedJobs(request, rows, token, now)
       return { jobs, ...parts.dueLanes(now) }

@@ -19,7 +19,12 @@ const schemaOf = (table: string): string => `
     revision INTEGER NOT NULL DEFAULT 1,
     version INTEGER NOT NULL, -- of the newest kind that wrote it
     created_at INTEGER NOT NULL,
-    value TEXT NOT NULL -- JSON
+    value TEXT NOT NULL, -- JSON
+    due_at INTEGER, -- of a claimed one, the end of its lease
+    ready INTEGER NOT NULL DEFAULT 0, -- it has become due
+    token INTEGER, -- of its claim
+    claims INTEGER NOT NULL DEFAULT 0,
+    due_revision INTEGER NOT NULL DEFAULT 0 -- the revision that these columns are of
   ) STRICT;
   CREATE INDEX IF NOT EXISTS ${table}_by_organization ON ${table} (organization, seq);
   CREATE INDEX IF NOT EXISTS ${table}_by_list ON ${table} (organization, list, seq) WHERE list IS NOT NULL;
@@ -35,6 +40,13 @@ const schemaOf = (table: string): string => `
     UPDATE carillon_stored SET bytes = bytes - ${bytesIn('old')} WHERE organization = old.organization;
   END;`
 
+/** Only kinds that fall due pay for them. */
+const dueIndexesOf = (table: string): string => `
+  CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at) WHERE due_at IS NOT NULL AND ready = 0;
+  CREATE INDEX IF NOT EXISTS ${table}_ready ON ${table} (organization, due_at, seq) WHERE ready = 1;
+  CREATE INDEX IF NOT EXISTS ${table}_leased ON ${table} (due_at) WHERE token IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS ${table}_behind ON ${table} (seq) WHERE due_revision <> revision;`
+
 /** As `bytesOf` counts. */
 function bytesIn(row: 'new' | 'old'): string {
   return `(length(CAST(${row}.value AS BLOB)) + ${ROW_BYTES})`
@@ -43,7 +55,8 @@ function bytesIn(row: 'new' | 'old'): string {
 /** Creates the table of a kind if it is missing. */
 export function createTable(connection: Connection, kind: RecordKind): void {
   assertKind(kind)
-  connection.script(schemaOf(tableOf(kind)))
+  const table = tableOf(kind)
+  connection.script(schemaOf(table) + (kind.due === undefined ? '' : dueIndexesOf(table)))
 }
 
 type Prepared<Row = never> = () => Statement<Row>
@@ -53,6 +66,7 @@ export interface RecordStatements {
   readonly any: Prepared<{ readonly found: 1 }>
   readonly byId: Prepared<RecordRow>
   readonly byKey: Prepared<RecordRow>
+  readonly tokenOf: Prepared<{ readonly token: number | null }>
   readonly insert: Prepared
   readonly replace: Prepared
   readonly remove: Prepared
@@ -96,12 +110,15 @@ function statementsOf({ statement }: Connection, table: string): RecordStatement
   return {
     any: statement(`SELECT 1 AS found FROM ${table} LIMIT 1`),
     byId: statement(`${select} WHERE id = ?`),
+    tokenOf: statement(`SELECT token FROM ${table} WHERE seq = ?`),
     byKey: statement(`${select} WHERE key = ?`),
     insert: statement(
-      `INSERT INTO ${table} (id, organization, key, list, version, value, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO ${table} (id, organization, key, list, version, value, due_at, due_revision, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     replace: statement(
-      `UPDATE ${table} SET key = ?, list = ?, version = max(version, ?), value = ?, revision = revision + 1 WHERE seq = ?`,
+      `UPDATE ${table} SET key = ?, list = ?, version = max(version, ?), value = ?, due_at = ?,
+         due_revision = ? * (revision + 1), ready = 0, token = NULL, claims = 0, revision = revision + 1 WHERE seq = ?`,
     ),
     remove: statement(`DELETE FROM ${table} WHERE seq = ?`),
     removeOld: statement(

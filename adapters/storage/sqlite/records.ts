@@ -24,6 +24,7 @@ import {
 } from '../rows/record.ts'
 import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
+import { createClaimDue } from './due-records.ts'
 import { dataError } from './errors.ts'
 import {
   createRecordTables,
@@ -92,29 +93,42 @@ export function createRecords(
 
   function insert({ kind, id, organizationId, value, ifTaken, budget }: RecordInsert): Result {
     if (!mayStore(organizationId)) return 'no_organization'
-    const { organization, key, list, version, value: json } = recordColumns(kind, id, organizationId, value)
+    const columns = recordColumns(kind, id, organizationId, value)
+    const { organization, key, list, version, value: json, due } = columns
     const taken = rowOf(kind, { id }) ?? (key === null ? undefined : rowOf(kind, { key }))
     if (taken !== undefined) return ifTaken === 'keep' ? toRecord(kind, taken, connection.now()) : 'taken'
-    of(kind).insert().run(id, organization, key, list, version, json, connection.now())
+    const dueRevision = kind.due === undefined ? 0 : 1
+    of(kind).insert().run(id, organization, key, list, version, json, due, dueRevision, connection.now())
     return isOver(budget) ? 'full' : find(kind, id)
   }
 
-  function replace({ kind, id, revision, value, budget }: RecordReplacement): Result {
-    const row = rowOf(kind, { id })
+  /** A write under a claim that has ended. */
+  const isStale = (kind: RecordKind, row: RecordRow, token: number | undefined): boolean =>
+    token !== undefined && of(kind).tokenOf().get(row.seq)?.token !== token
+
+  function replace(write: RecordReplacement): Result {
+    const row = rowOf(write.kind, { id: write.id })
     if (row === undefined) return 'unknown'
-    if (row.revision !== revision) return 'stale'
+    const isOther = row.revision !== write.revision || isStale(write.kind, row, write.token)
+    return isOther ? 'stale' : replaceRow(row, write)
+  }
+
+  function replaceRow(row: RecordRow, { kind, id, value, budget }: RecordReplacement): Result {
     const organizationId = row.organization === '' ? null : row.organization
     if (!mayStore(organizationId)) return 'no_organization'
-    const { key, list, version, value: json } = recordColumns(kind, id, organizationId, value)
+    const { key, list, version, value: json, due } = recordColumns(kind, id, organizationId, value)
     const holder = key === null ? undefined : rowOf(kind, { key })
     if (holder !== undefined && holder.seq !== row.seq) return 'taken'
-    of(kind).replace().run(key, list, version, json, row.seq)
+    of(kind)
+      .replace()
+      .run(key, list, version, json, due, kind.due === undefined ? 0 : 1, row.seq)
     return outgrows(row, json, budget) ? 'full' : find(kind, id)
   }
 
-  function remove({ kind, id, only, unlessNamed }: RecordRemoval): Result {
+  function remove({ kind, id, only, token, unlessNamed }: RecordRemoval): Result {
     const row = rowOf(kind, { id })
-    if (row === undefined) return null
+    if (row === undefined) return token === undefined ? null : 'stale'
+    if (isStale(kind, row, token)) return 'stale'
     const record = toRecord(kind, row, connection.now())
     if (!hasFields(record.value, only)) return null
     if (unlessNamed && isNamed().get(id) !== undefined) return 'named'
@@ -170,10 +184,13 @@ export function createRecords(
     return connection.read(() => of(kind).any().get() === undefined)
   }
 
+  const claimDue = createClaimDue(connection, mayStore)
+
   return {
     tables,
     find,
     apply,
+    claimDue,
     prepare(kinds) {
       return connection.write(() => {
         for (const kind of kinds) createTable(connection, kind)

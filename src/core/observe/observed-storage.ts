@@ -129,7 +129,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
       retry: {},
     },
     logs: { list: {}, count: {} },
-    records: { get: {}, write: {}, list: {}, stored: {}, removeOld: {} },
+    records: { get: {}, write: {}, list: {}, stored: {}, removeOld: {}, claimDue: {} },
     deletions: { begin: {}, purge: {} },
     webhookEndpoints: {
       create: {},

@@ -16,4 +16,9 @@ export interface RecordKind<Value extends object = object> {
   key?(value: Value, organizationId: string | null): string | null
   /** The name of the list that shows the record within its organization. Null: none. */
   list?(value: Value): string | null
+  /**
+   * When the record falls due, so that {@link Records.claimDue} hands it out. Epoch milliseconds, also of the past. Null:
+   * never. Must not throw for any stored value.
+   */
+  due?(value: Value): number | null
 }

@@ -49,6 +49,22 @@ export interface Other {
 /** Without keys and lists. */
 export const otherKind: RecordKind<Other> = { name: 'contract_others', version: 1 }
 
+export interface Reminder {
+  /** Epoch milliseconds. Null: never. */
+  readonly at: number | null
+  readonly note?: string
+}
+
+/** Falls due. */
+export const reminderKind: RecordKind<Reminder> = {
+  name: 'contract_reminders',
+  version: 1,
+  due: ({ at }) => at,
+}
+
+/** The same kind in an earlier release, which did not fall due. */
+export const plainReminderKind: RecordKind<Reminder> = { name: 'contract_reminders', version: 1 }
+
 /** The key of an item. */
 export function keyOf(name: string, organizationId: string | null = DEFAULT_ORGANIZATION): string {
   return `${organizationId}\n${name}`
@@ -73,7 +89,7 @@ export const follow: Follow = ({ organizationId, channel, to }, facts) => {
 }
 
 /** What the contract starts every storage with. */
-export const CONTRACT_START: StorageStart = { kinds: [itemKind, otherKind, uploadKind], follow }
+export const CONTRACT_START: StorageStart = { kinds: [itemKind, otherKind, uploadKind, reminderKind], follow }
 
 export function keeping(id: string, organizationId: string | null, value: Other): KeepingInsert<Other> {
   return { kind: otherKind, do: 'insert', id, organizationId, value, ifTaken: 'keep' }

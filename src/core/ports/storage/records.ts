@@ -52,6 +52,8 @@ export interface RecordReplacement<Value extends object = object> {
   readonly id: string
   /** The revision that was read. Another one: the set is refused. */
   readonly revision: number
+  /** The claim under which the record is replaced. Another one, or none: the set is refused as `stale`. */
+  readonly token?: number | undefined
   readonly value: Value
   /** As of an insert; for a value that is longer than the one before. */
   readonly budget?: RecordBudget | undefined
@@ -63,6 +65,8 @@ export interface RecordRemoval<Value extends object = object> {
   readonly id: string
   /** Removes the record only if its value has these fields. */
   readonly only?: Partial<Value> | undefined
+  /** The claim under which the record is removed. Another one, none, or no record: the set is refused as `stale`. */
+  readonly token?: number | undefined
   /**
    * For an upload. True: refuses the set while a stored notification names it, or may be about to in an open transaction.
    * Of a concurrent accept that names it, exactly one of both is refused.
@@ -85,7 +89,8 @@ export type WriteAnswer =
   /** One record per write: inserted, kept or replaced; removed, or null if there was none to remove. */
   | { readonly kind: 'written'; readonly records: readonly (StoredRecord | null)[] }
   /**
-   * Nothing of the set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision.
+   * Nothing of the set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision or
+   * its claim.
    * `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted. `named`: a
    * notification names the upload. `full`: the budget of its organization is used up.
    */
@@ -95,6 +100,34 @@ export type WriteAnswer =
     }
   /** Only this set failed. */
   | { readonly kind: 'failed'; readonly error: NotifierError }
+
+/** Selects due records to claim. */
+export interface DueRequest {
+  /** Each has `due`. */
+  readonly kinds: readonly RecordKind[]
+  /** Most records of each kind, 1 to 1,000. */
+  readonly most: number
+  /** Length of the first lease. Each further claim of an unchanged record doubles it, up to two hours. */
+  readonly leaseMs: number
+}
+
+/** A claimed record. */
+export interface DueRecord<Value extends object = object> {
+  readonly kind: RecordKind<Value>
+  readonly record: StoredRecord<Value>
+  /** Names the claim. Every claim has another one. */
+  readonly token: number
+  /** The number of claims since the last write, with this one. Above 1: the earlier ones ended without a result. */
+  readonly claims: number
+  /** Until another claim may take the record. */
+  readonly leaseMs: number
+}
+
+export interface DueAnswer {
+  readonly due: readonly DueRecord[]
+  /** Milliseconds until the next record of these kinds is due or its lease ends. 0: more are due. Null: none waits. */
+  readonly nextDueInMs: number | null
+}
 
 /** Stores records of all kinds that the storage's `start` received. */
 export interface Records {
@@ -128,4 +161,17 @@ export interface Records {
     kind: RecordKind,
     of: { readonly organizationId: string | null; readonly olderThanMs: number; readonly most: number },
   ): Promise<number>
+  /**
+   * Claims due records: each gets a new token, and is due again at the end of its lease. Its revision stays. Any other
+   * write of the record ends the claim, so that of a result under its token and another write exactly one is stored. A
+   * record that was removed and stored again is another one.
+   *
+   * Fair: organizations take turns, continued by the next call. The cost does not grow with the records that are not due;
+   * of those that have become due it marks at most 1,000 a call. Two calls never claim the same record.
+   *
+   * Records of an organization that is being deleted are never due. Records that were stored when their kind had no
+   * `due` become due in steps. A lease that ends more than two hours from now was given by a clock that ran ahead, and
+   * has ended.
+   */
+  claimDue(request: DueRequest): Promise<DueAnswer>
 }
