@@ -14,7 +14,9 @@ import {
   keeping,
   keyOf,
   otherKind,
+  plainReminderKind,
   recipientId,
+  reminderKind,
   removal,
 } from '../../src/testing/storage/record-fixtures.ts'
 import { mapStorage } from '../map-storage/index.ts'
@@ -37,6 +39,7 @@ const NAMES = [
   'expire',
   'records',
   'followed',
+  'due',
   'advance',
 ] as const
 
@@ -252,6 +255,29 @@ async function take(
       // In which order a settlement writes several is not promised.
       const text = (record: StoredRecord): string => `${record.createdAt} ${record.id}`
       return [written, listed.flat().toSorted((one, other) => (text(one) < text(other) ? -1 : 1))]
+    }
+    case 'due': {
+      const id = `reminder_${a % 4}`
+      const [stored = null] = await storage.records.get(reminderKind, [{ id }])
+      const at = [null, 0, stored?.readAt ?? 0, (stored?.readAt ?? 0) + 1_000][c % 4] as number | null
+      const kind = b > 8 ? plainReminderKind : reminderKind
+      const written = await storage.records.write([
+        stored === null
+          ? [{ kind, do: 'insert', id, organizationId: ORGANIZATION, value: { at } }]
+          : [{ kind, do: 'replace', id, revision: stored.revision, value: { at } }],
+      ])
+      const { due, nextDueInMs } = await storage.records.claimDue({
+        kinds: [reminderKind],
+        most: (b % 3) + 1,
+        leaseMs: 100 * (c + 1),
+      })
+      const results = await storage.records.write(
+        due
+          .slice(c % 2)
+          .map(({ record, token }) => [{ kind: reminderKind, do: 'remove', id: record.id, token }]),
+      )
+      const shown = due.map(({ record, claims, leaseMs }) => ({ record, claims, leaseMs }))
+      return [written, shown, nextDueInMs, results]
     }
     case 'advance':
       return null

@@ -1,4 +1,6 @@
 import type {
+  DueAnswer,
+  DueRequest,
   Records,
   RecordWrite,
   StoredRecord,
@@ -21,6 +23,12 @@ const writing = (wrong: (write: Write, sets: Sets, state: State) => Promise<Writ
 
 const changing = (change: (write: RecordWrite, state: State) => RecordWrite): Fault =>
   writing((write, sets, state) => write(sets.map((set) => set.map((one) => change(one, state)))))
+
+type ClaimDue = Records['claimDue']
+
+const claiming = (
+  wrong: (claimDue: ClaimDue, request: DueRequest, state: State) => Promise<DueAnswer>,
+): Fault => records((good, state) => ({ claimDue: (request) => wrong(good.claimDue, request, state) }))
 
 const unlimited = (one: RecordWrite): RecordWrite =>
   one.do === 'remove' ? one : { ...one, budget: undefined }
@@ -203,5 +211,75 @@ eachIsFound({
   'young records are removed with the old': [
     "old records are removed by the storage's clock",
     records((good) => ({ removeOld: (kind, of) => good.removeOld(kind, { ...of, olderThanMs: 0 }) })),
+  ],
+  'a claim of due records is of all that wait': [
+    'a record falls due at its time, and not before',
+    claiming((claimDue, request, state) => {
+      const times = new Map(state.records.map(({ id, due }) => [id, due]))
+      for (const row of state.records) if (row.due !== null) Object.assign(row, { due: 0 })
+      return claimDue(request).then((answer) => {
+        for (const row of state.records)
+          if (row.token === null) Object.assign(row, { due: times.get(row.id) })
+        return answer
+      })
+    }),
+  ],
+  'a claim of due records leases nothing': [
+    'ten claims at once take each record once, under tokens of their own',
+    claiming((claimDue, request, state) => {
+      const before = state.records
+      const answer = claimDue(request)
+      state.records = before
+      return answer
+    }),
+  ],
+  'due records are claimed without turns': [
+    'organizations take turns, and the next claim continues them',
+    claiming((claimDue, request, state) => {
+      state.turns.clear()
+      return claimDue(request)
+    }),
+  ],
+  'a repeated claim has the first lease': [
+    'a claim that brought no result is repeated, counted and leased for longer',
+    claiming(async (claimDue, request, state) => {
+      for (const row of state.records) Object.assign(row, { claims: 0 })
+      return claimDue(request)
+    }),
+  ],
+  'a result is stored under an ended claim': [
+    'a result under an older claim stores nothing of its set',
+    changing((one) => (one.do === 'insert' ? one : { ...one, token: undefined })),
+  ],
+  'a replacement leaves the claim': [
+    'any other write ends a claim',
+    writing(async (write, sets, state) => {
+      const tokens = new Map(state.records.map(({ id, token }) => [id, token]))
+      const answers = await write(sets)
+      for (const row of state.records) Object.assign(row, { token: tokens.get(row.id) ?? row.token })
+      return answers
+    }),
+  ],
+  'records of a deleted organization fall due': [
+    'nothing of an organization that is being deleted is due',
+    claiming(async (claimDue, request, state) => {
+      const rows = where(state.records, { kind: organizationKind.name })
+      const lists = rows.map(({ list }) => list)
+      for (const row of rows) Object.assign(row, { list: OPEN })
+      const answer = await claimDue(request)
+      for (const [index, row] of rows.entries()) Object.assign(row, { list: lists[index] })
+      return answer
+    }),
+  ],
+  'records without a due time of their kind never fall due': [
+    'records that were stored before their kind fell due become due',
+    claiming((claimDue, request, state) => {
+      for (const row of state.records) Object.assign(row, { due_revision: row.revision })
+      return claimDue(request)
+    }),
+  ],
+  'the next due time is not told': [
+    'a claim takes at most as many as it asks for, and says that more are due',
+    claiming(async (claimDue, request) => ({ ...(await claimDue(request)), nextDueInMs: null })),
   ],
 })
