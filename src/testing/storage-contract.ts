@@ -1,4 +1,5 @@
 import { acceptChecks } from './storage/accept.ts'
+import { acceptedRecordChecks } from './storage/accepted-records.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { boundedPageChecks } from './storage/bounded-pages.ts'
 import { budgetChecks } from './storage/budgets.ts'
@@ -83,6 +84,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   recordListChecks(check)
   recordKindChecks(check)
   dueRecordChecks(check)
+  acceptedRecordChecks(check)
   budgetChecks(check)
   deletionChecks(check)
   webhookEndpointChecks(check)

@@ -1,6 +1,6 @@
 import { NotifierError, type WebhookEventType } from 'carillon'
 import * as kit from 'carillon/storage-kit'
-import { find, follow, requireOpen } from './records.ts'
+import { find, follow, requireOpen, writeSet } from './records.ts'
 import { type DeliveryRow, type Job, keyOf, type NewJob, type NotificationRow, type State } from './state.ts'
 
 type Facts = readonly kit.Fact[]
@@ -26,6 +26,10 @@ export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnsw
   const named = stored.flatMap(({ uploads = [] }) => uploads)
   const isOwn = (id: string) => find(state, kit.uploadKind, { id })?.organization === organizationId
   if (!named.every(isOwn)) throw kit.uploadGone()
+  if (request.records !== undefined && admitted === notifications.length) {
+    const written = writeSet(state, request.records)
+    if ('at' in written) return { kind: 'refused', write: written }
+  }
   for (const notification of stored) store(state, organizationId, notification)
   if (quota !== undefined) state.usage.set(period, used + kit.countedOf(notifications, admitted))
   if (idempotency !== undefined && (admitted > 0 || notifications.length === 0)) {

@@ -57,7 +57,7 @@ export function each<Item, Answer>(items: readonly Item[], store: (item: Item) =
   })
 }
 
-function writeSet(state: State, writes: readonly kit.RecordWrite[]): kit.WriteAnswer {
+export function writeSet(state: State, writes: readonly kit.RecordWrite[]): kit.WriteAnswer {
   const before = state.records
   const records: (kit.StoredRecord | null)[] = []
   let isWhole = false

@@ -13,6 +13,7 @@ import { correctRecords, findRecords, heldNames, recordHash, takeRecords } from 
 import { type Admitted, insertNotifications } from './insert.ts'
 import { nowOf } from './now.ts'
 import { drawOf, lockQuotas } from './quota.ts'
+import { lockRecords, writeSet } from './write-records.ts'
 
 const SELECT_ORGANIZATIONS = `
   SELECT id FROM carillon.r_organizations WHERE id = ANY ($1::text[]) AND list = 'open'`
@@ -90,6 +91,8 @@ export function createAccept(connection: Connection): Accept {
       tx,
       existing.filter((request) => recordOf(request) === undefined && request.notifications.length > 0),
     )
+    const writes = existing.flatMap(({ records = [] }) => records)
+    await lockRecords(tx, writes)
     const stored: Admitted[] = []
     const corrections = new Map<string, number | null>()
 
@@ -103,7 +106,18 @@ export function createAccept(connection: Connection): Accept {
       if (hash !== undefined && kept !== notifications.length) corrections.set(hash, kept)
     }
 
-    const answers = requests.map((request): AcceptAnswer => {
+    /** Writes the records of a request that is stored completely. Null: nothing is refused. */
+    async function refusalOf(request: AcceptRequest, admitted: number): Promise<AcceptAnswer | null> {
+      const { notifications, records: writes = [] } = request
+      if (writes.length === 0 || admitted < notifications.length) return null
+      const written = await writeSet(tx, writes)
+      if (written.kind === 'written') return null
+      const hash = hashFor(request)
+      if (hash !== undefined) corrections.set(hash, null)
+      return 'at' in written ? { kind: 'refused', write: written } : written
+    }
+
+    async function answerTo(request: AcceptRequest): Promise<AcceptAnswer> {
       const { organizationId } = request
       if (!organizations.has(organizationId))
         return { kind: 'failed', error: unknownOrganization(organizationId) }
@@ -111,9 +125,14 @@ export function createAccept(connection: Connection): Accept {
       if (record !== undefined) return { kind: 'replayed', record }
       if (isBeingTaken(request)) return { kind: 'failed', error: inProgress() }
       const admitted = quotas.admits(request)
+      const refusal = await refusalOf(request, admitted)
+      if (refusal !== null) return refusal
       store(request, admitted)
       return { kind: 'accepted', admitted, createdAt: tx.now }
-    })
+    }
+
+    const answers: AcceptAnswer[] = []
+    for (const request of requests) answers.push(await answerTo(request))
     await correctRecords(tx, corrections)
     await quotas.write()
     const [first] = stored
@@ -231,7 +250,8 @@ export function createAccept(connection: Connection): Accept {
     if (
       single &&
       requests.every(
-        ({ idempotency, organizationId }) => idempotency === undefined && organizations.has(organizationId),
+        ({ idempotency, organizationId, records }) =>
+          idempotency === undefined && records === undefined && organizations.has(organizationId),
       )
     ) {
       return acceptPlain(requests)

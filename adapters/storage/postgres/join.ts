@@ -7,9 +7,12 @@ import type {
   AcceptRequest,
   IdempotencyRecord,
   JoinedAccept,
+  JoinedRequest,
   JoinedTransaction,
+  JoinedWrite,
 } from '../../../src/core/ports/storage/accept.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
+import { recordColumns } from '../rows/record.ts'
 import type { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { dataError, unusable } from './errors.ts'
@@ -17,6 +20,7 @@ import { createFindIdempotent, recordHash } from './idempotency.ts'
 import { namedUploads, pairsOf, rowOf } from './insert.ts'
 import { literal, quoted, withValues } from './literals.ts'
 import { createNotifications } from './notifications.ts'
+import { nameOf } from './record-tables.ts'
 import { createRecords } from './records.ts'
 import { fromStored, toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
@@ -32,6 +36,8 @@ type Answer =
   | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
   | { readonly kind: 'no_organization' | 'taken' | 'no_transaction' | 'other_database' }
+  /** By the record at this position. */
+  | { readonly kind: 'unwritten'; readonly why: 'taken' | 'no_organization'; readonly at: number }
   | { readonly kind: 'refused'; readonly state: string; readonly message: string }
 
 export interface Joining {
@@ -56,7 +62,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
     database = row?.database ?? ''
   }
 
-  async function acceptIn(runText: RunText, xid: string, request: AcceptRequest): Promise<JoinedAccept> {
+  async function acceptIn(runText: RunText, xid: string, request: JoinedRequest): Promise<JoinedAccept> {
     const text = literal(textOf(request, { xid, database, now: connection.time() }))
     const [row] = await runText(`SELECT ${name}(${text}) AS answer`)
     const answer = toAnswer(JSON.parse((row as { answer: string }).answer) as Answer, request)
@@ -86,7 +92,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
 
 /** A request as one JSON text. */
 function textOf(
-  { organizationId, notifications, quota, idempotency }: AcceptRequest,
+  { organizationId, notifications, quota, idempotency, records }: JoinedRequest,
   about: { readonly xid: string; readonly database: string; readonly now: number | null },
 ): string {
   const record =
@@ -106,6 +112,7 @@ function textOf(
     record,
     needed: quota === undefined ? undefined : neededOf(notifications),
     notifications: notifications.map(rowOf),
+    writes: records?.map(writeOf),
     pairs: notifications.some(({ metadata }) => metadata !== undefined && metadata !== null)
       ? notifications.flatMap(pairsOf)
       : undefined,
@@ -118,8 +125,18 @@ function textOf(
   )
 }
 
+function writeOf(write: JoinedWrite): object {
+  const { kind, id } = write
+  const table = nameOf(kind)
+  if (write.do === 'remove') return { table, id }
+  const { value, organizationId, ifTaken } = write
+  const dueRevision = kind.due === undefined ? 0 : 1
+  const columns = recordColumns(kind, id, organizationId, value)
+  return { table, ...columns, due_revision: dueRevision, keeps: ifTaken === 'keep' }
+}
+
 /** For each notification, what all up to the end of its group count for. */
-function neededOf(notifications: AcceptRequest['notifications']): number[] {
+function neededOf(notifications: JoinedRequest['notifications']): number[] {
   let needed = 0
   const upTo = notifications.map((notification) => {
     needed += monthlyUnits(notification)
@@ -137,11 +154,13 @@ function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
 }
 
-function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnswer {
+function toAnswer(answer: Answer, { organizationId }: JoinedRequest): AcceptAnswer {
   switch (answer.kind) {
     case 'accepted':
     case 'replayed':
       return answer
+    case 'unwritten':
+      return { kind: 'refused', write: { kind: answer.why, at: answer.at } }
     case 'no_organization':
       return { kind: 'failed', error: unknownOrganization(organizationId) }
     case 'taken':

@@ -8,7 +8,10 @@ import { existing, lockSchema } from './partitions.ts'
 
 type Named = Pick<RecordKind, 'name'>
 
-const nameOf = ({ name }: Named): string => `r_${name}`
+/** The name of a kind's table, without a schema. */
+export function nameOf({ name }: Named): string {
+  return `r_${name}`
+}
 
 /** The table of a kind. */
 export function tableOf(kind: Named): string {

@@ -4,6 +4,7 @@ import type {
   RecordRemoval,
   RecordReplacement,
   RecordWrite,
+  RefusedWrite,
   StoredRecord,
   WriteAnswer,
 } from '../../../src/core/ports/storage/records.ts'
@@ -71,7 +72,7 @@ const proveStored = (table: string): string => `
 const proveRemoved = (table: string): string => `
   SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE id = $1)`
 
-type Refusal = Exclude<WriteAnswer['kind'], 'written' | 'failed'>
+type Refusal = RefusedWrite['kind']
 
 /** What a write did. The proof is that of {@link Transaction.prove}; absent: nothing changed. */
 interface Applied {
@@ -90,12 +91,18 @@ export async function writeSets(
     .map((writes, place) => ({ writes, place }))
     .sort((a, b) => compare(a.writes[0], b.writes[0]))
   return connection.transaction(async (tx) => {
-    await lockBudgets(tx, sets.flat())
-    await lockStored(tx, sets.flat())
+    await lockRecords(tx, sets.flat())
     const answers: WriteAnswer[] = []
     for (const { writes, place } of ordered) answers[place] = await writeSet(tx, writes)
     return answers
   })
+}
+
+/** Takes the locks of all writes of a commit, in a fixed order, so that two commits cannot deadlock. */
+export async function lockRecords(tx: Transaction, writes: readonly RecordWrite[]): Promise<void> {
+  if (writes.length === 0) return
+  await lockBudgets(tx, writes)
+  await lockStored(tx, writes)
 }
 
 /** Locks the records that several writes may meet, in the order of ids: a set has its own order. */
@@ -117,7 +124,8 @@ export function compare(a: RecordWrite | undefined, b: RecordWrite | undefined):
 
 const placeOf = (write: RecordWrite | undefined): string => `${write?.kind.name} ${write?.id}`
 
-async function writeSet(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {
+/** Writes a set, or nothing of it. */
+export async function writeSet(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {
   await tx.script('SAVEPOINT records')
   const answer = await applyAll(tx, writes)
   await tx.script(`${answer.kind === 'written' ? '' : 'ROLLBACK TO records; '}RELEASE records`)

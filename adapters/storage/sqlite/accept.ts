@@ -11,6 +11,7 @@ import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import { tableOf } from './record-tables.ts'
+import type { SqliteRecords } from './records.ts'
 
 const INSERT_NOTIFICATION = `
   INSERT INTO carillon_notifications
@@ -51,6 +52,8 @@ const ADD_USED = `
   INSERT INTO carillon_usage (organization, period, used) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET used = used + excluded.used`
 
+type Accepted = Extract<AcceptAnswer, { kind: 'accepted' }>
+
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
   /**
@@ -62,7 +65,11 @@ export interface Accept {
 }
 
 /** Stores requests: a set in one commit, or one request inside a larger commit. */
-export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
+export function createAccept(
+  connection: Connection,
+  idempotency: IdempotencyRecords,
+  records: Pick<SqliteRecords, 'applySet'>,
+): Accept {
   const insertNotification = connection.statement(INSERT_NOTIFICATION)
   const setResendOf = connection.statement(SET_RESEND_OF)
   const setAttachments = connection.statement(SET_ATTACHMENTS)
@@ -97,7 +104,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     for (const upload of uploads) insertNamedUpload().run(seq, upload)
   }
 
-  function store(organizationId: string, notification: NewNotification, now: number): void {
+  function storeOne(organizationId: string, notification: NewNotification, now: number): void {
     const { lane, priority, sendAt, resendOf, trace, uploads } = notification
     const { content, attachments } = storedContent(notification.content)
     const seq = insert(organizationId, notification, content, now)
@@ -138,13 +145,33 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     return { kind: 'accepted', admitted, createdAt: now }
   }
 
+  /** Stores records, then what `admits` writes, then the notifications. A refused record undoes nothing but itself. */
+  function store(
+    request: AcceptRequest,
+    answer: Accepted,
+    now: number,
+    admits: (admitted: number) => void = () => {},
+  ): AcceptAnswer {
+    const { records: writes = [], notifications } = request
+    if (writes.length > 0 && answer.admitted === notifications.length) {
+      const written = connection.unless(
+        ({ kind }) => kind !== 'written',
+        () => records.applySet(writes),
+      )
+      if ('at' in written) return { kind: 'refused', write: written }
+    }
+    admits(answer.admitted)
+    storeAdmitted(request, answer.admitted, now)
+    return answer
+  }
+
   function storeAdmitted(request: AcceptRequest, admitted: number, now: number): void {
     const { organizationId, notifications, quota } = request
     let left = admitted
     for (const notification of notifications) {
       if (left === 0) break
       left -= 1
-      store(organizationId, notification, now)
+      storeOne(organizationId, notification, now)
     }
     const counted = quota === undefined ? 0 : countedOf(notifications, admitted)
     if (quota !== undefined && counted > 0) addUsed().run(organizationId, quota.period, counted)
@@ -163,17 +190,13 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
         const known = new Set<string>()
         return (request) => {
           const answer = decide(request, now, known)
-          if (answer.kind === 'accepted') storeAdmitted(request, answer.admitted, now)
-          return answer
+          return answer.kind === 'accepted' ? store(request, answer, now) : answer
         }
       })
     },
     one(request, now, admits) {
       const answer = decide(request, now)
-      if (answer.kind !== 'accepted') return answer
-      admits(answer.admitted)
-      storeAdmitted(request, answer.admitted, now)
-      return answer
+      return answer.kind === 'accepted' ? store(request, answer, now, admits) : answer
     },
   }
 }

@@ -8,6 +8,7 @@ import type {
   RecordReplacement,
   Records,
   RecordWrite,
+  RefusedWrite,
   StoredRecord,
   WriteAnswer,
 } from '../../../src/core/ports/storage/records.ts'
@@ -43,7 +44,7 @@ const SELECT_STORED = 'SELECT bytes FROM carillon_stored WHERE organization = ?'
 
 const IS_NAMED = 'SELECT 1 AS found FROM carillon_named_uploads WHERE upload = ? LIMIT 1'
 
-type Refusal = Exclude<WriteAnswer['kind'], 'written' | 'failed'>
+type Refusal = RefusedWrite['kind']
 type Result = StoredRecord | Refusal | null
 
 /** The records of all kinds. Everything beside {@link Records} runs inside a transaction. */
@@ -54,6 +55,8 @@ export interface SqliteRecords extends Records {
   find<Value extends object>(kind: RecordKind<Value>, id: string): StoredRecord<Value> | null
   /** @returns the written record, null if there was none to remove, or the reason of the refusal */
   apply(write: RecordWrite): Result
+  /** A refused set may have written some: the caller undoes them. */
+  applySet(writes: readonly RecordWrite[]): WriteAnswer
   follow(writes: readonly FollowingWrite[]): void
   /** @throws NotifierError `not_found` unless the organization exists and is not being deleted */
   requireOpen(organizationId: string): void
@@ -190,6 +193,7 @@ export function createRecords(
     tables,
     find,
     apply,
+    applySet,
     claimDue,
     prepare(kinds) {
       return connection.write(() => {

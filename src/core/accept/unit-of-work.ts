@@ -1,7 +1,7 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { coalesce } from '../loop/coalesce.ts'
 import type { NotificationContent } from '../notification/notification.ts'
-import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptReads, AcceptRequest, JoinedRequest } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { createLookups, type Lookups } from './lookups.ts'
@@ -17,10 +17,10 @@ export interface UnitOfWork {
   /** Reads inside the transaction, also for data that is otherwise cached. Undefined: ordinary reads. */
   readonly inside: AcceptReads | undefined
   /** Wakes the lanes after the commit. @throws NotifierError of a failed request */
-  store(request: AcceptRequest): Promise<Stored>
+  store(request: JoinedRequest): Promise<Stored>
 }
 
-export type Stored = Exclude<AcceptAnswer, { kind: 'failed' }>
+export type Stored = Exclude<AcceptAnswer, { kind: 'failed' | 'refused' }>
 
 export interface UnitsOfWork {
   /** The commits that concurrent callers share. */
@@ -95,6 +95,7 @@ function sizeOfFiles(parts: unknown): number {
 
 function storedOf(answer: AcceptAnswer): Stored {
   if (answer.kind === 'failed') throw answer.error
+  if (answer.kind === 'refused') throw new Error(`The storage refuses a record as "${answer.write.kind}".`)
   return answer
 }
 

@@ -1,26 +1,32 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AcceptRequest, JoinedAccept } from '../../core/ports/storage/accept.ts'
+import type { JoinedAccept, JoinedRequest } from '../../core/ports/storage/accept.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { inTime } from '../in-time.ts'
 import { Absent } from '../test-api.ts'
 import { accept, claim, claimOne, countOf, deliver, idOf, note, notes, TEN } from './fixtures.ts'
 import type { CallerTransactions, Check, OpenTransaction, StorageHarness } from './harness.ts'
-import { item } from './record-fixtures.ts'
+import { find, insertion, item, itemKind, reminderKind } from './record-fixtures.ts'
 
 const quota = { period: '2026-01', limit: 5 }
 
-function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
+function request(change: Partial<JoinedRequest> = {}): JoinedRequest {
   return { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], ...change }
 }
 
-function keyed(notifications: AcceptRequest['notifications'] = [note()]): AcceptRequest {
+function keyed(notifications: JoinedRequest['notifications'] = [note()]): JoinedRequest {
   const name = { organizationId: DEFAULT_ORGANIZATION, operation: 'send', key: 'order-17' } as const
   return request({
     notifications,
     idempotency: { ...name, fingerprint: 'f', result: '{}', ttlMs: 3_600_000 },
   })
 }
+
+/** Without a budget, which a transaction of a caller does not look at. */
+const joinedInsert = (...given: Parameters<typeof insertion>) => ({
+  ...insertion(...given),
+  budget: undefined,
+})
 
 const admittedOf = ({ answer }: JoinedAccept): number | string =>
   answer.kind === 'accepted' ? answer.admitted : answer.kind
@@ -104,6 +110,64 @@ export function transactionChecks(check: Check): void {
       [0, 1].map(() => ['waiting', one.lane]),
     )
   })
+
+  within('records are stored and removed with it', async ({ storage }, transactions) => {
+    const [before, gone] = [await item(storage, { name: 'taken' }), await item(storage)]
+    const inserted = joinedInsert({ name: 'new' })
+    const kept = joinedInsert({ name: 'taken' }, { ifTaken: 'keep' })
+    const reminder = { ...joinedInsert(), kind: reminderKind, value: { at: 0 } }
+    const removed = { kind: itemKind, do: 'remove', id: gone.id } as const
+    const nothing = { kind: itemKind, do: 'remove', id: 'unknown' } as const
+    const records = [inserted, kept, removed, nothing, reminder]
+    const stored = note()
+    await transactions.rollBack(request({ records }), 'undone')
+    assert.equal(await find(storage, itemKind, inserted.id), null)
+    assert.notEqual(await find(storage, itemKind, gone.id), null)
+    const joined = await transactions.commit(request({ notifications: [stored], records }), 'order 17')
+    assert.equal(admittedOf(joined), 1)
+    assert.deepEqual((await find(storage, itemKind, inserted.id))?.value, { name: 'new' })
+    assert.equal(await find(storage, itemKind, gone.id), null)
+    assert.equal(await find(storage, itemKind, kept.id), null)
+    assert.deepEqual((await find(storage, itemKind, before.id))?.revision, 1)
+    const { due } = await storage.records.claimDue({ kinds: [reminderKind], most: 10, leaseMs: 1_000 })
+    assert.deepEqual(
+      due.map(({ record }) => record.id),
+      [reminder.id],
+    )
+    assert.notEqual(await storage.notifications.get(stored.id), null)
+  })
+
+  within(
+    'a record that is refused stores nothing of the request',
+    async ({ storage, secondDoor }, transactions) => {
+      await item(storage, { name: 'taken' })
+      const other = joinedInsert({ name: 'other' })
+      const cases = [
+        [joinedInsert({ name: 'taken' }), 'taken'],
+        [joinedInsert({}, { organizationId: 'org_unknown' }), 'no_organization'],
+      ] as const
+      for (const [refused, kind] of cases) {
+        const { answer, committed } = await transactions.commit(
+          { ...keyed(), quota, records: [other, refused] },
+          `a row with ${kind}`,
+        )
+        assert.deepEqual(answer, { kind: 'refused', write: { kind, at: 1 } })
+        assert.equal(await committed, false)
+      }
+      assert.equal(await find(storage, itemKind, other.id), null)
+      assert.deepEqual(await secondDoor.notifications(), [])
+      assert.deepEqual(await secondDoor.idempotency(), [])
+      assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 0)
+      assert.equal(
+        (await transactions.commit({ ...keyed(), records: [other] }, 'a row')).answer.kind,
+        'accepted',
+      )
+      assert.equal(
+        (await transactions.commit({ ...keyed(), records: [other] }, 'again')).answer.kind,
+        'replayed',
+      )
+    },
+  )
 
   within('its trace goes along to the delivery', async ({ storage }, transactions) => {
     const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -312,11 +376,11 @@ export function transactionChecks(check: Check): void {
   })
 }
 
-function keyedWith(metered: NonNullable<AcceptRequest['quota']>): AcceptRequest {
+function keyedWith(metered: NonNullable<JoinedRequest['quota']>): JoinedRequest {
   return { ...keyed(), quota: metered }
 }
 
-function nameOf({ idempotency }: AcceptRequest): NonNullable<AcceptRequest['idempotency']> {
+function nameOf({ idempotency }: JoinedRequest): NonNullable<JoinedRequest['idempotency']> {
   assert.ok(idempotency !== undefined)
   return idempotency
 }

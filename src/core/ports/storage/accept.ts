@@ -1,7 +1,7 @@
 import type { NotifierError } from '../../errors/notifier-error.ts'
 import type { NewNotification } from '../../notification/notification.ts'
 import type { NotificationRepository } from './notifications.ts'
-import type { Records } from './records.ts'
+import type { RecordInsert, RecordRemoval, Records, RecordWrite, RefusedWrite } from './records.ts'
 
 /** One send or one batch. */
 export interface AcceptRequest {
@@ -11,7 +11,26 @@ export interface AcceptRequest {
   readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
   /** The monthly quota; `NewNotification.counted` leaves one out. Absent: unlimited and not counted. */
   readonly quota?: { readonly period: string; readonly limit: number } | undefined
+  /**
+   * Records to write in the same commit, as `Records.write` writes a set: only if all notifications are admitted, and not
+   * for a replay. A write that is refused refuses the request.
+   */
+  readonly records?: readonly RecordWrite[] | undefined
 }
+
+/** A request in a transaction of the caller. It may insert and remove records: others need locks that accepts wait for. */
+export interface JoinedRequest extends Omit<AcceptRequest, 'records'> {
+  readonly records?: readonly JoinedWrite[] | undefined
+}
+
+/** An insert is not counted against a budget. A removal of a record that does not exist changes nothing. */
+export type JoinedWrite =
+  | (RecordInsert & { readonly budget?: undefined })
+  | (RecordRemoval & {
+      readonly only?: undefined
+      readonly token?: undefined
+      readonly unlessNamed?: undefined
+    })
 
 /**
  * Content of an idempotency record. If the quota refused every notification of the request, none is kept: a repetition
@@ -53,6 +72,8 @@ export type AcceptAnswer =
    * one of its ids is taken. `unknown_attachment`: the organization has no upload of an id in `NewNotification.uploads`.
    */
   | { readonly kind: 'failed'; readonly error: NotifierError }
+  /** One of its records was refused. Nothing of the request was stored. */
+  | { readonly kind: 'refused'; readonly write: RefusedWrite }
 
 /** An open transaction of the caller, for one accept. */
 export interface JoinedTransaction {
@@ -65,7 +86,7 @@ export interface JoinedTransaction {
    * Stores one request in the transaction and answers as the storage's `accept` does. The answer holds if the
    * transaction commits.
    */
-  accept(request: AcceptRequest): Promise<JoinedAccept>
+  accept(request: JoinedRequest): Promise<JoinedAccept>
 }
 
 /** The answer to a request that was stored in a transaction of the caller. */

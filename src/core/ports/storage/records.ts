@@ -84,20 +84,21 @@ export interface KeepingInsert<Value extends object = object> extends RecordInse
 /** A write that needs no answer and is never refused. */
 export type FollowingWrite = KeepingInsert | RecordRemoval
 
+/**
+ * Nothing of a set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision or its
+ * claim. `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted. `named`:
+ * a notification names the upload. `full`: the budget of its organization is used up.
+ */
+export interface RefusedWrite {
+  readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | 'full'
+  readonly at: number
+}
+
 /** The answer to one set of writes. */
 export type WriteAnswer =
   /** One record per write: inserted, kept or replaced; removed, or null if there was none to remove. */
   | { readonly kind: 'written'; readonly records: readonly (StoredRecord | null)[] }
-  /**
-   * Nothing of the set is stored because of the write at this position. `taken`: its id or key. `stale`: its revision or
-   * its claim.
-   * `unknown`: no record has its id. `no_organization`: its organization does not exist, or is being deleted. `named`: a
-   * notification names the upload. `full`: the budget of its organization is used up.
-   */
-  | {
-      readonly kind: 'taken' | 'stale' | 'unknown' | 'no_organization' | 'named' | 'full'
-      readonly at: number
-    }
+  | RefusedWrite
   /** Only this set failed. */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 

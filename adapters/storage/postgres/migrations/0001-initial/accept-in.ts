@@ -9,6 +9,9 @@
  * It locks no row that another accept waits for: quota counts are rows of `usage_additions`, folded into `usage` later. The lock on an idempotency
  * record's name tells other accepts whom they wait for. It stores the same as insert.ts and idempotency.ts.
  *
+ * Records are inserted or removed; a set with one that is refused undoes the call. An inserted one waits only for
+ * transactions with the same id or key.
+ *
  * A transaction with the snapshot of its first statement would miss a deletion that began later. There a row lock makes
  * it fail if the organization has changed, and its caller retries.
  */
@@ -32,6 +35,9 @@ DECLARE
   v_left bigint;
   v_hash bytea;
   v_answer text;
+  v_write json;
+  v_place integer := -1;
+  v_rows bigint;
 BEGIN
   IF pg_current_xact_id()::text IS DISTINCT FROM v_request ->> 'xid' THEN
     RETURN '{"kind":"no_transaction"}';
@@ -79,6 +85,29 @@ BEGIN
     END IF;
   END IF;
 
+  IF v_admitted = v_size AND json_typeof(v_request -> 'writes') = 'array' THEN
+    FOR v_write IN SELECT value FROM json_array_elements(v_request -> 'writes') LOOP
+      v_place := v_place + 1;
+      IF v_write ->> 'value' IS NULL THEN
+        EXECUTE format('DELETE FROM carillon.%I WHERE id = $1', v_write ->> 'table') USING v_write ->> 'id';
+        CONTINUE;
+      END IF;
+      IF v_write ->> 'organization' NOT IN ('', v_organization) AND NOT EXISTS (SELECT 1 FROM carillon.r_organizations
+        WHERE id = v_write ->> 'organization' AND list = 'open') THEN
+        RAISE EXCEPTION USING ERRCODE = 'CA001', MESSAGE = 'no_organization';
+      END IF;
+      EXECUTE format('INSERT INTO carillon.%I (created_at, id, organization, key, list, version, value, due_at, due_revision)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING', v_write ->> 'table')
+      USING v_now, v_write ->> 'id', v_write ->> 'organization', v_write ->> 'key', v_write ->> 'list',
+        (v_write ->> 'version')::integer, v_write ->> 'value', (v_write ->> 'due')::bigint,
+        (v_write ->> 'due_revision')::integer;
+      GET DIAGNOSTICS v_rows = ROW_COUNT;
+      IF v_rows = 0 AND NOT (v_write ->> 'keeps')::boolean THEN
+        RAISE EXCEPTION USING ERRCODE = 'CA001', MESSAGE = 'taken';
+      END IF;
+    END LOOP;
+  END IF;
+
   IF v_period IS NOT NULL AND v_counted > 0 THEN
     INSERT INTO carillon.usage_additions (used, organization, period) VALUES (v_counted, v_organization, v_period);
   END IF;
@@ -113,6 +142,8 @@ BEGIN
 
   RETURN json_build_object('kind', 'accepted', 'admitted', v_admitted, 'createdAt', v_now)::text;
 EXCEPTION
+  WHEN SQLSTATE 'CA001' THEN
+    RETURN json_build_object('kind', 'unwritten', 'why', SQLERRM, 'at', v_place)::text;
   WHEN unique_violation THEN
     RETURN '{"kind":"taken"}';
   WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
