@@ -6,7 +6,7 @@ import { type DeliveryRow, type Job, keyOf, type NewJob, type NotificationRow, t
 type Facts = readonly kit.Fact[]
 
 /** @throws NotifierError if nothing of the request can be stored */
-export function accept(state: State, request: kit.AcceptRequest): kit.AcceptAnswer {
+export function accept(state: State, request: kit.AcceptRequest<kit.RecordWrite>): kit.AcceptAnswer {
   const { organizationId, notifications, idempotency, quota } = request
   const createdAt = state.now()
   const record = idempotency && findIdempotent(state, { ...idempotency, organizationId })

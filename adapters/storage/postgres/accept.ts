@@ -4,6 +4,7 @@ import type {
   AcceptRequest,
   IdempotencyRecord,
 } from '../../../src/core/ports/storage/accept.ts'
+import type { RecordWrite } from '../../../src/core/ports/storage/records.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import { commitLookup } from '../commit-lookup.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
@@ -14,6 +15,9 @@ import { type Admitted, insertNotifications } from './insert.ts'
 import { nowOf } from './now.ts'
 import { drawOf, lockQuotas } from './quota.ts'
 import { lockRecords, writeSet } from './write-records.ts'
+
+/** May also write records. */
+type Requested = AcceptRequest<RecordWrite>
 
 const SELECT_ORGANIZATIONS = `
   SELECT id FROM carillon.r_organizations WHERE id = ANY ($1::text[]) AND list = 'open'`
@@ -35,7 +39,7 @@ const LONG_PATIENCE_MS = 5_000
 const MAX_KNOWN = 100_000
 
 export interface Accept {
-  set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+  set(requests: readonly Requested[]): Promise<AcceptAnswer[]>
   /** Clears the cache. The next opening may use another schema. */
   forget(): void
 }
@@ -56,7 +60,7 @@ export function createAccept(connection: Connection): Accept {
   /** The organizations of the requests that exist. The result is a copy: the cache may be cleared at any time. */
   async function organizationsOf(
     runner: Runner,
-    requests: readonly AcceptRequest[],
+    requests: readonly Requested[],
   ): Promise<ReadonlySet<string>> {
     const asked = new Set(requests.map(({ organizationId }) => organizationId))
     const unknown = [...asked].filter((id) => !known.has(id))
@@ -77,16 +81,16 @@ export function createAccept(connection: Connection): Accept {
    */
   async function acceptSet(
     tx: Transaction,
-    requests: readonly AcceptRequest[],
+    requests: readonly Requested[],
     held?: ReadonlySet<string>,
   ): Promise<AcceptAnswer[]> {
     const organizations = await organizationsOf(tx, requests)
-    const isBeingTaken = (request: AcceptRequest) => held?.has(hashFor(request) ?? '') === true
+    const isBeingTaken = (request: Requested) => held?.has(hashFor(request) ?? '') === true
     const existing = requests.filter(
       (request) => organizations.has(request.organizationId) && !isBeingTaken(request),
     )
     const records = await takeOrFind(tx, existing, held === undefined ? PATIENCE_MS : LONG_PATIENCE_MS)
-    const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
+    const recordOf = (request: Requested) => records.get(hashFor(request) ?? '')
     const quotas = await lockQuotas(
       tx,
       existing.filter((request) => recordOf(request) === undefined && request.notifications.length > 0),
@@ -96,7 +100,7 @@ export function createAccept(connection: Connection): Accept {
     const stored: Admitted[] = []
     const corrections = new Map<string, number | null>()
 
-    function store(request: AcceptRequest, admitted: number): void {
+    function store(request: Requested, admitted: number): void {
       const { organizationId, notifications } = request
       for (const notification of notifications.slice(0, admitted))
         stored.push({ organizationId, notification })
@@ -107,7 +111,7 @@ export function createAccept(connection: Connection): Accept {
     }
 
     /** Writes the records of a request that is stored completely. Null: nothing is refused. */
-    async function refusalOf(request: AcceptRequest, admitted: number): Promise<AcceptAnswer | null> {
+    async function refusalOf(request: Requested, admitted: number): Promise<AcceptAnswer | null> {
       const { notifications, records: writes = [] } = request
       if (writes.length === 0 || admitted < notifications.length) return null
       const written = await writeSet(tx, writes)
@@ -117,7 +121,7 @@ export function createAccept(connection: Connection): Accept {
       return 'at' in written ? { kind: 'refused', write: written } : written
     }
 
-    async function answerTo(request: AcceptRequest): Promise<AcceptAnswer> {
+    async function answerTo(request: Requested): Promise<AcceptAnswer> {
       const { organizationId } = request
       if (!organizations.has(organizationId))
         return { kind: 'failed', error: unknownOrganization(organizationId) }
@@ -143,7 +147,7 @@ export function createAccept(connection: Connection): Accept {
     return answers
   }
 
-  async function acceptInTransaction(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  async function acceptInTransaction(requests: readonly Requested[]): Promise<AcceptAnswer[]> {
     for (;;) {
       try {
         return await acceptKnown(requests)
@@ -154,7 +158,7 @@ export function createAccept(connection: Connection): Accept {
     }
   }
 
-  async function acceptKnown(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  async function acceptKnown(requests: readonly Requested[]): Promise<AcceptAnswer[]> {
     try {
       return await connection.set(requests, failed, (tx, some) => acceptSet(tx, some))
     } catch (error) {
@@ -167,7 +171,7 @@ export function createAccept(connection: Connection): Accept {
   }
 
   /** Without records, one statement stores everything and is its own commit. */
-  async function acceptPlain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  async function acceptPlain(requests: readonly Requested[]): Promise<AcceptAnswer[]> {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
     )
@@ -191,7 +195,7 @@ export function createAccept(connection: Connection): Accept {
   }
 
   async function insertPlain(
-    requests: readonly AcceptRequest[],
+    requests: readonly Requested[],
     stored: readonly Admitted[],
     made: MadeDue,
   ): Promise<number | null> {
@@ -203,10 +207,10 @@ export function createAccept(connection: Connection): Accept {
    * Recovers from a lost answer: looks up what the statement stored and stores the rest. If the server still runs the
    * statement, the unique ids make the second insert wait.
    */
-  async function acceptAgain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  async function acceptAgain(requests: readonly Requested[]): Promise<AcceptAnswer[]> {
     const before = await lookUp(requests)
     const missing = requests.filter((request) => !before.has(request))
-    const answers = new Map<AcceptRequest, AcceptAnswer>(before)
+    const answers = new Map<Requested, AcceptAnswer>(before)
     if (missing.length > 0) {
       const again = await acceptInTransaction(missing)
       const after = await lookUp(missing)
@@ -220,7 +224,7 @@ export function createAccept(connection: Connection): Accept {
     return requests.flatMap((request) => answers.get(request) ?? [])
   }
 
-  async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
+  async function lookUp(requests: readonly Requested[]): Promise<Map<Requested, AcceptAnswer>> {
     const found = await commitLookup(() => storedOf(requests))
     // The lost answer skipped this step.
     if (found.size > 0) dueJobs.afterCommit({ refs: null, wakes: true })
@@ -228,7 +232,7 @@ export function createAccept(connection: Connection): Accept {
   }
 
   /** Answers for the requests that are stored. */
-  async function storedOf(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
+  async function storedOf(requests: readonly Requested[]): Promise<Map<Requested, AcceptAnswer>> {
     const ids = requests.flatMap(({ notifications }) => notifications.map(({ id }) => id))
     const rows = await connection.rows<{ id: string; created_at: number }>(SELECT_STORED, [ids])
     const found = new Map(rows.map((row) => [row.id, row.created_at]))
@@ -242,7 +246,7 @@ export function createAccept(connection: Connection): Accept {
     )
   }
 
-  async function set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  async function set(requests: readonly Requested[]): Promise<AcceptAnswer[]> {
     if (requests.length === 0) return []
     const organizations = await organizationsOf(connection, requests)
     // Enqueueing in the same commit needs a transaction.
@@ -256,10 +260,10 @@ export function createAccept(connection: Connection): Accept {
     ) {
       return acceptPlain(requests)
     }
-    const answers = new Map<AcceptRequest, AcceptAnswer>()
+    const answers = new Map<Requested, AcceptAnswer>()
     for (const round of roundsOf(requests)) {
       for (const [index, answer] of (await acceptInTransaction(round)).entries()) {
-        answers.set(round[index] as AcceptRequest, answer)
+        answers.set(round[index] as Requested, answer)
       }
     }
     return requests.flatMap((request) => answers.get(request) ?? [])
@@ -280,7 +284,7 @@ function inProgress(): NotifierError {
 /** Takes the free names. Returns the records under the other names, by hash. */
 async function takeOrFind(
   tx: Transaction,
-  requests: readonly AcceptRequest[],
+  requests: readonly Requested[],
   patienceMs: number,
 ): Promise<Map<string, IdempotencyRecord>> {
   const named = requests.flatMap((request) => {
@@ -294,13 +298,13 @@ async function takeOrFind(
   return findRecords(tx, others)
 }
 
-function hashFor({ idempotency, organizationId }: AcceptRequest): string | undefined {
+function hashFor({ idempotency, organizationId }: Requested): string | undefined {
   return idempotency === undefined ? undefined : recordHash({ ...idempotency, organizationId })
 }
 
 /** Splits requests with the same name into rounds, so that later ones find the first one's record. */
-function roundsOf(requests: readonly AcceptRequest[]): AcceptRequest[][] {
-  const rounds: AcceptRequest[][] = []
+function roundsOf(requests: readonly Requested[]): Requested[][] {
+  const rounds: Requested[][] = []
   const counts = new Map<string, number>()
   for (const request of requests) {
     const name = hashFor(request)

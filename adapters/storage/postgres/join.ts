@@ -7,7 +7,6 @@ import type {
   AcceptRequest,
   IdempotencyRecord,
   JoinedAccept,
-  JoinedRequest,
   JoinedTransaction,
   JoinedWrite,
 } from '../../../src/core/ports/storage/accept.ts'
@@ -62,7 +61,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
     database = row?.database ?? ''
   }
 
-  async function acceptIn(runText: RunText, xid: string, request: JoinedRequest): Promise<JoinedAccept> {
+  async function acceptIn(runText: RunText, xid: string, request: AcceptRequest): Promise<JoinedAccept> {
     const text = literal(textOf(request, { xid, database, now: connection.time() }))
     const [row] = await runText(`SELECT ${name}(${text}) AS answer`)
     const answer = toAnswer(JSON.parse((row as { answer: string }).answer) as Answer, request)
@@ -92,7 +91,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
 
 /** A request as one JSON text. */
 function textOf(
-  { organizationId, notifications, quota, idempotency, records }: JoinedRequest,
+  { organizationId, notifications, quota, idempotency, records }: AcceptRequest,
   about: { readonly xid: string; readonly database: string; readonly now: number | null },
 ): string {
   const record =
@@ -136,7 +135,7 @@ function writeOf(write: JoinedWrite): object {
 }
 
 /** For each notification, what all up to the end of its group count for. */
-function neededOf(notifications: JoinedRequest['notifications']): number[] {
+function neededOf(notifications: AcceptRequest['notifications']): number[] {
   let needed = 0
   const upTo = notifications.map((notification) => {
     needed += monthlyUnits(notification)
@@ -154,7 +153,7 @@ function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
 }
 
-function toAnswer(answer: Answer, { organizationId }: JoinedRequest): AcceptAnswer {
+function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnswer {
   switch (answer.kind) {
     case 'accepted':
     case 'replayed':

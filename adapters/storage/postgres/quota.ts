@@ -3,6 +3,9 @@ import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { Value } from './values.ts'
 
+/** What a quota counts. */
+type Counted = Pick<AcceptRequest, 'organizationId' | 'notifications' | 'quota'>
+
 /** Folded usage plus the additions that are not folded yet. */
 const SELECT_SET = `
   SELECT organization, period,
@@ -95,20 +98,20 @@ interface UsageRow {
 /** Quotas of one set of requests, locked until the end of the transaction. */
 export interface Quotas {
   /** How many of the request's notifications the quota admits. */
-  admits(request: AcceptRequest): number
-  count(request: AcceptRequest, admitted: number): void
+  admits(request: Counted): number
+  count(request: Counted, admitted: number): void
   write(): Promise<void>
 }
 
 /** Locks the quotas of requests, to admit exactly. */
-export async function lockQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
+export async function lockQuotas(runner: Runner, requests: readonly Counted[]): Promise<Quotas> {
   const { organizations, periods } = columnsOf(requests)
   if (organizations.length > 0) await runner.rows(LOCK_OUT_DRAWS, [organizations, periods])
   return takeQuotas(runner, requests)
 }
 
 /** Values of a draw on the requests' quotas. Null: no quota. */
-export function drawOf(requests: readonly AcceptRequest[]): readonly Value[] | null {
+export function drawOf(requests: readonly Counted[]): readonly Value[] | null {
   const { organizations, periods, limits, counts } = columnsOf(requests)
   return organizations.length === 0 ? null : [organizations, periods, limits, counts]
 }
@@ -121,7 +124,7 @@ interface QuotaColumns {
 }
 
 /** Each quota once, with the sum of the requests. */
-function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
+function columnsOf(requests: readonly Counted[]): QuotaColumns {
   const columns: QuotaColumns = { organizations: [], periods: [], limits: [], counts: [] }
   const places = new Map<string, number>()
   for (const request of requests) {
@@ -139,7 +142,7 @@ function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
   return columns
 }
 
-async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
+async function takeQuotas(runner: Runner, requests: readonly Counted[]): Promise<Quotas> {
   const { organizations, periods } = columnsOf(requests)
   const used = new Map<string, number>()
   const counted = new Map<string, Omit<UsageRow, 'added'>>()
@@ -178,4 +181,4 @@ async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): P
   }
 }
 
-const keyOf = ({ organizationId, quota }: AcceptRequest): string => `${organizationId} ${quota?.period}`
+const keyOf = ({ organizationId, quota }: Counted): string => `${organizationId} ${quota?.period}`

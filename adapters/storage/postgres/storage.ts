@@ -1,6 +1,6 @@
 import type {
+  AcceptRequest,
   JoinedAccept,
-  JoinedRequest,
   JoinedTransaction,
 } from '../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
@@ -135,7 +135,7 @@ export function createStorage(
     await before?.close()
   }
 
-  async function acceptIn(transaction: JoinedTransaction, request: JoinedRequest): Promise<JoinedAccept> {
+  async function acceptIn(transaction: JoinedTransaction, request: AcceptRequest): Promise<JoinedAccept> {
     const joined = await transaction.accept(request)
     void joined.committed.then((stored) => {
       if (!stored) return

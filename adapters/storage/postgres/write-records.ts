@@ -1,3 +1,4 @@
+import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   KeepingInsert,
   RecordInsert,
@@ -19,7 +20,7 @@ import {
   toRecord,
 } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
-import { dataError, isDataError, isTaken } from './errors.ts'
+import { dataError, isDataError, isHeld, isTaken } from './errors.ts'
 import { tableOf } from './record-tables.ts'
 import { isOver, lockBudgets } from './stored.ts'
 import type { Value } from './values.ts'
@@ -80,22 +81,56 @@ interface Applied {
   readonly proof?: readonly [statement: string, values: readonly Value[]]
 }
 
-/** Writes sets of records in one transaction. */
+/**
+ * Longest wait for a record that another transaction writes. Commits take a moment, but a transaction of a caller may stay
+ * open, and the other sets of the commit must not wait for it.
+ */
+const PATIENCE_MS = 500
+/** The same for a set by itself. */
+const LONG_PATIENCE_MS = 5_000
+
+/** Writes sets of records in one transaction, or in one for each if another transaction holds a record of them. */
 export async function writeSets(
   connection: Connection,
   sets: readonly (readonly RecordWrite[])[],
 ): Promise<WriteAnswer[]> {
   if (sets.length === 0) return []
+  try {
+    return await commitSets(connection, sets, sets.length === 1 ? LONG_PATIENCE_MS : PATIENCE_MS)
+  } catch (error) {
+    if (!isHeld(error)) throw error
+    if (sets.length === 1) return [{ kind: 'failed', error: held(error) }]
+  }
+  const answers: WriteAnswer[] = []
+  for (const set of sets) answers.push(...(await writeSets(connection, [set])))
+  return answers
+}
+
+function held(cause: unknown): NotifierError {
+  return new NotifierError('service_unavailable', {
+    message: 'A transaction of the application holds a record that this changes. Try again when it has ended.',
+    cause,
+  })
+}
+
+function commitSets(
+  connection: Connection,
+  sets: readonly (readonly RecordWrite[])[],
+  patienceMs: number,
+): Promise<WriteAnswer[]> {
   // New ids in a fixed order, so that two calls cannot deadlock.
   const ordered = sets
     .map((writes, place) => ({ writes, place }))
     .sort((a, b) => compare(a.writes[0], b.writes[0]))
-  return connection.transaction(async (tx) => {
-    await lockRecords(tx, sets.flat())
-    const answers: WriteAnswer[] = []
-    for (const { writes, place } of ordered) answers[place] = await writeSet(tx, writes)
-    return answers
-  })
+  return connection.transaction(
+    async (tx) => {
+      await lockRecords(tx, sets.flat())
+      const answers: WriteAnswer[] = []
+      for (const { writes, place } of ordered) answers[place] = await writeSet(tx, writes)
+      return answers
+    },
+    [`SET LOCAL lock_timeout = ${patienceMs}`],
+  )
 }
 
 /** Takes the locks of all writes of a commit, in a fixed order, so that two commits cannot deadlock. */

@@ -5,6 +5,7 @@ import { hasLabels } from '../../../src/core/notification/labels.ts'
 import type { NewNotification } from '../../../src/core/notification/notification.ts'
 import { storedContent } from '../../../src/core/notification/stored-content.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
+import type { RecordWrite } from '../../../src/core/ports/storage/records.ts'
 import { labelColumns } from '../rows/labels.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
@@ -12,6 +13,9 @@ import type { IdempotencyRecords } from './idempotency.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import { tableOf } from './record-tables.ts'
 import type { SqliteRecords } from './records.ts'
+
+/** May also write records. */
+type Requested = AcceptRequest<RecordWrite>
 
 const INSERT_NOTIFICATION = `
   INSERT INTO carillon_notifications
@@ -55,13 +59,13 @@ const ADD_USED = `
 type Accepted = Extract<AcceptAnswer, { kind: 'accepted' }>
 
 export interface Accept {
-  set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+  set(requests: readonly Requested[]): Promise<AcceptAnswer[]>
   /**
    * Accepts one request inside an open transaction. Data errors pass unchanged.
    *
    * @param admits called with the number of admitted notifications before they are stored
    */
-  one(request: AcceptRequest, now: number, admits: (admitted: number) => void): AcceptAnswer
+  one(request: Requested, now: number, admits: (admitted: number) => void): AcceptAnswer
 }
 
 /** Stores requests: a set in one commit, or one request inside a larger commit. */
@@ -118,14 +122,14 @@ export function createAccept(
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
   }
 
-  function namesUnknown({ organizationId, notifications }: AcceptRequest): boolean {
+  function namesUnknown({ organizationId, notifications }: Requested): boolean {
     return notifications.some(
       ({ uploads }) => uploads?.some((id) => selectUpload().get(id, organizationId) === undefined) === true,
     )
   }
 
   /** @param known organizations found in this transaction; the write lock keeps other processes from deleting them */
-  function decide(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
+  function decide(request: Requested, now: number, known?: Set<string>): AcceptAnswer {
     const { organizationId, notifications, quota } = request
     if (known?.has(organizationId) !== true && selectOrganization().get(organizationId) === undefined) {
       const message = `No organization has the id "${organizationId}".`
@@ -147,7 +151,7 @@ export function createAccept(
 
   /** Stores records, then what `admits` writes, then the notifications. A refused record undoes nothing but itself. */
   function store(
-    request: AcceptRequest,
+    request: Requested,
     answer: Accepted,
     now: number,
     admits: (admitted: number) => void = () => {},
@@ -165,7 +169,7 @@ export function createAccept(
     return answer
   }
 
-  function storeAdmitted(request: AcceptRequest, admitted: number, now: number): void {
+  function storeAdmitted(request: Requested, admitted: number, now: number): void {
     const { organizationId, notifications, quota } = request
     let left = admitted
     for (const notification of notifications) {

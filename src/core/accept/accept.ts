@@ -12,9 +12,9 @@ import type { NewNotification } from '../notification/notification.ts'
 import type { Observer } from '../observe/observer.ts'
 import type {
   AcceptReads,
+  AcceptRequest,
   IdempotencyKey,
   IdempotencyRecord,
-  JoinedRequest,
 } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { Span } from '../ports/telemetry.ts'

@@ -1,7 +1,7 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { coalesce } from '../loop/coalesce.ts'
 import type { NotificationContent } from '../notification/notification.ts'
-import type { AcceptAnswer, AcceptReads, AcceptRequest, JoinedRequest } from '../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { createLookups, type Lookups } from './lookups.ts'
@@ -17,7 +17,7 @@ export interface UnitOfWork {
   /** Reads inside the transaction, also for data that is otherwise cached. Undefined: ordinary reads. */
   readonly inside: AcceptReads | undefined
   /** Wakes the lanes after the commit. @throws NotifierError of a failed request */
-  store(request: JoinedRequest): Promise<Stored>
+  store(request: AcceptRequest): Promise<Stored>
 }
 
 export type Stored = Exclude<AcceptAnswer, { kind: 'failed' | 'refused' }>

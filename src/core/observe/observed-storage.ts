@@ -1,7 +1,7 @@
 import type { NewNotification } from '../notification/notification.ts'
 import type { AcceptedEvent, ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AcceptAnswer, AcceptRequest, JoinedRequest } from '../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptRequest } from '../ports/storage/accept.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
@@ -90,7 +90,7 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
         // An exception may be that of a function of the application, which must get it as it is.
         accept: around(
           part,
-          (request: JoinedRequest) => transaction.accept(request),
+          (request: AcceptRequest) => transaction.accept(request),
           measured('accept', ({ committed, answer }, [request]) => {
             void committed.then((yes) => {
               if (yes) accepted([answer], [[request]])

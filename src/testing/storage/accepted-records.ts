@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AcceptAnswer, AcceptRequest } from '../../core/ports/storage/accept.ts'
+import type { RecordWrite } from '../../core/ports/storage/records.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { note, notes, organization } from './fixtures.ts'
 import type { Check } from './harness.ts'
@@ -14,13 +15,16 @@ import {
   replacement,
 } from './record-fixtures.ts'
 
+/** May also write records. */
+type Requested = AcceptRequest<RecordWrite>
+
 const quota = { period: '2026-01', limit: 3 }
 
-function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
+function request(change: Partial<Requested> = {}): Requested {
   return { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], ...change }
 }
 
-function keyed(key: string): Pick<AcceptRequest, 'idempotency'> {
+function keyed(key: string): Pick<Requested, 'idempotency'> {
   const name = { organizationId: DEFAULT_ORGANIZATION, operation: 'send', key } as const
   return { idempotency: { ...name, fingerprint: 'f', result: '{}', ttlMs: 3_600_000 } }
 }

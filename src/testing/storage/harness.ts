@@ -1,5 +1,5 @@
 import type { NotificationStatus } from '../../core/notification/notification.ts'
-import type { JoinedAccept, JoinedRequest, JoinedTransaction } from '../../core/ports/storage/accept.ts'
+import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../core/ports/storage/accept.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
 import { witnessed } from '../witness.ts'
@@ -38,9 +38,9 @@ export interface StorageHarness {
 /** An application with rows of its own in the storage's database. */
 export interface CallerTransactions {
   /** Writes a row and accepts a request in one transaction, and commits it. */
-  commit(request: JoinedRequest, row: string): Promise<JoinedAccept>
+  commit(request: AcceptRequest, row: string): Promise<JoinedAccept>
   /** The same, and rolls it back. */
-  rollBack(request: JoinedRequest, row: string): Promise<void>
+  rollBack(request: AcceptRequest, row: string): Promise<void>
   /** All rows, in any order. */
   rows(): Promise<string[]>
   /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JoinedAccept, JoinedRequest } from '../../core/ports/storage/accept.ts'
+import type { AcceptRequest, JoinedAccept } from '../../core/ports/storage/accept.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { inTime } from '../in-time.ts'
 import { Absent } from '../test-api.ts'
@@ -10,11 +10,11 @@ import { find, insertion, item, itemKind, reminderKind } from './record-fixtures
 
 const quota = { period: '2026-01', limit: 5 }
 
-function request(change: Partial<JoinedRequest> = {}): JoinedRequest {
+function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
   return { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], ...change }
 }
 
-function keyed(notifications: JoinedRequest['notifications'] = [note()]): JoinedRequest {
+function keyed(notifications: AcceptRequest['notifications'] = [note()]): AcceptRequest {
   const name = { organizationId: DEFAULT_ORGANIZATION, operation: 'send', key: 'order-17' } as const
   return request({
     notifications,
@@ -376,11 +376,11 @@ export function transactionChecks(check: Check): void {
   })
 }
 
-function keyedWith(metered: NonNullable<JoinedRequest['quota']>): JoinedRequest {
+function keyedWith(metered: NonNullable<AcceptRequest['quota']>): AcceptRequest {
   return { ...keyed(), quota: metered }
 }
 
-function nameOf({ idempotency }: JoinedRequest): NonNullable<JoinedRequest['idempotency']> {
+function nameOf({ idempotency }: AcceptRequest): NonNullable<AcceptRequest['idempotency']> {
   assert.ok(idempotency !== undefined)
   return idempotency
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
 import { removedContent } from '../../core/notification/sensitive.ts'
-import type { AcceptAnswer, JoinedRequest } from '../../core/ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptRequest } from '../../core/ports/storage/accept.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { Absent } from '../test-api.ts'
@@ -23,7 +23,7 @@ async function upload(storage: Storage, organizationId: string = DEFAULT_ORGANIZ
 const remove = (storage: Storage, id: string): Promise<string> =>
   outcome(storage, { kind: uploadKind, do: 'remove', id, unlessNamed: true })
 
-function naming(...uploads: readonly string[]): JoinedRequest {
+function naming(...uploads: readonly string[]): AcceptRequest {
   return { organizationId: DEFAULT_ORGANIZATION, notifications: [note({ uploads })] }
 }
 

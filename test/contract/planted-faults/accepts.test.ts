@@ -1,16 +1,16 @@
 import { uploadKind } from '../../../src/core/accept/upload.ts'
-import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { State } from '../../map-storage/state.ts'
 import { eachIsFound, type Fault, pause } from './storage-faults.ts'
 
 type Accept = Storage['accept']
+type Requests = Parameters<Accept>[0]
 
 const accepting =
-  (wrong: (accept: Accept, requests: readonly AcceptRequest[], state: State) => ReturnType<Accept>): Fault =>
+  (wrong: (accept: Accept, requests: Requests, state: State) => ReturnType<Accept>): Fault =>
   (good, state) => ({ ...good, accept: (requests) => wrong(good.accept, requests, state) })
 
-const changing = (change: (request: AcceptRequest) => AcceptRequest): Fault =>
+const changing = (change: (request: Requests[number]) => Requests[number]): Fault =>
   accepting((accept, requests) => accept(requests.map(change)))
 
 const notification = (change: object): Fault =>
@@ -188,4 +188,26 @@ eachIsFound({
   'what is of the future is sent at once': ['of the future scheduled', notification({ sendAt: null })],
   'the priority is lost': ['high goes before normal', notification({ priority: 'normal' })],
   'the expiry is lost': ['until it expires', notification({ expiresAt: null })],
+  'an accept writes no records': [
+    'records are written with the notifications of their request',
+    changing((request) => ({ ...request, records: undefined })),
+  ],
+  'an accept writes records of which the quota refuses notifications': [
+    'records are written only if the quota admits the whole request',
+    accepting(async (accept, requests) => {
+      const answers = await accept(requests.map((request) => ({ ...request, records: undefined })))
+      for (const { organizationId, records } of requests)
+        await accept([{ organizationId, notifications: [], records }])
+      return answers
+    }),
+  ],
+  'an accept stores what a refused record belongs to': [
+    'a record that is refused refuses its request alone',
+    accepting(async (accept, requests) => {
+      const answers = await accept(requests)
+      for (const [index, { kind }] of answers.entries())
+        if (kind === 'refused') await accept([{ ...(requests[index] as Requests[number]), records: [] }])
+      return answers
+    }),
+  ],
 })

@@ -4,7 +4,7 @@ import type { NotificationRepository } from './notifications.ts'
 import type { RecordInsert, RecordRemoval, Records, RecordWrite, RefusedWrite } from './records.ts'
 
 /** One send or one batch. */
-export interface AcceptRequest {
+export interface AcceptRequest<Write extends RecordWrite = JoinedWrite> {
   readonly organizationId: string
   /** In the order of sending, without the rejected items of a batch. */
   readonly notifications: readonly NewNotification[]
@@ -15,15 +15,10 @@ export interface AcceptRequest {
    * Records to write in the same commit, as `Records.write` writes a set: only if all notifications are admitted, and not
    * for a replay. A write that is refused refuses the request.
    */
-  readonly records?: readonly RecordWrite[] | undefined
+  readonly records?: readonly Write[] | undefined
 }
 
-/** A request in a transaction of the caller. It may insert and remove records: others need locks that accepts wait for. */
-export interface JoinedRequest extends Omit<AcceptRequest, 'records'> {
-  readonly records?: readonly JoinedWrite[] | undefined
-}
-
-/** An insert is not counted against a budget. A removal of a record that does not exist changes nothing. */
+/** What a transaction of the caller may write: others need locks that accepts wait for. */
 export type JoinedWrite =
   | (RecordInsert & { readonly budget?: undefined })
   | (RecordRemoval & {
@@ -86,7 +81,7 @@ export interface JoinedTransaction {
    * Stores one request in the transaction and answers as the storage's `accept` does. The answer holds if the
    * transaction commits.
    */
-  accept(request: JoinedRequest): Promise<JoinedAccept>
+  accept(request: AcceptRequest): Promise<JoinedAccept>
 }
 
 /** The answer to a request that was stored in a transaction of the caller. */

@@ -16,7 +16,7 @@ import type { JobCounts, JobsOf } from './job-counts.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
-import type { FollowingWrite, Records } from './records.ts'
+import type { FollowingWrite, Records, RecordWrite } from './records.ts'
 import type { SettleAnswer, Settlement } from './settle.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
@@ -117,7 +117,7 @@ export interface Storage<Tx = never> {
    * Timeout one minute, as for {@link findIdempotent}: the send then rejects with `service_unavailable`, and a
    * repetition with the same key finds the stored result.
    */
-  accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+  accept(requests: readonly AcceptRequest<RecordWrite>[]): Promise<AcceptAnswer[]>
 
   /**
    * Joins an open transaction of the caller for one accept. Both commit together, or neither. Absent: the storage
