@@ -87,7 +87,7 @@ interface Applied {
  */
 const PATIENCE_MS = 500
 /** The same for a set by itself. */
-const LONG_PATIENCE_MS = 5_000
+const LONG_PATIENCE_MS = 2_000
 
 /** Writes sets of records in one transaction, or in one for each if another transaction holds a record of them. */
 export async function writeSets(
@@ -108,7 +108,8 @@ export async function writeSets(
 
 function held(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
-    message: 'A transaction of the application holds a record that this changes. Try again when it has ended.',
+    message:
+      'A transaction of the application holds a record that this changes. Try again when it has ended.',
     cause,
   })
 }

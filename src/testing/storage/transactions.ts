@@ -6,7 +6,7 @@ import { inTime } from '../in-time.ts'
 import { Absent } from '../test-api.ts'
 import { accept, claim, claimOne, countOf, deliver, idOf, note, notes, TEN } from './fixtures.ts'
 import type { CallerTransactions, Check, OpenTransaction, StorageHarness } from './harness.ts'
-import { find, insertion, item, itemKind, reminderKind } from './record-fixtures.ts'
+import { find, insertion, item, itemKind, reminderKind, replacement } from './record-fixtures.ts'
 
 const quota = { period: '2026-01', limit: 5 }
 
@@ -320,6 +320,29 @@ export function transactionChecks(check: Check): void {
       assert.equal((await secondDoor.notifications()).length, 5)
     },
   )
+
+  whileOpen('records that it wrote keep no others waiting', async ({ storage }, begin, end) => {
+    const [held, other] = [await item(storage), await item(storage)]
+    const due = { ...joinedInsert(), kind: reminderKind, value: { at: 0 } }
+    await storage.records.write([[due]])
+    const open = await begin('open')
+    const removed = [held, due].map(({ id }) => ({ do: 'remove', id }) as const)
+    const [first, second] = removed as [(typeof removed)[0], (typeof removed)[0]]
+    const records = [{ kind: itemKind, ...first }, { kind: reminderKind, ...second }, joinedInsert()]
+    assert.equal((await open.joined.accept(request({ records }))).answer.kind, 'accepted')
+    const sets = [[replacement(held, { name: 'late' })], [replacement(other, { name: 'new' }), insertion()]]
+    const [refused, written] = await inTime(
+      storage.records.write(sets),
+      'a write waits for an open transaction',
+    )
+    assert.ok(refused?.kind === 'failed')
+    assert.deepEqual([refused.error.code, written?.kind], ['service_unavailable', 'written'])
+    const claimDue = () => storage.records.claimDue({ kinds: [reminderKind], most: 1, leaseMs: 60_000 })
+    assert.deepEqual((await inTime(claimDue(), 'a claim waits for an open transaction')).due, [])
+    await end(open, 'rollBack')
+    assert.equal((await claimDue()).due[0]?.record.id, due.id)
+    assert.equal((await storage.records.write(sets.slice(0, 1)))[0]?.kind, 'written')
+  })
 
   whileOpen(
     'a key that was stored since it began is replayed',
