@@ -48,6 +48,7 @@ export type {
   IdempotencyRecord,
   JoinedAccept,
   JoinedTransaction,
+  JoinedWrite,
 } from '../../../src/core/ports/storage/accept.ts'
 export type {
   ClaimAnswer,
@@ -113,6 +114,7 @@ export type {
   RecordReplacement,
   Records,
   RecordWrite,
+  RefusedWrite,
   StoredRecord,
   WriteAnswer,
 } from '../../../src/core/ports/storage/records.ts'
