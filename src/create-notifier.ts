@@ -26,6 +26,7 @@ import { createProcessor } from './core/loop/processor.ts'
 import { throttled } from './core/loop/throttled.ts'
 import type { NotificationEvent } from './core/notification/event-payload.ts'
 import { createLogs, createNotifications } from './core/notification/notifications.ts'
+import { createRecordFact } from './core/notification/own-facts.ts'
 import type { ProcessListeners } from './core/notification/process-event.ts'
 import type { MessageReceivedEvent } from './core/notification/received-message.ts'
 import { createWaits } from './core/notification/wait-for.ts'
@@ -55,12 +56,13 @@ import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
 import { createConsent } from './features/preferences/consent.ts'
+import { createPages } from './features/preferences/link-pages.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createFindAddress } from './features/recipients/address-now.ts'
 import { createPeople } from './features/recipients/service.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
-import { createPages } from './features/tracking/pages.ts'
+import { createVisits } from './features/tracking/visits.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
   type MultiTenantOptions,
@@ -357,8 +359,9 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     admit: (who, limit) => (limit?.underMaintenance === true ? admitting.admit : admit)(who, limit),
     closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
   }
-  const pageParts = { ...core, signer: secrets.signer, counts: () => !maintained(), wake }
-  const { unsubscribe, savePreferences, ...pages } = createPages(pageParts)
+  const signed = { ...core, signer: secrets.signer, record: createRecordFact({ ...core, wake }) }
+  const { unsubscribe, savePreferences, ...pages } = createPages(signed)
+  const visits = createVisits({ ...signed, counts: () => !maintained() })
   return {
     version: VERSION,
     inputs: {
@@ -380,6 +383,7 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
       ...guard(pages, { underMaintenance: true }),
       ...guard({ unsubscribe, savePreferences }),
     },
+    visits: { texts: core.pageTexts, ...guard(visits, { underMaintenance: true }) },
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
   }

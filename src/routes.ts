@@ -13,10 +13,11 @@ import { catalogueRoutes } from './features/languages/routes.ts'
 import { sharedTextRoutes } from './features/layouts/routes.ts'
 import { templateLintRoutes } from './features/lint/routes.ts'
 import { organizationRoutes } from './features/organizations/routes.ts'
+import { preferencePageRoutes } from './features/preferences/page-routes.ts'
 import { preferenceRoutes } from './features/preferences/routes.ts'
 import { receiptRoutes } from './features/receipts/routes.ts'
 import { suppressionRoutes } from './features/suppressions/routes.ts'
-import { pageRoutes } from './features/tracking/routes.ts'
+import { trackingRoutes } from './features/tracking/routes.ts'
 import { eventDeliveryRoutes, webhookRoutes } from './features/webhook-events/routes.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import type { ServedNotifier } from './served-notifier.ts'
@@ -43,6 +44,7 @@ export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...preferenceRoutes,
   ...organizationRoutes,
   ...receiptRoutes,
-  ...pageRoutes,
+  ...preferencePageRoutes,
+  ...trackingRoutes,
   ...serviceRoutes,
 ]

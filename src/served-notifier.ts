@@ -7,9 +7,10 @@ import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
 import type { CodeTemplates } from './features/code-templates/code-templates.ts'
 import type { LintInput } from './features/lint/input.ts'
+import type { Pages } from './features/preferences/link-pages.ts'
 import type { Receipts } from './features/receipts/service.ts'
 import type { Sessions } from './features/sessions/service.ts'
-import type { Pages } from './features/tracking/pages.ts'
+import type { Visits } from './features/tracking/visits.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -30,6 +31,7 @@ export interface ServedNotifier
   /** Largest uploaded file in bytes. */
   readonly maxUploadBytes: number
   readonly pages: Pages
+  readonly visits: Visits
   readonly receipts: Receipts
   readonly sessions: Sessions
 }

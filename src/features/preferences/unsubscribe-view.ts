@@ -41,7 +41,3 @@ export function requiredPage(
 export function incompletePage({ texts, ...look }: PageLook): HandlerResult {
   return htmlPage(400, look, texts.askTitle, paragraph(texts.confirm) + form(texts))
 }
-
-export function unknownPage({ texts, ...look }: PageLook): HandlerResult {
-  return htmlPage(404, look, texts.unknownTitle, paragraph(texts.unknownText))
-}

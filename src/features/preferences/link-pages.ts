@@ -1,39 +1,19 @@
-import { createHash } from 'node:crypto'
 import type { ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import type { PageFrame } from '../../core/links/link-routes.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
 import { type LinkTarget, readTarget } from '../../core/links/link-target.ts'
 import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
-import { coalesce } from '../../core/loop/coalesce.ts'
-import type { NotificationEvent } from '../../core/notification/event-payload.ts'
-import type { Fact } from '../../core/notification/facts.ts'
+import type { RecordFact } from '../../core/notification/own-facts.ts'
 import type { Clock } from '../../core/ports/clock.ts'
-import type { ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/receipts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { Branding } from '../../core/tenancy/organization.ts'
 import type { BrandingFinder, OrganizationFinder } from '../../core/tenancy/plan-of.ts'
-import type { Consent } from '../preferences/index.ts'
-import {
-  createPreferencePages,
-  optOut,
-  type PreferencePage,
-  type PreferencePost,
-} from '../preferences/index.ts'
 import type { PeopleFinder } from '../recipients/index.ts'
-import { isMachineVisit, type Visit } from './machine-visit.ts'
+import type { Consent } from './consent.ts'
+import { optOut } from './opting-out.ts'
+import { createPreferencePages, type PreferencePage, type PreferencePost } from './page.ts'
 
-/** The facts that a page takes from its message. */
-export interface PageFrame {
-  /** The language of the message, as BCP 47. Null: unknown, or an invalid token. */
-  readonly locale: string | null
-  /** Its organization. Null: an invalid token, or no such organization. */
-  readonly branding: Branding | null
-}
-
-/**
- * The targets of the links in messages. Tokens prove their origin. All except `unsubscribe` work under maintenance,
- * without counting.
- */
+/** The pages on which people unsubscribe and choose. Tokens prove their origin. Only those that change something stop under maintenance. */
 export interface Pages {
   /** The look of a page about the message with the token. */
   frameOf(token: string): Promise<PageFrame>
@@ -49,10 +29,6 @@ export interface Pages {
   savePreferences(token: string, post: PreferencePost): Promise<boolean>
   /** Texts of the application for the pages. */
   readonly texts: PageTextsByLanguage
-  /** Counts an opened mail in the background. False: invalid token. */
-  opened(token: string, visit: Visit): Promise<boolean>
-  /** Returns the target of a link and counts the click in the background. Null: invalid token. */
-  clicked(token: string, visit: Visit): Promise<string | null>
 }
 
 /**
@@ -70,22 +46,12 @@ export interface PageServices {
   /** Null: no resolver is configured. */
   readonly people: PeopleFinder | null
   signer(): LinkSigner
-  /** False: links still work, but are not counted. */
-  counts(): boolean
-  emit(event: NotificationEvent): void
-  /** Called when stored work may be due. */
-  wake(): void
+  readonly record: RecordFact
   onError(error: unknown): void
 }
 
-/** Maximum number of visits being recorded; visits beyond are not counted. */
-const MOST_UNDER_WAY = 1_000
-/** Maximum number of remembered visits, which need no second record. */
-const MOST_KNOWN = 10_000
-
-/** The pages behind the links in messages. */
 export function createPages(services: PageServices): Omit<Pages, 'texts'> {
-  const { storage, consent, organizations, brandingOf, clock, signer, counts, emit, wake, onError } = services
+  const { storage, consent, organizations, brandingOf, clock, signer, record, onError } = services
   const preferences = createPreferencePages({
     kinds: services.registry.kinds,
     channels: services.registry.channels,
@@ -95,60 +61,6 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
     clock,
     onError,
   })
-  const known = new Set<string>()
-  let underWay = 0
-  const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
-
-  async function store(notificationId: string, key: string, fact: Fact): Promise<ReceiptAnswer['kind']> {
-    const dedupeKey = `${key}:${notificationId}`
-    const answer = await record({
-      provider: OURSELVES,
-      organizationId: null,
-      dedupeKey,
-      notificationId,
-      fact,
-    })
-    if (answer.kind === 'failed') throw answer.error
-    if (answer.kind !== 'recorded' || answer.events.length === 0) return answer.kind
-    for (const event of answer.events) emit(event)
-    wake()
-    return answer.kind
-  }
-
-  /** The visitor does not wait for the record and sees no error of it. */
-  function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
-    if (!visit.counts || !counts()) return
-    if (underWay >= MOST_UNDER_WAY) {
-      onError(new Error('A visit was not counted: too many are being recorded.'))
-      return
-    }
-    underWay += 1
-    countVisit(type, id, key, visit)
-      .catch(onError)
-      .finally(() => {
-        underWay -= 1
-      })
-  }
-
-  async function countVisit(
-    type: 'opened' | 'clicked',
-    id: string,
-    key: string,
-    visit: Visit,
-  ): Promise<void> {
-    const byName = isMachineVisit(visit, null)
-    const visited = `${id} ${key} ${byName}`
-    if (known.has(visited)) return
-    const now = clock.now()
-    const timeline = await storage.notifications.timeline(id)
-    // Retention has removed the notification.
-    if (timeline.length === 0) return
-    const arrived = timeline.findLast(({ type: event }) => event === 'sent' || event === 'delivered')
-    const machine = isMachineVisit(visit, arrived === undefined ? null : now - arrived.at)
-    await store(id, machine ? `${key}:machine` : key, { type, ...(machine ? { machine } : {}) })
-    if (known.size >= MOST_KNOWN) known.clear()
-    if (machine === byName) known.add(visited)
-  }
 
   const exists = ({ organizationId }: LinkTarget): Promise<boolean> =>
     isHeeded(organizations.existing(organizationId))
@@ -160,18 +72,6 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
   }
 
   return {
-    async opened(token, visit) {
-      const id = signer().verify('open', token)
-      if (id !== null) count('opened', id, 'open', visit)
-      return id !== null
-    },
-    async clicked(token, visit) {
-      const [id, target] = signer().verify('click', token)?.split('\n') ?? []
-      if (id === undefined || target === undefined || !/^https?:/.test(target)) return null
-      const place = createHash('sha256').update(target).digest('base64url').slice(0, 22)
-      count('clicked', id, `click:${place}`, visit)
-      return target
-    },
     async frameOf(token) {
       const { verify } = signer()
       const target = readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
@@ -193,7 +93,7 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
       const { notificationId } = target
       // Retention may have removed the notification.
       if ((await storage.notifications.get(notificationId)) !== null)
-        await store(notificationId, 'unsubscribe', { type: 'unsubscribed' })
+        await record(notificationId, 'unsubscribe', { type: 'unsubscribed' })
       return 'possible'
     },
     async preferencesToken(token) {
@@ -225,6 +125,3 @@ async function found<Answer>(request: () => Promise<Answer>): Promise<Answer | n
 async function isHeeded(request: Promise<void>): Promise<boolean> {
   return (await found(() => request.then(() => true))) === true
 }
-
-/** No provider has an empty name, so no report of a provider can have this source. */
-const OURSELVES = ''

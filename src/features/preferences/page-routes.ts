@@ -1,0 +1,132 @@
+import { LINK_ROUTE, langIn, lookOf, PRIVATE, tokenIn, unknownPage } from '../../core/links/link-routes.ts'
+import type { PageLook } from '../../core/links/page.ts'
+import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
+import { page } from '../../core/rest/schemas.ts'
+import type { Pages } from './link-pages.ts'
+import { isOneClick } from './one-click.ts'
+import { preferencePage } from './page-view.ts'
+import { preferencePageQuery } from './query-schemas.ts'
+import { confirmPage, donePage, incompletePage, requiredPage } from './unsubscribe-view.ts'
+
+/** The methods of a notifier that the handlers use. */
+type Served = { readonly pages: Pages }
+
+/** RFC 8058 needs less than a quarter of this, even as multipart. */
+const MAX_FORM = 4_096
+
+/** Two hundred categories on a dozen channels, twice. */
+const MAX_PREFERENCES = 256 * 1024
+
+/** The query of a link to the preference page, in the language of this one. */
+function queryFor(token: string, context: RequestContext): string {
+  const lang = langIn(context)
+  return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
+}
+
+async function lookFor(context: RequestContext, { pages }: Served): Promise<PageLook> {
+  return lookOf(context, pages.texts, await pages.frameOf(tokenIn(context)))
+}
+
+/** Address of the preference page, seen from the page of an unsubscription. Null: none. */
+async function managingUrl(context: RequestContext, { pages }: Served): Promise<string | null> {
+  const token = await pages.preferencesToken(tokenIn(context))
+  return token === null ? null : `preferences${queryFor(token, context)}`
+}
+
+/** GET never unsubscribes: scanners follow every link in a mail. */
+async function ask(context: RequestContext, notifier: Served): Promise<HandlerResult> {
+  const { pages } = notifier
+  const token = tokenIn(context)
+  const texts = await lookFor(context, notifier)
+  const answer = await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, notifier)
+  return answer === 'required' ? requiredPage(200, texts, managing) : confirmPage(texts, managing)
+}
+
+async function unsubscribe(context: RequestContext, notifier: Served): Promise<HandlerResult> {
+  const { pages } = notifier
+  const token = tokenIn(context)
+  const texts = await lookFor(context, notifier)
+  const complete = isOneClick(context.bytes)
+  const answer = complete ? await pages.unsubscribe(token) : await pages.unsubscription(token)
+  if (answer === 'unknown') return unknownPage(texts)
+  const managing = await managingUrl(context, notifier)
+  // No success status, because a mail program would tell its user that the messages end.
+  if (answer === 'required') return requiredPage(409, texts, managing)
+  return complete ? donePage(texts, managing) : incompletePage(texts)
+}
+
+async function preferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
+  const texts = await lookFor(context, notifier)
+  const page = await notifier.pages.preferences(tokenIn(context))
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
+}
+
+/** Answers with a redirect, so that reloading the page posts nothing again. */
+async function savePreferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
+  const token = tokenIn(context)
+  const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
+  if (!(await notifier.pages.savePreferences(token, postOf(form))))
+    return unknownPage(await lookFor(context, notifier))
+  const location = `${queryFor(token, context)}&saved=1`
+  return {
+    text: { contentType: 'text/plain; charset=utf-8', content: '' },
+    headers: { ...PRIVATE, Location: location },
+  }
+}
+
+function postOf(form: URLSearchParams) {
+  if (form.has('none')) return 'none'
+  return { on: new Set(form.getAll('on')), was: new Set((form.get('was') ?? '').split(' ')) }
+}
+
+export const preferencePageRoutes: readonly Route<Served>[] = [
+  {
+    ...LINK_ROUTE,
+    operation: 'askUnsubscribe',
+    summary: 'Show the unsubscribe page; changes nothing',
+    method: 'GET',
+    paths: ['/unsubscribe'],
+    status: 200,
+    handler: ask,
+  },
+  {
+    ...LINK_ROUTE,
+    operation: 'unsubscribe',
+    summary: 'Unsubscribe the recipient from a category with one click (RFC 8058)',
+    method: 'POST',
+    paths: ['/unsubscribe'],
+    status: 200,
+    otherwise: {
+      status: 409,
+      when: 'A page: the category is required, so nothing has changed.',
+      response: page,
+    },
+    form: true,
+    bodySize: MAX_FORM,
+    handler: unsubscribe,
+  },
+  {
+    ...LINK_ROUTE,
+    query: preferencePageQuery,
+    operation: 'showPreferencePage',
+    summary: 'Show the preferences of a recipient; changes nothing',
+    method: 'GET',
+    paths: ['/preferences'],
+    status: 200,
+    handler: preferences,
+  },
+  {
+    ...LINK_ROUTE,
+    query: preferencePageQuery,
+    operation: 'savePreferencePage',
+    summary: 'Change the preferences of a recipient',
+    method: 'POST',
+    paths: ['/preferences'],
+    status: 303,
+    form: true,
+    bodySize: MAX_PREFERENCES,
+    handler: savePreferences,
+  },
+]
