@@ -5,13 +5,13 @@ import { explain } from '../server/print.ts'
 import { freePort } from '../servers/free-port.ts'
 import { type Hits, startChaos, type Victim } from './chaos.ts'
 import { type Load, type Seen, startLoad } from './load.ts'
+import { countLosses, type Losses } from './losses.ts'
 import { type Addresses, productionNotifier } from './notifier.ts'
 import { type Supervised, startProgram, supervise } from './processes.ts'
 import type { Arrivals } from './provider.ts'
 import { startProxy } from './proxy.ts'
 import { openPostgres, openRedis, type Server } from './servers.ts'
 import { readSettings } from './settings.ts'
-import { judge, type Verdict } from './verdict.ts'
 
 const DRAIN_MS = 60_000
 const AWAY_MS = 500
@@ -25,7 +25,7 @@ const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     })
   })
 
-/** Ctrl-C ends the load early with a verdict on the run so far. A second one ends everything at once. */
+/** Ctrl-C ends the load early with a report on the run so far. A second one ends everything at once. */
 const early = new AbortController()
 const closers: (() => Promise<unknown>)[] = []
 let signalled = -Infinity
@@ -150,9 +150,9 @@ async function main(): Promise<number> {
     const { items, hasMore } = await read<{ items: unknown[]; hasMore: boolean }>('?status=queued&limit=1')
     if (items.length === 0 && !hasMore) break
   }
-  const verdict = await judge(seen, await ask<Arrivals>('/'), (id) => read<NotificationRecord>(`/${id}`))
+  const losses = await countLosses(seen, await ask<Arrivals>('/'), (id) => read<NotificationRecord>(`/${id}`))
   clearInterval(progress)
-  const good = conclude(verdict, seen.unexpected, rolling)
+  const good = conclude(losses, seen.unexpected, rolling)
   console.log(
     good ? '\nNothing was lost.' : `\nThe promise is broken; repeat this run with --seed ${settings.seed}.`,
   )
@@ -187,7 +187,7 @@ async function restartAll(processes: readonly Supervised[], { seen }: Load): Pro
 }
 
 function conclude(
-  { accepted, delivered, ambiguous, duplicates, lost, unknown }: Verdict,
+  { accepted, delivered, ambiguous, duplicates, lost, unknown }: Losses,
   unexpected: readonly string[],
   rolling: Deployment | undefined,
 ): boolean {

@@ -25,7 +25,7 @@ export interface PostgresServer {
 const run = promisify(execFile)
 
 /** Paths and identity for running a server. */
-export interface Place {
+export interface DataDirectory {
   readonly programs: string
   readonly folder: string
   readonly data: string
@@ -34,7 +34,7 @@ export interface Place {
 }
 
 /** Prepares an empty folder for a server. */
-export async function newPlace(installed: string): Promise<Place> {
+export async function newDataDirectory(installed: string): Promise<DataDirectory> {
   const identity = unprivileged()
   const folder = mkdtempSync(join(tmpdir(), 'carillon-pg-'))
   if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
@@ -55,9 +55,9 @@ export async function newPlace(installed: string): Promise<Place> {
   }
 }
 
-/** Starts a server in a place with additional configuration lines. The last line for a setting counts. */
+/** Starts a server on a data directory with additional configuration lines. The last line for a setting counts. */
 export async function startIn(
-  { programs, folder, data, port, call }: Place,
+  { programs, folder, data, port, call }: DataDirectory,
   settings: readonly string[],
 ): Promise<PostgresServer> {
   const lines = [
@@ -93,12 +93,15 @@ export async function startIn(
 }
 
 /** Removes the remains of a server that does not start. */
-export async function orRemove(place: Place, begin: () => Promise<PostgresServer>): Promise<PostgresServer> {
+export async function orRemove(
+  directory: DataDirectory,
+  begin: () => Promise<PostgresServer>,
+): Promise<PostgresServer> {
   try {
     return await begin()
   } catch (error) {
-    await place.call('pg_ctl', '-D', place.data, '-w', '-m', 'immediate', 'stop').catch(() => {})
-    rmSync(place.folder, { recursive: true, force: true, maxRetries: 5 })
+    await directory.call('pg_ctl', '-D', directory.data, '-w', '-m', 'immediate', 'stop').catch(() => {})
+    rmSync(directory.folder, { recursive: true, force: true, maxRetries: 5 })
     throw error
   }
 }
@@ -114,10 +117,10 @@ export async function startPostgres(
   programs: string | undefined = findPostgres(),
 ): Promise<PostgresServer> {
   if (programs === undefined) throw new Error('no PostgreSQL is installed')
-  const place = await newPlace(programs)
-  return orRemove(place, async () => {
-    const { call, data } = place
+  const directory = await newDataDirectory(programs)
+  return orRemove(directory, async () => {
+    const { call, data } = directory
     await call('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C')
-    return startIn(place, settings)
+    return startIn(directory, settings)
   })
 }

@@ -15,8 +15,8 @@ import type { UploadProgram } from './programs/upload.ts'
 const ID = 'org_acme'
 const about = { filename: 'a.pdf', contentType: 'application/pdf' }
 
-async function openNotifier(place: StorageLocation) {
-  const storage = openStorage(place)
+async function openNotifier(location: StorageLocation) {
+  const storage = openStorage(location)
   const provider = recordingProvider()
   const notifier = createNotifier({ channels: { email: provider }, storage })
   onTestFinished(() => notifier.stop())
@@ -53,9 +53,9 @@ function cases(open: () => Promise<StorageLocation>): void {
   it.each([1, 2, 4])(
     'killed before write %i of an upload: no send can use it, and nothing stays',
     async (writes) => {
-      const place = await open()
-      const { tenant, storage } = await openNotifier(place)
-      const program = runProgram('upload', { place, organizationId: ID, writes } satisfies UploadProgram)
+      const location = await open()
+      const { tenant, storage } = await openNotifier(location)
+      const program = runProgram('upload', { location, organizationId: ID, writes } satisfies UploadProgram)
       expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
       const [id = '', ...parts] = await left(storage)
       expect(parts).toHaveLength(writes - 1)

@@ -8,9 +8,9 @@ import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 /** A process of one deployment, with the texts in its code. */
-async function deploy(place: StorageLocation, release: number) {
+async function deploy(location: StorageLocation, release: number) {
   const notifier = createNotifier({
-    storage: openStorage(place),
+    storage: openStorage(location),
     channels: { email: recordingProvider() },
     layouts: { brand: { html: `${release} {{{content}}} {{> footer}}` } },
     partials: { footer: { html: `footer ${release}` } },
@@ -28,8 +28,8 @@ async function deploy(place: StorageLocation, release: number) {
 /** Longer than what stays in the record of a version. */
 const LONG = 'x'.repeat(300)
 
-async function keepsTexts(place: StorageLocation): Promise<void> {
-  const first = await deploy(place, 1)
+async function keepsTexts(location: StorageLocation): Promise<void> {
+  const first = await deploy(location, 1)
   await first.messages.put('de', { hello: 'hallo 1' })
   await first.templates.create({
     name: 'a',
@@ -43,7 +43,7 @@ async function keepsTexts(place: StorageLocation): Promise<void> {
   const { items } = await first.sendBatch([message, { ...message, locale: 'de' }, coded])
   const ids = items.map((item) => ('id' in item ? item.id : ''))
 
-  const second = await deploy(place, 2)
+  const second = await deploy(location, 2)
   await second.messages.put('de', { hello: 'hallo 2' })
   await second.partials.create({ name: 'footer', html: `own footer ${LONG}` })
   const bodies = async (all: readonly string[]) =>

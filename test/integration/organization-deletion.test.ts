@@ -18,10 +18,13 @@ const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as co
 
 /** Rows of the organization, by kind. */
 type Owned = () => Promise<Readonly<Record<string, number>>>
-type Open = () => Promise<{ readonly place: StorageLocation; readonly owned: Owned }>
+type Open = () => Promise<{ readonly location: StorageLocation; readonly owned: Owned }>
 
-async function openNotifier(place: StorageLocation): Promise<Notifier> {
-  const notifier = createNotifier({ channels: { email: recordingProvider() }, storage: openStorage(place) })
+async function openNotifier(location: StorageLocation): Promise<Notifier> {
+  const notifier = createNotifier({
+    channels: { email: recordingProvider() },
+    storage: openStorage(location),
+  })
   onTestFinished(() => notifier.stop())
   await notifier.start({ deliver: false })
   return notifier
@@ -44,11 +47,11 @@ function cases(open: Open): void {
   it.each([0, 1, 3])(
     'killed after %i steps: its keys are gone, and the next process finishes it',
     async (steps) => {
-      const { place, owned } = await open()
-      const notifier = await openNotifier(place)
+      const { location, owned } = await open()
+      const notifier = await openNotifier(location)
       const secret = await fill(notifier)
       const program = runProgram('delete-organization', {
-        place,
+        location,
         id: ID,
         steps,
       } satisfies DeleteOrganizationProgram)
@@ -66,8 +69,8 @@ function cases(open: Open): void {
   )
 
   it('another process, which knew the organization, refuses at once', async () => {
-    const { place, owned } = await open()
-    const [one, other] = [await openNotifier(place), await openNotifier(place)]
+    const { location, owned } = await open()
+    const [one, other] = [await openNotifier(location), await openNotifier(location)]
     const secret = await fill(one)
     const tenant = other.organization(ID)
     await tenant.send(message)
@@ -93,7 +96,7 @@ describe('an organization is deleted on SQLite', () => {
     const { file, remove } = temporaryFile()
     onTestFinished(remove)
     return {
-      place: { sqlite: file },
+      location: { sqlite: file },
       async owned() {
         const database = new DatabaseSync(file)
         try {
@@ -113,7 +116,7 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
     const pool = new pg.Pool({ connectionString: url, max: 2 })
     onTestFinished(() => pool.end())
     const owned: Owned = () => postgresSecondDoor(pool, schema).owned(ID)
-    return { place: { postgres: { url, schema } }, owned, url, schema }
+    return { location: { postgres: { url, schema } }, owned, url, schema }
   }
 
   cases(open)

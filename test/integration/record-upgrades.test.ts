@@ -20,10 +20,10 @@ function storedBy({ lines }: Program): number[] {
   return stored
 }
 
-async function rollOut(place: StorageLocation): Promise<void> {
+async function rollOut(location: StorageLocation): Promise<void> {
   const programs = new Map<string, Program>()
   async function begin(version: 1 | 2 | 3, name: string): Promise<void> {
-    const program = runProgram('change-records', { place, version, name } satisfies ChangeRecordsProgram)
+    const program = runProgram('change-records', { location, version, name } satisfies ChangeRecordsProgram)
     programs.set(name, program)
     await program.said('started')
   }
@@ -55,7 +55,7 @@ async function rollOut(place: StorageLocation): Promise<void> {
   await work()
   for (const name of ['next', 'newest', 'back']) await kill(name)
 
-  const storage = openStorage(place)
+  const storage = openStorage(location)
   onTestFinished(() => storage.stop())
   await storage.start({ kinds: [kindOf(3)] })
   const refs = Array.from({ length: RECORDS }, (_, index) => ({ id: `profile_${index}` }))

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlink
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { judge } from '../../examples/production/verdict.ts'
+import { countLosses } from '../../examples/production/losses.ts'
 import { redisProgram } from '../../examples/servers/redis.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { eventually } from '../support/eventually.ts'
@@ -80,10 +80,10 @@ const counts = (printed: string): Record<string, number> =>
 
 const missing = whyNoPostgres(true) ?? (redisProgram === undefined ? 'no redis-server on the PATH' : null)
 
-test('its verdict tells what is lost, repeated for a reason, repeated without one, and stored twice', async () => {
+test('its report tells what is lost, repeated for a reason, repeated without one, and stored twice', async () => {
   const arrivals = { a: 1, b: 3, c: 2, stranger: 1 }
   const marked = async (id: string) => ({ timeline: id === 'b' ? [{ ambiguous: true }] : [] }) as never
-  expect(await judge({ accepted: new Set(['a', 'b', 'c', 'd']) }, arrivals, marked)).toEqual({
+  expect(await countLosses({ accepted: new Set(['a', 'b', 'c', 'd']) }, arrivals, marked)).toEqual({
     accepted: 4,
     delivered: 3,
     lost: ['d'],
@@ -113,7 +113,7 @@ describeWith(missing, 'two API processes and two workers', () => {
     await expectNothingLeft()
   }, 300_000)
 
-  test('end at Ctrl-C with a verdict on what there was, and leave nothing behind', async () => {
+  test('end at Ctrl-C with a report on what there was, and leave nothing behind', async () => {
     const { child, printed } = launch('--seconds', '600', '--rate', '50')
     await eventually(() => /accepted [1-9]/.test(printed()))
     expect(left().length).toBeGreaterThan(5)

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import {
-  newPlace,
+  newDataDirectory,
   orRemove,
   type PostgresServer,
   startIn,
@@ -24,13 +24,13 @@ export function whyNoPostgres(own = false): string | null {
 
 /** A standby that follows a server, which is stopped for a moment to be copied. */
 export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
-  const place = await newPlace(primary.programs)
-  return orRemove(place, async () => {
+  const directory = await newDataDirectory(primary.programs)
+  return orRemove(directory, async () => {
     await primary.stop('fast')
-    await place.call('cp', '-R', primary.data, place.data)
+    await directory.call('cp', '-R', primary.data, directory.data)
     await primary.start()
-    writeFileSync(join(place.data, 'standby.signal'), '')
-    return startIn(place, [`primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=postgres'`])
+    writeFileSync(join(directory.data, 'standby.signal'), '')
+    return startIn(directory, [`primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=postgres'`])
   })
 }
 

@@ -2,18 +2,18 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { QueueHarness } from '../../src/testing/queue/queue-contract.ts'
 import { programFile } from './program.ts'
-import { atPlace, type QueuePlace } from './queue-place.ts'
+import { type QueueConnection, queueAt } from './queue-connection.ts'
 
 /** @param engine what empties it, and what takes its server away */
 export async function queueHarness(
-  place: QueuePlace,
+  connection: QueueConnection,
   engine: Pick<QueueHarness, 'lose' | 'takeAway'>,
 ): Promise<QueueHarness> {
-  const { url, schema } = place
+  const { url, schema } = connection
   return {
     ...engine,
-    ...atPlace(place),
-    program: [pathToFileURL(programFile('queue')), JSON.stringify(place)],
+    ...queueAt(connection),
+    program: [pathToFileURL(programFile('queue')), JSON.stringify(connection)],
     async close() {
       const client = new pg.Client({ connectionString: url })
       await client.connect()

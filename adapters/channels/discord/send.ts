@@ -48,7 +48,7 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12
 export function discord(options: DiscordOptions): Provider<DiscordKind> {
   const given = checkOptions('discord', schema, options)
   const { url } = given
-  const places = new Set(given.to)
+  const recipients = new Set(given.to)
   const { pathname } = new URL(url)
   return httpProvider(discordChannel, given, {
     title: 'Discord',
@@ -64,7 +64,7 @@ export function discord(options: DiscordOptions): Provider<DiscordKind> {
         discordOutcome,
       ),
     check: (http) => http.send({ method: 'GET', url, headers: {} }, discordOutcome),
-    hooks: { accepts: (to) => places.has(to.toLowerCase()) },
+    hooks: { accepts: (to) => recipients.has(to.toLowerCase()) },
   })
 }
 

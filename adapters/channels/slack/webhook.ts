@@ -42,7 +42,7 @@ const NO_BROADCAST = 'An incoming webhook of Slack cannot show a reply in the ch
 export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> {
   const given = checkOptions('slackWebhook', schema, options)
   const { url } = given
-  const places = new Set(given.to)
+  const recipients = new Set(given.to)
   const { pathname } = new URL(url)
   return httpProvider(slack, given, {
     title: 'Slack',
@@ -53,7 +53,7 @@ export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> 
       return refusalOf(message) ?? http.send({ url, headers, body, signal }, slackWebhookOutcome)
     },
     hooks: {
-      accepts: (to) => places.has(to),
+      accepts: (to) => recipients.has(to),
       refuses(parts) {
         const field = disguiseOf(parts)
         if (field !== undefined) return { code: 'invalid_sender', field, message: NO_DISGUISE }

@@ -41,29 +41,36 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsServic
   /** Returns the results at the indexes of their calls. */
   async function run(sets: readonly Alike[]): Promise<Result[]> {
     const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))
-    const args = sets.flatMap(({ first, places, tokens }) => {
+    const args = sets.flatMap(({ first, positions, tokens }) => {
       const values = [...first.values(), ...tokens]
-      return [first.verb, String(first.keys.length), String(places.length), String(values.length), ...values]
+      return [
+        first.verb,
+        String(first.keys.length),
+        String(positions.length),
+        String(values.length),
+        ...values,
+      ]
     })
     const outcome = await connection.run(keys, [time(), ...args]).then(
       (replies) => ({ replies: replies as readonly string[] }),
       (error: unknown) => ({ error }),
     )
     const results: Result[] = []
-    for (const [set, { places }] of sets.entries()) {
-      if ('error' in outcome) for (const place of places) results[place] = outcome
-      else share(outcome.replies[set] ?? '! no reply', places, results)
+    for (const [set, { positions }] of sets.entries()) {
+      if ('error' in outcome) for (const position of positions) results[position] = outcome
+      else share(outcome.replies[set] ?? '! no reply', positions, results)
     }
     return results
   }
 
   // Each call awaits only its own run: a server that hangs delays neither other runs nor later calls.
-  const begin = coalesce<Call, { readonly results: Promise<Result[]>; readonly place: number }>(
+  const begin = coalesce<Call, { readonly results: Promise<Result[]>; readonly position: number }>(
     async (calls) => {
-      const begun: { results: Promise<Result[]>; place: number }[] = []
+      const begun: { results: Promise<Result[]>; position: number }[] = []
       for (const sets of runsOf(alike(calls), isCluster())) {
         const results = run(sets)
-        for (const place of sets.flatMap(({ places }) => places)) begun[place] = { results, place }
+        for (const position of sets.flatMap(({ positions }) => positions))
+          begun[position] = { results, position }
       }
       return begun
     },
@@ -71,8 +78,8 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsServic
   )
 
   return async function ask(call) {
-    const { results, place } = await begin(call)
-    return (await results)[place] as Result
+    const { results, position } = await begin(call)
+    return (await results)[position] as Result
   }
 }
 
@@ -80,20 +87,20 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsServic
 interface Alike {
   readonly first: Call
   /** Their indexes among all calls. */
-  readonly places: number[]
+  readonly positions: number[]
   readonly tokens: string[]
 }
 
 function alike(calls: readonly Call[]): Alike[] {
   const sets = new Map<string, Alike>()
-  for (const [place, call] of calls.entries()) {
+  for (const [position, call] of calls.entries()) {
     const name = `${call.verb} ${call.name}`
     let set = sets.get(name)
     if (set === undefined) {
-      set = { first: call, places: [], tokens: [] }
+      set = { first: call, positions: [], tokens: [] }
       sets.set(name, set)
     }
-    set.places.push(place)
+    set.positions.push(position)
     set.tokens.push(...call.tokens)
   }
   return [...sets.values()].sort((left, right) => orderOf(left) - orderOf(right))
@@ -117,12 +124,13 @@ function runsOf(sets: readonly Alike[], isCluster: boolean): readonly (readonly 
   return [...runs.values()]
 }
 
-function share(reply: string, places: readonly number[], results: Result[]): void {
+function share(reply: string, positions: readonly number[], results: Result[]): void {
   if (reply.startsWith('!')) {
     const error = new Error(reply.slice(1).trim())
-    for (const place of places) results[place] = { error }
+    for (const position of positions) results[position] = { error }
     return
   }
   const words = reply.split(' ')
-  for (const [index, place] of places.entries()) results[place] = { words, index, count: places.length }
+  for (const [index, position] of positions.entries())
+    results[position] = { words, index, count: positions.length }
 }

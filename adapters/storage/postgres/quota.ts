@@ -126,18 +126,18 @@ interface QuotaColumns {
 /** Each quota once, with the sum of the requests. */
 function columnsOf(requests: readonly Counted[]): QuotaColumns {
   const columns: QuotaColumns = { organizations: [], periods: [], limits: [], counts: [] }
-  const places = new Map<string, number>()
+  const positions = new Map<string, number>()
   for (const request of requests) {
     const { organizationId, notifications, quota } = request
     const counted = countedOf(notifications, notifications.length)
     // Without any that count, everything is admitted.
     if (quota === undefined || counted < Math.min(1, notifications.length)) continue
-    const place = places.get(keyOf(request)) ?? places.size
-    places.set(keyOf(request), place)
-    columns.organizations[place] = organizationId
-    columns.periods[place] = quota.period
-    columns.limits[place] = Math.min(columns.limits[place] ?? quota.limit, quota.limit)
-    columns.counts[place] = (columns.counts[place] ?? 0) + counted
+    const position = positions.get(keyOf(request)) ?? positions.size
+    positions.set(keyOf(request), position)
+    columns.organizations[position] = organizationId
+    columns.periods[position] = quota.period
+    columns.limits[position] = Math.min(columns.limits[position] ?? quota.limit, quota.limit)
+    columns.counts[position] = (columns.counts[position] ?? 0) + counted
   }
   return columns
 }

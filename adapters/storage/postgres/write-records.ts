@@ -154,11 +154,11 @@ async function lockStored(tx: Transaction, writes: readonly RecordWrite[]): Prom
 
 /** The order in which locks are taken: by kind and id. */
 export function compare(a: RecordWrite | undefined, b: RecordWrite | undefined): number {
-  const [first, second] = [placeOf(a), placeOf(b)]
+  const [first, second] = [orderKey(a), orderKey(b)]
   return first < second ? -1 : Number(first > second)
 }
 
-const placeOf = (write: RecordWrite | undefined): string => `${write?.kind.name} ${write?.id}`
+const orderKey = (write: RecordWrite | undefined): string => `${write?.kind.name} ${write?.id}`
 
 /** Writes a set, or nothing of it. */
 export async function writeSet(tx: Transaction, writes: readonly RecordWrite[]): Promise<WriteAnswer> {

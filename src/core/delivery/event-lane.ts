@@ -50,22 +50,22 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
 function endingOf(
   job: EventJob,
   posted: Posted,
-  verdict: PostResult,
+  meaning: PostResult,
   random: number,
   stopped: boolean,
 ): Ending<'event'> {
   const number = job.attempts + 1
   const { result } = posted
-  const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
+  const attempt = attemptOf(number, posted, meaning.kind === 'succeeded')
   // Not signed, or aborted by a stop: not the endpoint's fault.
   const ours = result.kind === 'failed' && result.reason === 'aborted'
   const ownFault = ours ? ({ ownFault: true } as const) : {}
   // The event waits like the endpoint's others: to be held with them, or for the endpoint's new address.
-  const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
+  const gone = meaning.kind === 'refused' && meaning.code === 'endpoint_gone'
   const disable = gone ? ({ disable: 'gone' } as const) : {}
   const about = { attempt, url: job.delivery.endpoint.url, ...ownFault, ...disable }
-  if (verdict.kind === 'succeeded') return { ...about, ended: 'delivered', next: { kind: 'end' } }
-  const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
+  if (meaning.kind === 'succeeded') return { ...about, ended: 'delivered', next: { kind: 'end' } }
+  const hintMs = meaning.kind === 'failed' ? meaning.retryAfterMs : undefined
   // An attempt aborted by a stop, or one that finds the endpoint gone, is not the last.
   const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (gone || (ours && stopped) ? 0 : null)
   return delayMs === null

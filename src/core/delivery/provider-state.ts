@@ -86,7 +86,7 @@ export function createProviderState(
 ): ProviderState {
   const { clock, limits, wakeIn } = options
   const { channel, name, organizationId } = provider
-  const places = createSlots(provider.maxConcurrent, options.available, together)
+  const capacity = createSlots(provider.maxConcurrent, options.available, together)
   const keys = providerKeys(provider)
   const breaker = createCircuitBreaker({
     keys,
@@ -101,8 +101,8 @@ export function createProviderState(
       ? null
       : createPace(keys.pace, provider.maxPerSecond, limits, clock, wakeIn)
 
-  function slots(most = places.free()): number {
-    return breaker.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
+  function slots(most = capacity.free()): number {
+    return breaker.probing() ? Math.max(0, Math.min(1 - capacity.busy(), most)) : most
   }
 
   /** Not paused, and if a probe is needed, this process sends it. */
@@ -131,10 +131,10 @@ export function createProviderState(
     room: () => (breaker.open() && pace?.open() !== false ? slots() : 0),
     pausedMs: breaker.leftMs,
     free: () => (awake() ? Math.min(slots(), pace?.granted() ?? Number.POSITIVE_INFINITY) : 0),
-    takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
-    waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
-    empty: () => (awake() ? slots(places.empty()) : 0),
-    used: places.used,
+    takes: () => (awake() ? Math.min(slots(capacity.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
+    waits: () => awake() && pace?.open() === true && slots(capacity.empty()) > 0,
+    empty: () => (awake() ? slots(capacity.empty()) : 0),
+    used: capacity.used,
     prepare() {
       // Lanes that share it ask once: permits beyond its slots would count unused.
       if (preparing !== undefined) return preparing
@@ -147,16 +147,16 @@ export function createProviderState(
       return preparing
     },
     giveBack() {
-      if (places.busy() === 0) breaker.release(breaker.probe())
+      if (capacity.busy() === 0) breaker.release(breaker.probe())
     },
     run(organizationId, task, settle) {
       const permit = pace?.take()
       const pass: Pass = (stop) => pace?.pass(permit, stop)
       const probe = breaker.probe()
-      if (probe === null) return places.run(organizationId, () => task(pass), settle)
+      if (probe === null) return capacity.run(organizationId, () => task(pass), settle)
       // If the provider gave no answer, the next message probes.
       const probing = () => task(pass).finally(() => breaker.release(probe))
-      return places.run(organizationId, probing, settle)
+      return capacity.run(organizationId, probing, settle)
     },
     succeeded() {
       unclear = 0
@@ -182,7 +182,7 @@ export function createProviderState(
         state: pausedMs > 0 ? 'paused' : breaker.probing() ? 'probing' : 'ready',
         pausedUntil: pausedMs > 0 ? new Date(clock.now() + pausedMs).toISOString() : null,
         code: breaker.reason()?.code ?? (unclear >= UNCLEAR_IN_A_ROW ? 'delivery_unknown' : null),
-        running: places.busy(),
+        running: capacity.busy(),
       }
     },
   }

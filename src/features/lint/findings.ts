@@ -48,14 +48,14 @@ export function createFindings(rules: Readonly<Record<string, LintRule>>): Findi
         return
       }
       const severity = (Object.hasOwn(rules, rule) ? rules[rule]?.severity : undefined) ?? 'warning'
-      const place = excerpt === undefined ? {} : { ...placeOf(excerpt, sources), excerpt }
+      const location = excerpt === undefined ? {} : { ...locate(excerpt, sources), excerpt }
       found.set(key, {
         rule,
         severity,
         message,
         field,
         locales: [locale],
-        ...place,
+        ...location,
         ...(cause === undefined ? {} : { cause }),
       })
     },
@@ -63,7 +63,7 @@ export function createFindings(rules: Readonly<Record<string, LintRule>>): Findi
   }
 }
 
-function placeOf(excerpt: string, sources: readonly LintedSource[]): Pick<LintFinding, 'source' | 'line'> {
+function locate(excerpt: string, sources: readonly LintedSource[]): Pick<LintFinding, 'source' | 'line'> {
   for (const { source, text } of sources) {
     const at = text.indexOf(excerpt)
     if (at !== -1) return { ...(source === null ? {} : { source }), line: lineAt(text, at) }

@@ -26,28 +26,28 @@ async function newSchema(): Promise<StorageLocation> {
   return { postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }
 }
 
-const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
+const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
   ['SQLite', newFile],
   ['PostgreSQL', newSchema],
 ]
 const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 
-async function newWorld(place: () => Promise<StorageLocation> = newFile): Promise<FaultWorld> {
-  const world = await faultWorld(await place())
+async function newWorld(location: () => Promise<StorageLocation> = newFile): Promise<FaultWorld> {
+  const world = await faultWorld(await location())
   onTestFinished(() => world.close())
   return world
 }
 
 async function allEnded(world: FaultWorld): Promise<void> {
-  const storage = openStorage(world.place)
+  const storage = openStorage(world.location)
   await storage.start()
   await drained(storage)
   await storage.stop()
 }
 
-describeEachWith(STORAGES, missing, 'processes on %s whose clocks are an hour apart', (_name, place) => {
+describeEachWith(STORAGES, missing, 'processes on %s whose clocks are an hour apart', (_name, location) => {
   it('deliver nothing twice, nothing early and nothing late, by the clock of the storage', async () => {
-    const world = await newWorld(place)
+    const world = await newWorld(location)
     const workers = [-HOUR, 0, HOUR].map((clockMs) => world.work({ clockMs, leaseMs: LONG_MS }))
     await Promise.all(workers.map((worker) => worker.said('started')))
     const arrivals = new Map<string, number>()

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
 const directory = temporaryDirectory()
-const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
+const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'crashes.db') })],
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
@@ -58,12 +58,12 @@ const everything = process.env.CARILLON_SOAK_SECONDS !== undefined
 
 const TEXT = { channel: 'email', to: 'ada@example.com' } as const
 
-describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
+describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, location) => {
   let world: FaultWorld
   const tried = (at: string): boolean => name === 'SQLite' || everything || WITH_A_SERVER.includes(at)
   const points = <At extends Point>(...all: readonly At[]): At[] => all.filter(tried)
   beforeAll(async () => {
-    world = await faultWorld(await place())
+    world = await faultWorld(await location())
   })
   afterAll(() => world?.close())
 

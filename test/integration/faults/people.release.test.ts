@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
 
 const directory = temporaryDirectory()
-const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
+const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'people.db') })],
   ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
@@ -28,11 +28,11 @@ const LATER = { ...system, now: () => system.now() + 2 * 60_000 }
 const ADA: Person = { channels: { email: ['ada@example.com', 'ada@example.org'] } }
 const MOVED: Person = { channels: { email: 'moved@example.com' } }
 
-describeEachWith(STORAGES, missing, 'kill -9 amid messages to people on %s', (_name, place) => {
+describeEachWith(STORAGES, missing, 'kill -9 amid messages to people on %s', (_name, location) => {
   let world: FaultWorld
   let ada = ADA
   beforeAll(async () => {
-    world = await faultWorld(await place(), {
+    world = await faultWorld(await location(), {
       recipients: { resolve: (ids) => new Map(ids.map((id) => [id, ada])) },
       categories: { news: { name: 'News' } },
       secret,

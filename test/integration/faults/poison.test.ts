@@ -95,8 +95,8 @@ it('a message over which its channel fails ends after its attempts, and its neig
 
 describe('a message that ends its process', () => {
   it.each(['throw later', 'reject later'])('by %s fails after its attempts, alone', async (how) => {
-    const place = { sqlite: join(directory, `${how}.db`) }
-    const storage = openStorage(place)
+    const location = { sqlite: join(directory, `${how}.db`) }
+    const storage = openStorage(location)
     await storage.start()
     onTestFinished(() => storage.stop())
     const ids = Array.from({ length: 9 }, (_, index) => `notif_${String(index).padStart(29, '0')}`)
@@ -117,7 +117,7 @@ describe('a message that ends its process', () => {
       },
     ])
     const options: DeliverOptions = {
-      place,
+      location,
       handOvers: join(directory, `${how}.log`),
       ...{ senders: 0, leaseMs: 300, timeoutMs: 150, maxAttempts: 2, slowMs: 20 },
     }

@@ -24,7 +24,7 @@ async function race(make: (process: number) => RaceOptions['race'], begin = () =
   const gate = join(directory, `gate-${races}`)
   const programs = Array.from({ length: PROCESSES }, (_, index) =>
     runProgram('race', {
-      place: world.place,
+      location: world.location,
       port: world.port,
       gate,
       race: make(index),

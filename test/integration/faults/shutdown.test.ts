@@ -22,7 +22,7 @@ async function serve(): Promise<Server> {
   databases += 1
   const world = await faultWorld({ sqlite: join(directory, `${databases}.db`) })
   onTestFinished(() => world.close())
-  const program = runProgram('api', { place: world.place, port: world.port } satisfies ApiOptions)
+  const program = runProgram('api', { location: world.location, port: world.port } satisfies ApiOptions)
   const port = Number((await program.said('listening ')).slice('listening '.length))
   const secret = (await program.said('key ')).slice('key '.length)
   return {
@@ -71,7 +71,7 @@ it('SIGTERM under load: what was answered with 201 is stored, what was handed ov
     const { status } = await world.api.notifications.get(id)
     expect(status, id).toBe(seen.has(id) ? 'sent' : 'queued')
   }
-  const storage = openStorage(world.place)
+  const storage = openStorage(world.location)
   await storage.start()
   const { lanes } = await unfinished(storage)
   await storage.stop()

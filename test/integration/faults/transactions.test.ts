@@ -12,14 +12,17 @@ import { temporaryFile } from '../../support/sqlite-harness.ts'
 import type { TransactOptions } from '../programs/transact.ts'
 
 /** A process dies in the middle of its transaction; the next one delivers what there is. */
-async function delivered(place: StorageLocation, dies: TransactOptions['dies']): Promise<readonly unknown[]> {
-  const program = runProgram('transact', { place, dies } satisfies TransactOptions)
+async function delivered(
+  location: StorageLocation,
+  dies: TransactOptions['dies'],
+): Promise<readonly unknown[]> {
+  const program = runProgram('transact', { location, dies } satisfies TransactOptions)
   expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
   expect(program.lines).toEqual(['accepted'])
   const email = recordingProvider()
   const notifier = createNotifier({
     channels: { email },
-    storage: openStorage(place),
+    storage: openStorage(location),
     delivery: { pollMs: 50 },
   })
   await notifier.start()
@@ -29,24 +32,24 @@ async function delivered(place: StorageLocation, dies: TransactOptions['dies']):
   // On PostgreSQL it was sent under a key, which is as free or as taken as the rest says.
   const again = { channel: 'email', to: 'ada@example.com', body: dies } as const
   const { replayed } = await notifier.send(again, { idempotencyKey: 'order' })
-  expect(replayed).toBe('postgres' in place && dies === 'after the commit')
+  expect(replayed).toBe('postgres' in location && dies === 'after the commit')
   await notifier.stop()
   return email.messages.map(({ body }) => body).slice(0, 2)
 }
 
 function cases(
-  open: () => Promise<{ readonly place: StorageLocation; orders(): Promise<unknown[]>; close(): void }>,
+  open: () => Promise<{ readonly location: StorageLocation; orders(): Promise<unknown[]>; close(): void }>,
 ): void {
   it('before its commit: never sent, and nothing of its own is stored', async () => {
-    const { place, orders, close } = await open()
-    expect((await delivered(place, 'before the commit'))[0]).toBe('the next')
+    const { location, orders, close } = await open()
+    expect((await delivered(location, 'before the commit'))[0]).toBe('the next')
     expect(await orders()).toEqual([])
     close()
   })
 
   it('after its commit, before anybody was told: sent', async () => {
-    const { place, orders, close } = await open()
-    expect(await delivered(place, 'after the commit')).toEqual(['after the commit', 'the next'])
+    const { location, orders, close } = await open()
+    expect(await delivered(location, 'after the commit')).toEqual(['after the commit', 'the next'])
     expect(await orders()).toEqual([{ id: 'after the commit' }])
     close()
   })
@@ -56,7 +59,7 @@ describe('a process on SQLite that is killed in a transaction', () => {
   cases(async () => {
     const { file, remove } = temporaryFile()
     return {
-      place: { sqlite: file },
+      location: { sqlite: file },
       async orders() {
         const database = new DatabaseSync(file)
         const rows = database.prepare('SELECT id FROM orders').all()
@@ -73,7 +76,7 @@ describeWith(whyNoPostgres(), 'a process on PostgreSQL that is killed in a trans
     const url = await sharedPostgres()
     const schema = uniqueSchema()
     return {
-      place: { postgres: { url, schema } },
+      location: { postgres: { url, schema } },
       async orders() {
         const client = new pg.Client({ connectionString: url })
         await client.connect()

@@ -17,7 +17,7 @@ const NOTIFICATIONS = long ? 10_000 : 1_500
 const KILLS = long ? 60 : 10
 const WORKERS = 8
 
-const STORAGES: readonly (readonly [name: string, place: () => Promise<StorageLocation>])[] = [
+const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],
   // A server beside eight processes is for long runs: two processes on one are in ../postgres-processes.test.ts.
   ...(long
@@ -60,8 +60,8 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
   it(
     'killed at random, deliver everything, and twice only what a kill has cut',
     async () => {
-      const place = await create()
-      const storage = openStorage(place)
+      const location = await create()
+      const storage = openStorage(location)
       await storage.start()
       const notifications = Array.from({ length: NOTIFICATIONS }, (_, index) => note(index))
       await storage.accept([{ organizationId: 'org_default', notifications }])
@@ -70,7 +70,7 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
       // Long enough that no process which lives loses a lease, however slow the machine is.
       const timing = { leaseMs: 12_000, timeoutMs: 6_000, slowMs: 60, maxConcurrent: 4, senders: 0 }
       const start = (): Program =>
-        runProgram('deliver', { place, handOvers, ...timing } satisfies DeliverOptions)
+        runProgram('deliver', { location, handOvers, ...timing } satisfies DeliverOptions)
       const first = start()
       await first.said('started')
       const workers = [first, ...Array.from({ length: WORKERS - 1 }, start)]

@@ -10,19 +10,19 @@ import { httpProvider } from '../../support/faults/http-provider.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface ApiOptions {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   /** Where the provider listens. */
   readonly port: number
 }
 
-const { place, port }: ApiOptions = JSON.parse(process.argv[2] ?? '')
+const { location, port }: ApiOptions = JSON.parse(process.argv[2] ?? '')
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 process.on('unhandledRejection', (reason) => say(`unhandled ${reason}`))
 process.on('uncaughtException', (error) => say(`unhandled ${error}`))
 
 const notifier = createNotifier({
   channels: { email: httpProvider({ port, timeoutMs: 20_000 }) },
-  storage: openStorage(place),
+  storage: openStorage(location),
 })
 notifier.on('error', (error) => say(`error ${error.message}`))
 await notifier.start()

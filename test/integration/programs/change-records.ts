@@ -4,16 +4,16 @@ import { openStorage, type StorageLocation } from '../../support/faults/store.ts
 import { kindOf, type Profile, RECORDS } from '../../support/profile-kind.ts'
 
 export interface ChangeRecordsProgram {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   /** Of the kind. */
   readonly version: 1 | 2 | 3
   readonly name: string
 }
 
-const { place, version, name }: ChangeRecordsProgram = JSON.parse(process.argv[2] ?? '{}')
+const { location, version, name }: ChangeRecordsProgram = JSON.parse(process.argv[2] ?? '{}')
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const storage = openStorage(place)
+const storage = openStorage(location)
 const stores = createRecordStores(storage.records, () => null)
 const profiles = stores.of(kindOf(version))
 await storage.start({ kinds: stores.kinds })

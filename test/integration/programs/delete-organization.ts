@@ -7,13 +7,13 @@ import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface DeleteOrganizationProgram {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   readonly id: string
   readonly steps: number
 }
 
-const { place, id, steps }: DeleteOrganizationProgram = JSON.parse(process.argv[2] ?? '')
-const storage = openStorage(place)
+const { location, id, steps }: DeleteOrganizationProgram = JSON.parse(process.argv[2] ?? '')
+const storage = openStorage(location)
 let done = 0
 const deletions: DeletionRepository = {
   ...storage.deletions,

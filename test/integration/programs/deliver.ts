@@ -10,7 +10,7 @@ import { openStorage, type StorageLocation } from '../../support/faults/store.ts
 export interface DeliverOptions {
   /** A SQLite file; or {@link place}. */
   readonly database?: string
-  readonly place?: StorageLocation
+  readonly location?: StorageLocation
   readonly handOvers: string
   /** How many senders run side by side; 0: only deliver. */
   readonly senders: number
@@ -55,7 +55,7 @@ function throwPoison(): never {
 
 const notifier = createNotifier({
   channels: { email: channel },
-  storage: openStorage(options.place ?? { sqlite: options.database ?? '' }),
+  storage: openStorage(options.location ?? { sqlite: options.database ?? '' }),
   delivery: { leaseMs: options.leaseMs, pollMs: 50 },
 })
 notifier.on('error', (error) => say(`error ${error.message}`))

@@ -1,6 +1,6 @@
 // A process that delivers through a queue engine until it is killed.
-// Usage: node queue.ts <place as JSON>
+// Usage: node queue.ts <connection as JSON>
 import { queueProgram } from '../../../src/testing/queue/queue-contract.ts'
-import { atPlace } from '../../support/queue-place.ts'
+import { queueAt } from '../../support/queue-connection.ts'
 
-await queueProgram(atPlace(JSON.parse(process.argv[2] ?? '')))
+await queueProgram(queueAt(JSON.parse(process.argv[2] ?? '')))

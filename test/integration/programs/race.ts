@@ -9,7 +9,7 @@ import { httpProvider } from '../../support/faults/http-provider.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface RaceOptions {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   readonly port: number
   /** All begin together, when there is such a file. */
   readonly gate: string
@@ -21,11 +21,11 @@ export interface RaceOptions {
   readonly monthly: number
 }
 
-const { place, port, gate, race, monthly }: RaceOptions = JSON.parse(process.argv[2] ?? '')
+const { location, port, gate, race, monthly }: RaceOptions = JSON.parse(process.argv[2] ?? '')
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const notifier = createNotifier({
   channels: { email: httpProvider({ port }) },
-  storage: openStorage(place),
+  storage: openStorage(location),
   plans: { ...perMinutePlans, free: { ...UNLIMITED, notificationsPerMonth: monthly } },
 })
 await notifier.start({ deliver: false })

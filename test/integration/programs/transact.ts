@@ -10,11 +10,11 @@ import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import type { StorageLocation } from '../../support/faults/store.ts'
 
 export interface TransactOptions {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   readonly dies: 'before the commit' | 'after the commit'
 }
 
-const { place, dies }: TransactOptions = JSON.parse(process.argv[2] ?? '')
+const { location, dies }: TransactOptions = JSON.parse(process.argv[2] ?? '')
 const message = { channel: 'email', to: 'ada@example.com', body: dies } as const
 const channels = { email: recordingProvider() }
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
@@ -23,10 +23,10 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-if ('sqlite' in place) {
-  const notifier = createNotifier({ channels, storage: sqlite({ file: place.sqlite }) })
+if ('sqlite' in location) {
+  const notifier = createNotifier({ channels, storage: sqlite({ file: location.sqlite }) })
   await notifier.start({ deliver: false })
-  new DatabaseSync(place.sqlite).exec('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
+  new DatabaseSync(location.sqlite).exec('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
   await notifier.send(message, {
     tx(database) {
       database.prepare('INSERT INTO orders VALUES (?)').run(dies)
@@ -36,7 +36,7 @@ if ('sqlite' in place) {
   })
   die()
 } else {
-  const { url: connectionString, schema } = place.postgres
+  const { url: connectionString, schema } = location.postgres
   const storage = postgres({ connectionString, schema })
   const notifier = createNotifier({ channels, storage })
   await notifier.start({ deliver: false })

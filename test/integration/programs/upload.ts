@@ -7,14 +7,14 @@ import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface UploadProgram {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   readonly organizationId: string
   /** Writes of the upload before the end. */
   readonly writes: number
 }
 
-const { place, organizationId, writes }: UploadProgram = JSON.parse(process.argv[2] ?? '')
-const storage = openStorage(place)
+const { location, organizationId, writes }: UploadProgram = JSON.parse(process.argv[2] ?? '')
+const storage = openStorage(location)
 let done = Number.NEGATIVE_INFINITY
 const records: Records = {
   ...storage.records,

@@ -13,7 +13,7 @@ import { endingAt, type Point } from '../../support/faults/points.ts'
 import { openStorage, type StorageLocation } from '../../support/faults/store.ts'
 
 export interface WorkOptions {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   /** Where the provider listens. */
   readonly port: number
   readonly leaseMs: number
@@ -50,7 +50,7 @@ const options: WorkOptions = JSON.parse(process.argv[2] ?? '')
 // A process that is killed leaves nothing to the next one by itself.
 flushCompileCache()
 const {
-  place,
+  location,
   port,
   leaseMs,
   timeoutMs = leaseMs / 2,
@@ -69,7 +69,7 @@ function end(): void {
   process.kill(process.pid, signal)
 }
 
-const stored = openStorage(place, options.storageClockMs)
+const stored = openStorage(location, options.storageClockMs)
 const storage = point === undefined ? stored : endingAt(stored, point, end)
 const system = systemClock()
 const notifier = createNotifier({

@@ -8,11 +8,11 @@ export type StorageLocation =
   | { readonly postgres: { readonly url: string; readonly schema: string } }
 
 /** @param clockMs how far the storage's clock is off; SQLite only, because PostgreSQL has a clock of its own */
-export function openStorage(place: StorageLocation, clockMs = 0): Storage {
-  if ('sqlite' in place) {
+export function openStorage(location: StorageLocation, clockMs = 0): Storage {
+  if ('sqlite' in location) {
     const clock = { now: () => Date.now() + clockMs }
-    return sqlite({ file: place.sqlite, synchronous: 'normal', clock })
+    return sqlite({ file: location.sqlite, synchronous: 'normal', clock })
   }
-  const { url, schema } = place.postgres
+  const { url, schema } = location.postgres
   return postgres({ connectionString: url, schema, maxConnections: 3 })
 }

@@ -23,7 +23,7 @@ export interface Hit {
 
 /** One database, one provider and one webhook endpoint, all on real sockets. */
 export interface FaultWorld {
-  readonly place: StorageLocation
+  readonly location: StorageLocation
   readonly port: number
   readonly endpointId: string
   readonly hits: readonly Hit[]
@@ -63,7 +63,7 @@ export function drained(storage: Storage, withinMs = 3 * WAIT_MS): Promise<unkno
 
 /** @param more options of the notifiers in this process */
 export async function faultWorld(
-  place: StorageLocation,
+  location: StorageLocation,
   more: Partial<NotifierOptions> = {},
 ): Promise<FaultWorld> {
   const hits: Hit[] = []
@@ -85,12 +85,12 @@ export async function faultWorld(
     delivery: { leaseMs: LONG_LEASE_MS, pollMs: 50 },
     ...more,
   })
-  const api = createNotifier(options(openStorage(place)))
+  const api = createNotifier(options(openStorage(location)))
   await api.start({ deliver: false })
   const { id: endpointId } = await api.webhooks.create({ url: `http://127.0.0.1:${receiver.port}/` })
 
   const world: FaultWorld = {
-    place,
+    location,
     port: provider.port,
     endpointId,
     api,
@@ -99,9 +99,14 @@ export async function faultWorld(
     onHit: accepted,
     onPost: ok,
     work: (options) =>
-      runProgram('work', { place, port: provider.port, leaseMs: LEASE_MS, ...options } satisfies WorkOptions),
+      runProgram('work', {
+        location,
+        port: provider.port,
+        leaseMs: LEASE_MS,
+        ...options,
+      } satisfies WorkOptions),
     async recover(differing = {}) {
-      const storage = openStorage(place)
+      const storage = openStorage(location)
       const notifier = createNotifier({ ...options(storage), ...differing })
       await notifier.start()
       try {

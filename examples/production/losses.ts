@@ -2,7 +2,7 @@ import type { NotificationRecord } from 'carillon'
 import type { Seen } from './load.ts'
 import type { Arrivals } from './provider.ts'
 
-export interface Verdict {
+export interface Losses {
   readonly accepted: number
   /** Accepted and arrived at the provider. */
   readonly delivered: number
@@ -17,11 +17,11 @@ export interface Verdict {
 }
 
 /** Compares the answers to callers with the arrivals at the provider. */
-export async function judge(
+export async function countLosses(
   { accepted }: Pick<Seen, 'accepted'>,
   arrivals: Arrivals,
   read: (id: string) => Promise<Pick<NotificationRecord, 'timeline'>>,
-): Promise<Verdict> {
+): Promise<Losses> {
   let [ambiguous, duplicates] = [0, 0]
   for (const [id, times] of Object.entries(arrivals)) {
     if (times < 2 || !accepted.has(id)) continue

@@ -6,28 +6,28 @@ import { createNotifier } from '../../src/create-notifier.ts'
 import type { QueueHarness } from '../../src/testing/queue/harness.ts'
 
 /** Where the processes of a test find the engine. */
-export type EnginePlace =
+export type EngineConnection =
   | { readonly engine: 'none' }
   | { readonly engine: 'graphile-worker'; readonly connectionString: string; readonly schema: string }
   | { readonly engine: 'bullmq'; readonly url: string; readonly name: string }
 
 /** Where they find the storage. */
-export interface QueuePlace {
+export interface QueueConnection {
   readonly url: string
   readonly schema: string
-  readonly queue: EnginePlace
+  readonly queue: EngineConnection
 }
 
-function openQueue(place: EnginePlace): Queue | null {
-  if (place.engine === 'none') return null
-  if (place.engine === 'bullmq') return bullmqQueue({ url: place.url, name: place.name })
-  const { connectionString, schema } = place
+function openQueue(connection: EngineConnection): Queue | null {
+  if (connection.engine === 'none') return null
+  if (connection.engine === 'bullmq') return bullmqQueue({ url: connection.url, name: connection.name })
+  const { connectionString, schema } = connection
   // Retries and scheduled ones are looked for often, so that tests need not wait.
   return graphileWorkerQueue({ connectionString, schema, pollMs: 100 })
 }
 
 /** What all processes of a test share. */
-export function atPlace({ url, schema, queue }: QueuePlace): Pick<QueueHarness, 'queue' | 'notifier'> {
+export function queueAt({ url, schema, queue }: QueueConnection): Pick<QueueHarness, 'queue' | 'notifier'> {
   return {
     queue: () => openQueue(queue),
     notifier: (options) =>
