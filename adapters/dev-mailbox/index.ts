@@ -29,7 +29,7 @@ export interface DevMailboxOptions {
   readonly allowInProduction?: boolean | undefined
 }
 
-/** A mailbox for development. Give it to an HTTP adapter in place of a notifier, to look at it in a browser. */
+/** A mailbox for development. Give it to an HTTP adapter instead of a notifier, to view it in a browser. */
 export interface DevMailbox extends Served {
   /** The option `channels` of a notifier: providers of all built-in channels, which send nothing. */
   readonly channels: {

@@ -20,7 +20,7 @@ const FRAME: MailFrame = {
 /** A message of the channel `email` as a mail server would get it. Null: it cannot be a mail. */
 export function mailOf(message: Message<EmailKind>, idempotencyKey: string): MailContent | null {
   const { from, ...parts } = message.email ?? {}
-  // The mailbox has no sender of its own, so that each one is the first of the list.
+  // The mailbox has no sender, so each one is the first of the list.
   const frame =
     from === undefined ? FRAME : { ...FRAME, from: { name: from.name ?? '', address: from.address } }
   const content = finish(mailContent(frame, { ...message, email: parts }, idempotencyKey, htmlToText))

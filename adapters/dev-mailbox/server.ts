@@ -17,7 +17,7 @@ import type { Entry, Store } from './store.ts'
 import { filesOf, rowOf, viewOf } from './view.ts'
 
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/i
-/** Most characters of the images in a page: one image may stand in it many times. */
+/** Most characters of the images in a page: one image may occur in it many times. */
 const MOST_IMAGES = 32 * 1024 * 1024
 
 /** The HTML of a message as the dashboard shows it, with the images that the mail brings along. */
@@ -136,7 +136,7 @@ export function createServer(store: Store, allowRemote: boolean): ServingInterna
   }
 }
 
-/** Another site can lead a name of its own to this machine, and would then read the mailbox in the browser. */
+/** Another site can point its own name to this machine, and could then read the mailbox in the browser. */
 function assertLocal(request: HttpRequest): void {
   const isLoopback = acceptsScheme('allow-loopback', { address: null, secure: false }, request)
   const host = request.header('host') ?? ''

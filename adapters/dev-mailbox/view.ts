@@ -23,7 +23,7 @@ export interface View extends Omit<Row, 'subject'> {
   readonly organizationId: string
   readonly links: readonly string[]
   readonly files: readonly Omit<File, 'content'>[]
-  /** True: it is a mail, whose source can be asked for. */
+  /** True: it is a mail, whose source can be requested. */
   readonly mail: boolean
   readonly parts: object
 }

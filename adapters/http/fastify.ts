@@ -63,7 +63,7 @@ export function notifierPlugin(notifier: Served, options?: HttpApiOptions): Noti
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     scope.addHook('onRequest', skipFastifysCheck)
-    // Requests for other paths never reach the API, whatever routes the application has.
+    // Requests for other paths never reach the API, regardless of the application's routes.
     for (const family of api.families ?? ['']) {
       scope.all(`/${family}`, answer)
       scope.all(family === '' ? '/*' : `/${family}/*`, answer)

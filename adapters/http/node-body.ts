@@ -13,7 +13,7 @@ export function readNodeBody(
 ): Promise<Uint8Array> {
   const { bytes } = limits
   if (Number(req.headers['content-length'] ?? 0) > bytes) return Promise.reject(tooLarge(bytes))
-  // Node destroys a stream that has ended. A parser of the host that met an empty body consumed nothing.
+  // Node destroys a stream that has ended. A parser of the host that found an empty body consumed nothing.
   if (req.readableEnded) return Promise.resolve(EMPTY)
   if (req.destroyed) return Promise.reject(incomplete())
   // Most bodies arrive with the head of the request and need no listener and no timer.

@@ -24,7 +24,8 @@ export interface ReadyJobs<Job> {
 
 /**
  * Chooses the jobs that a claim of a lane leases: organizations take turns within each priority, continued by the next
- * claim, and normal jobs get at least one slot of five beside high ones. The work depends on the number of chosen jobs.
+ * claim, and normal jobs get at least one slot of five even if high ones wait. The work depends on the number of chosen
+ * jobs.
  *
  * @param demand of the claim's request
  * @param ready a query for each of its methods, or {@link readyJobs}

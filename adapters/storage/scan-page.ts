@@ -19,7 +19,7 @@ export interface Scan<Row, Item> {
   /** Absent: all rows match. */
   matches?(row: Row): boolean
   toItem(row: Row): Item
-  /** Most rows to examine beside those of the offset; more than `limit`. Default: 2,000. */
+  /** Most rows to examine besides those of the offset; more than `limit`. Default: 2,000. */
   readonly most?: number
 }
 

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../src/core/ports/storage/page.ts'
 import { decodeCursor } from '../../src/core/records/cursor.ts'
 
 /**
- * Most rows that a page of a filtered list reads, beside skipped ones. The bound applies before the filter, so a page
+ * Most rows that a page of a filtered list reads, besides skipped ones. The bound applies before the filter, so a page
  * takes a short time even if few rows match: SQLite blocks the event loop.
  */
 export const MAX_SCANNED = 2_000

@@ -1,7 +1,7 @@
 import type { HandlerResult } from '../core/rest/route.ts'
 
 /**
- * The sandbox gives the page an origin of its own, apart from the session and the dashboard. The page runs and loads nothing,
+ * The sandbox gives the page its own origin, apart from the session and the dashboard. The page runs and loads nothing,
  * and only the dashboard may frame it.
  */
 const HEADERS = {

@@ -61,7 +61,7 @@ export function* parseIncrementally(
 }
 
 interface Split {
-  /** The text with `[n]` in place of its n-th item. It holds no other nested list. */
+  /** The text with `[n]` instead of its n-th item. It holds no other nested list. */
   readonly frame: string
   readonly items: readonly (readonly [from: number, to: number])[]
 }

@@ -76,7 +76,7 @@ export async function expectTemplates(
   if (lines.length > 0) throw new AssertionError({ message: messageOf(lines, names.size) })
 }
 
-/** What a notifier knows of templates in code. */
+/** What a notifier knows about templates in code. */
 interface WithCode {
   readonly code: {
     readonly names: readonly string[]

@@ -8,7 +8,7 @@ import { originOf } from '../../../src/outgoing/origin.ts'
 export interface Http2SessionOptions {
   /** `https://host` or `https://host:port`. */
   readonly origin: string
-  /** Certificates (PEM) to trust in place of the runtime's list. */
+  /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca: string | readonly string[] | undefined
   /** Time limit for DNS lookup, TCP, TLS and the first SETTINGS, in milliseconds. */
   readonly connectTimeoutMs: number

@@ -70,9 +70,9 @@ export interface ApnsOptions {
    * @default 60_000
    */
   readonly keepAliveMs?: number | undefined
-  /** Address in place of the environment's, for a proxy or a test server. */
+  /** Address instead of the environment's, for a proxy or a test server. */
   readonly baseUrl?: string | undefined
-  /** Certificates (PEM) to trust in place of the runtime's list. */
+  /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
   /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined

@@ -24,7 +24,7 @@ const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
 
 /**
  * Apple Push Notification service with a signing key, over one HTTP/2 connection. A message's `subject` is the title of
- * the alert. `push.data`, `push.link` and `push.image` stand beside `aps` in the payload.
+ * the alert. `push.data`, `push.link` and `push.image` are next to `aps` in the payload.
  *
  * APNs sends no receipts, so the status ends at `sent`. All attempts of a notification carry the same `apns-id`.
  *

@@ -7,7 +7,7 @@ import type { JsonFields } from '../../../src/core/input/json-fields.ts'
 import { agreeing } from '../../../src/core/rest/named.ts'
 import { member } from '../kit/http/provider-answer.ts'
 
-/** Parts of a Discord message beside its text. */
+/** Parts of a Discord message besides its text. */
 export interface DiscordContent {
   /** Embeds in Discord's format: 1 to 10, with at most 6,000 characters of text and 50,000 of JSON in total. */
   readonly embeds?: readonly JsonFields[] | undefined

@@ -130,7 +130,7 @@ function bounce(details: unknown): Meaning {
   const reason = textMember(details, 'reason') ?? ''
   // The reason begins with the receiver's code, or is SendGrid's own text.
   const reply = parseReply(reason).basic === 0 ? `${textMember(details, 'status') ?? ''} ${reason}` : reason
-  // SendGrid does not suppress the address, so neither do we, whatever the status.
+  // SendGrid does not suppress the address, so neither do we, regardless of the status.
   return textMember(details, 'type') === 'blocked'
     ? { type: 'undelivered', code: blocked(reply) }
     : bounced(codeOfReply(reply, 'invalid_recipient'))

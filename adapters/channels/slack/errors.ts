@@ -122,7 +122,7 @@ function classify(code: string, status: number): Classification {
   return family?.[1] ?? (status === 200 ? ['rejected', 'provider_error', 'message'] : byStatus(status))
 }
 
-/** Slack's details beside its code: the invalid field, the missing scope. */
+/** Slack's details in addition to its code: the invalid field, the missing scope. */
 function wordsOf({ json }: ProviderAnswer, code: string): string {
   const messages = member(member(json, 'response_metadata'), 'messages')
   const needed = textMember(json, 'needed')

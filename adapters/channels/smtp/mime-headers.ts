@@ -10,9 +10,9 @@ import type { Encoders } from './nodemailer.ts'
  */
 
 const LINE = 76
-/** Longest encoded word beside a header's name in one line. */
+/** Longest encoded word on one line with a header's name. */
 const WORD = 52
-/** Longest plain text beside a header's name in one line. */
+/** Longest plain text on one line with a header's name. */
 const SHORT = 60
 /**
  * A line has at most 998 characters (RFC 5322 2.1.1), minus the header's name. The 900-character address in `<…>` fits.

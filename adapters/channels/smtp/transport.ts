@@ -92,7 +92,7 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
   }
 }
 
-/** In place of nodemailer's own client, whose errors differ by version. */
+/** Instead of nodemailer's own client, whose errors differ by version. */
 function throughProxy(
   { host, port, proxy, timeouts }: ResolvedSmtpOptions,
   signal: AbortSignal,
@@ -116,8 +116,8 @@ function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
 }
 
 /**
- * Servers close connections after a number of mails. A mail that meets a closed connection moves to another one. That
- * is no attempt and says nothing about the server. Each time, the pool loses one old connection.
+ * Servers close connections after a number of mails. A mail that hits a closed connection moves to another one. That
+ * does not count as an attempt, and is no fault of the server. Each time, the pool loses one old connection.
  */
 async function deliver(transporter: Transporter, mail: Mail, context: SendContext): Promise<Delivery> {
   for (;;) {

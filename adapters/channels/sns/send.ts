@@ -123,7 +123,7 @@ export function sns(options: SnsOptions): Provider<SmsKind> {
   }
 }
 
-/** A message's own sender in place of both of the provider's. */
+/** A message's own sender instead of both of the provider's. */
 function senderAttributes(from: string): Pick<SnsOptions, 'senderId' | 'originationNumber'> {
   return /^\+?\d+$/.test(from)
     ? { senderId: undefined, originationNumber: from }

@@ -12,7 +12,7 @@ export interface TelegramButton {
   readonly url: string
 }
 
-/** Parts of a Telegram message beside its text. */
+/** Parts of a Telegram message besides its text. */
 export interface TelegramContent {
   /** True: deliver without a sound. Default: false. */
   readonly silent?: boolean | undefined

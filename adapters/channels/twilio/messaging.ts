@@ -24,7 +24,7 @@ export interface TwilioAccountOptions extends ProviderOptions {
   readonly authToken?: string | undefined
   /** An API key instead of the auth token. */
   readonly apiKey?: { readonly sid: string; readonly secret: string } | undefined
-  /** SID of a messaging service, which chooses the sender, in place of `from`: `MG` and 32 hexadecimal digits. */
+  /** SID of a messaging service, which chooses the sender, instead of `from`: `MG` and 32 hexadecimal digits. */
   readonly messagingServiceSid?: string | undefined
   /**
    * Verification of reports and incoming messages.

@@ -50,7 +50,8 @@ function addresses(url: string): readonly string[] {
   const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(:.*)?$/s.exec(authority.slice(hostAt)) ?? []
   const without = scheme + authority.slice(0, hostAt) + host
   const standard = STANDARD_PORTS[scheme.toLowerCase()] ?? ''
-  // With and without the standard port, whatever was configured; a proxy or parser may have escaped apostrophes.
+  // With and without the standard port, regardless of the configuration; a proxy or parser may have escaped
+  // apostrophes.
   return [
     ...new Set(
       [port ?? '', '', standard].flatMap((each) =>

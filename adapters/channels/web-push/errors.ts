@@ -11,8 +11,8 @@ const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
  * Converts the end of a request to a push service to an outcome (RFC 8030, RFC 8292).
  *
  * Users choose the endpoint. So an endpoint's answer concerns only its subscription, or anyone could pause the provider
- * with an endpoint of their own. Only a known push service speaks for all its subscriptions. A host below a known one
- * may not exist, so its failure proves nothing.
+ * with their own endpoint. Only a known push service speaks for all its subscriptions. A host below a known one may not
+ * exist, so its failure proves nothing.
  */
 export function webPushOutcome(result: HttpResult, host: HostClass): Outcome {
   return result.kind === 'answered'

@@ -67,7 +67,7 @@ export interface WebPushOptions {
    * @default false
    */
   readonly allowHttp?: boolean | undefined
-  /** Certificates (PEM) to trust in place of the runtime's list. */
+  /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
   /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined

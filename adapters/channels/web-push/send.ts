@@ -34,14 +34,14 @@ export interface WebPushPayload {
   readonly link?: string | undefined
   readonly category?: string | undefined
   readonly thread?: string | undefined
-  /** `push.collapseKey`: use it as `tag` in place of `id`. */
+  /** `push.collapseKey`: use it as `tag` instead of `id`. */
   readonly collapseKey?: string | undefined
 }
 
 /** RFC 8291 4: push services accept at least 4096 bytes, of which encryption takes 103. */
 const MAX_PAYLOAD_BYTES = 3_993
 
-/** Subscriptions are `userVisibleOnly`: a browser shows a notice of its own for a message that shows nothing. */
+/** Subscriptions are `userVisibleOnly`: a browser shows its own notice for a message that shows nothing. */
 const NO_SILENCE: PartsRefusal = {
   code: 'invalid_content',
   message: 'Browsers have no silent messages. Leave out "push.silent", or send it to an app.',

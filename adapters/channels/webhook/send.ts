@@ -43,7 +43,7 @@ export interface WebhookOptions {
    * @default false
    */
   readonly allowHttp?: boolean | undefined
-  /** Certificates (PEM) to trust in place of the runtime's list. */
+  /** Certificates (PEM) to trust instead of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
   /**
    * Statuses that count as success.

@@ -10,19 +10,19 @@ import { agreeing } from '../../../src/core/rest/named.ts'
 import { type WhatsAppMedia, whatsappMedia } from './media.ts'
 
 /**
- * Parts of a WhatsApp message beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
- * message; every other message needs a template that Meta has approved. A template replaces the text: such a message
- * needs no body, and a body is stored but not sent. A message that may go through Meta or Twilio carries both
+ * Parts of a WhatsApp message besides its text. WhatsApp delivers free text only within 24 hours of the recipient's
+ * last message; every other message needs a template that Meta has approved. A template replaces the text: such a
+ * message needs no body, and a body is stored but not sent. A message that may go through Meta or Twilio carries both
  * templates.
  */
 export interface WhatsAppContent {
-  /** Meta's template in place of the text, for messages through `whatsapp`. */
+  /** Meta's template instead of the text, for messages through `whatsapp`. */
   readonly approvedTemplate?: ApprovedTemplate | undefined
-  /** The same template at Twilio in place of the text, for messages through `twilioWhatsApp`. */
+  /** The same template at Twilio instead of the text, for messages through `twilioWhatsApp`. */
   readonly contentTemplate?: ContentTemplate | undefined
   /** True: show a preview of the first link. Not supported by Twilio. Default: false. */
   readonly previewUrl?: boolean | undefined
-  /** A file with the body as its caption, at most 1,024 characters. Not beside a template, which has its own. */
+  /** A file with the body as its caption, at most 1,024 characters. Not together with a template, which has its own. */
   readonly media?: WhatsAppMedia | undefined
   /**
    * Sender: a WhatsApp number in E.164 form. A provider must have it as its own sender or in its option `senders`.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Connection } from './connection.ts'
 
-/** A standby is read-only whatever its settings are. */
+/** A standby is read-only regardless of its settings. */
 const SELECT_READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on' AS read_only"
 
 /** More than an accept needs: on a full disk, existing pages may still have room for a row. */

@@ -41,7 +41,7 @@ async function retryTransient<Answer>(
   }
 }
 
-/** Grows, with jitter, so that two deadlocked calls do not meet again. */
+/** Grows, with jitter, so that two deadlocked calls do not collide again. */
 function pauseAfter(runs: number): number {
   return Math.random() * 10 * 2 ** runs
 }
@@ -93,7 +93,7 @@ export interface Connection extends Runner {
   use(pool: PgPool | undefined): void
   /**
    * Runs `work` in one transaction, and again from the start after a deadlock. Data errors pass unchanged; after any
-   * error nothing is stored. If the COMMIT's answer is lost, the database is asked for the outcome.
+   * error nothing is stored. If the COMMIT's answer is lost, the database is queried for the outcome.
    *
    * @param opening statements that share the round trip of BEGIN. They have no parameters, so they may contain only
    *   numbers
@@ -272,7 +272,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     const fixed = time()
     const now = fixed === null ? NOW.replace('$1', 'NULL') : String(Math.floor(fixed))
     const xid = reads ? 'NULL' : 'pg_current_xact_id()'
-    // Explicit, whatever the server's default: a read after a lock must see the writes of the previous holder.
+    // Explicit, regardless of the server's default: a read after a lock must see the writes of the previous holder.
     const first = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings}; SELECT ${now} AS now, ${xid}::text AS xid`
     const text = [first, ...opening.map(inSchema)].join(';')
     const results = (await client.query({

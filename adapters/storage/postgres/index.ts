@@ -13,8 +13,8 @@ export type {
 } from './transaction-handles.ts'
 
 /**
- * Stores everything in PostgreSQL 13 or later, in a schema of its own, for any number of processes and machines. Uses a
- * pool of `pg`. See docs/scaling.md for pools, partitions and growth.
+ * Stores everything in PostgreSQL 13 or later, in its own schema, for any number of processes and machines. Uses a pool
+ * of `pg`. See docs/scaling.md for pools, partitions and growth.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -162,7 +162,7 @@ function listStatement(
   const ids = notificationId === undefined ? among : [notificationId]
   if (ids !== undefined) {
     const wanted = `ANY (${parameter(ids)}::text[])`
-    // Reads the events of these notifications first, whatever the statistics suggest; otherwise a plan may gather all
+    // Reads the events of these notifications first, regardless of the statistics; otherwise a plan may gather all
     // events of the organization.
     source = eventsOf(`(SELECT * FROM carillon.events WHERE notification = ${wanted} OFFSET 0)`)
     acceptsOf = `(SELECT * FROM carillon.notifications WHERE id = ${wanted} OFFSET 0)`

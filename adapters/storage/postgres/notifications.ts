@@ -265,7 +265,7 @@ function listStatement(
   // Compared as text with the code first: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates.
   const { code, ids } = filter
   if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
-  // Reads named rows first, whatever the statistics suggest; otherwise a plan may scan all rows of the organization.
+  // Reads named rows first, regardless of the statistics; otherwise a plan may scan all rows of the organization.
   const named = (table: string, id: string): string =>
     ids === undefined
       ? table

@@ -18,7 +18,7 @@ export function openPool({
   })
 }
 
-/** Opens a connection for LISTEN, beside the pool. */
+/** Opens a connection for LISTEN, in addition to the pool. */
 export async function connectListener({
   connectionString,
   connectTimeoutMs,

@@ -27,7 +27,7 @@ interface ExpiredRow {
   readonly attempts: number
 }
 
-/** Recovers expired leases in a commit of its own. */
+/** Recovers expired leases in a separate commit. */
 export type RecoverExpired = () => Promise<void>
 
 export function createRecoverExpired(connection: Connection): RecoverExpired {

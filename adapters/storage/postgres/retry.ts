@@ -41,7 +41,7 @@ const lookAtMarked = (marked: string): string => `
   LEFT JOIN LATERAL (SELECT status FROM carillon.states WHERE notification = marked.id OFFSET 0) AS s ON true
   ORDER BY marked.created_at, marked.seq`
 
-/** Reads named rows first, whatever the statistics suggest; otherwise a plan scans all rows of the organization. */
+/** Reads named rows first, regardless of the statistics; otherwise a plan scans all rows of the organization. */
 const NAMED = '(SELECT * FROM carillon.states WHERE notification = ANY ($7::text[]) OFFSET 0)'
 
 /** The rows were read before they were locked: one that has a job by now was retried by another process. */

@@ -330,7 +330,7 @@ export async function replaceRow<Value extends object>(
 async function removeUnnamed(tx: Transaction, write: RecordRemoval): Promise<Applied | Refusal> {
   const { kind, id } = write
   const locked = await tx.rows(lockUnnamed(tableOf(kind)), [id])
-  // A statement of its own: it sees what accepts stored until the lock.
+  // A separate statement: it sees what accepts stored until the lock.
   if (locked.length > 0) return (await tx.rows(IS_NAMED, [id])).length > 0 ? 'named' : remove(tx, write)
   return (await tx.rows(selectFrom(tableOf(kind)), [id])).length > 0 ? 'named' : { record: null }
 }

@@ -37,7 +37,7 @@ export interface RecordColumns {
   readonly due: number | null
 }
 
-/** What a record counts beside its value: the rest of its row, and its places in indexes. */
+/** What a record counts besides its value: the rest of its row, and its index entries. */
 export const ROW_BYTES = 200
 
 /**

@@ -48,7 +48,7 @@ function createCheck(connection: Connection): () => Promise<void> {
     connection.check()
     if (!connection.refused) return
     await connection.durably(() => fill().run(ROOM))
-    // A commit of its own: rows deleted before the commit would not be written.
+    // A separate commit: rows deleted before the commit would not be written.
     await connection.durably(() => empty().run())
     connection.refused = false
   }

@@ -31,7 +31,7 @@ export async function migrate(connection: Connection): Promise<void> {
       connection.script(sql)
       record().run(index + 1, connection.now())
     }
-    // On a read-only database the transaction begins all the same, and only a writing statement fails.
+    // On a read-only database the transaction still begins, and only a writing statement fails.
     connection.script('DELETE FROM carillon_write_check')
   })
 }

@@ -56,7 +56,7 @@ function opened(Database: SqliteDriver, file: string): SqliteDatabase {
   return database
 }
 
-/** SQLite follows links and puts its log beside the target. */
+/** SQLite follows links and puts its log next to the target. */
 export function filesOf(database: SqliteDatabase): DatabaseFiles {
   const file = String(pragma(database, 'database_list').file)
   return { database: file, log: `${file}-wal` }

@@ -47,7 +47,7 @@ const IS_NAMED = 'SELECT 1 AS found FROM carillon_named_uploads WHERE upload = ?
 type Refusal = RefusedWrite['kind']
 type Result = StoredRecord | Refusal | null
 
-/** The records of all kinds. Everything beside {@link Records} runs inside a transaction. */
+/** The records of all kinds. Everything besides {@link Records} runs inside a transaction. */
 export interface SqliteRecords extends Records {
   readonly tables: RecordTables
   /** Creates the missing tables and `org_default`. */

@@ -38,10 +38,10 @@ const IDLE_MS = 3_000
 const DURING_MS = 10_000
 
 /**
- * Runs an attack against a server in a process of its own, on SQLite in a file and Express, and prints the median time of
- * another tenant before and during it. The first argument of the program is the folder of the built package, so that other
- * versions can be measured. Default: this repository's `dist`. With `CARILLON_HOSTILE_PROFILE`, a folder, the server
- * writes a profile of its processor time there.
+ * Runs an attack against a server in its own process, on SQLite in a file and Express, and prints the median time of
+ * another tenant before and during it. The first argument of the program is the folder of the built package, so that
+ * other versions can be measured. Default: this repository's `dist`. With `CARILLON_HOSTILE_PROFILE`, a folder, the
+ * server writes a profile of its processor time there.
  */
 export async function attack<Prepared>(plan: Attack<Prepared>): Promise<void> {
   const dist = resolve(process.argv[2] ?? fileURLToPath(new URL('../../../dist', import.meta.url)))

@@ -56,10 +56,10 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
    */
   readonly parts?: z.ZodType<Stored, Input> | undefined
   /**
-   * The parts may have a list `attachments` of files with a `content`, of at most `maxBytes` in total, decoded. Calls from
-   * code may give streams and paths there; the schema then gets bytes, or an `UnreadableFile`. A file with an `id` in place
-   * of `content` is an upload: after the schema it gets `filename`, `contentType` and `size`, and for `renderParts` also its
-   * `content` as bytes, which messages share: do not change them. Default: none.
+   * The parts may have a list `attachments` of files with a `content`, of at most `maxBytes` in total, decoded. Calls
+   * from code may give streams and paths there; the schema then gets bytes, or an `UnreadableFile`. A file with an `id`
+   * instead of `content` is an upload: after the schema it gets `filename`, `contentType` and `size`, and for
+   * `renderParts` also its `content` as bytes, which messages share: do not change them. Default: none.
    */
   readonly files?: { readonly maxBytes: number } | undefined
   /** Further checks of the parts, at accept and at a resend. @throws NotifierError */
@@ -81,7 +81,7 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   mayUnsubscribe?(parts: Stored | undefined): boolean
   /** The parts with the sender of the category, unless they name one. Default: unchanged. */
   withSender?(parts: Stored | undefined, sender: string): Stored
-  /** The parts for providers; `{}` stands for none. Default: as stored. */
+  /** The parts for providers; `{}` means none. Default: as stored. */
   renderParts?(parts: Stored, links: PartLinks): Parts
   /** The parts for callers. Default: as stored. */
   showParts?(parts: Stored): unknown
@@ -117,7 +117,7 @@ export interface LintedText<Stored = unknown> extends RenderedText {
   readonly parts: Stored | undefined
   /**
    * True: the text as an example would be sent, or as near as possible. False: the same template again with all its
-   * sections, and tags in place of values, whose length says nothing.
+   * sections, and tags instead of values, whose length is meaningless.
    */
   readonly isMeasured: boolean
 }

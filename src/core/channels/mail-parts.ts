@@ -27,7 +27,7 @@ export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text)
 }
 
-/** The id of a part, without brackets. It stands in a URL (`cid:…`) and in headers. */
+/** The id of a part, without brackets. It occurs in a URL (`cid:…`) and in headers. */
 export function isContentId(id: string): boolean {
   return CONTENT_ID.test(id)
 }
@@ -56,7 +56,7 @@ export function envelopeAddress(text: string): string | null {
   return domain !== null && address.length <= MAX_ADDRESS ? address : null
 }
 
-/** A domain in punycode. Null: invalid, or with characters that stand for others (full-width letters). */
+/** A domain in punycode. Null: invalid, or with characters that are converted to others (full-width letters). */
 function asciiDomain(given: string): string | null {
   const plain = given.toLowerCase().normalize('NFC')
   // The converter decodes percent-escapes and stops at the end of a host (/?#).

@@ -59,7 +59,7 @@ const DANGEROUS: ReadonlySet<string> = new Set([
   ...['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'filesystem:', 'about:', 'view-source:'],
   ...['intent:', 'android-app:', 'content:', 'itms-services:', 'chrome:', 'ftp:', 'http:', 'ws:', 'wss:'],
 ])
-/** Parts that a person would see or hear. */
+/** Visible and audible parts. */
 const VISIBLE = ['badge', 'sound', 'image', 'link', 'category', 'thread'] as const
 /** Parts that reach the app next to its data. */
 const BESIDE_DATA = ['link', 'image'] as const

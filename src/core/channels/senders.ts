@@ -16,7 +16,7 @@ export function canonicalSender(entry: string): string | null {
 }
 
 /**
- * True: the list has the address, or its domain. A domain stands for itself only, not for those below it.
+ * True: the list has the address, or its domain. A domain means itself only, not its subdomains.
  *
  * @param sender an address in canonical form
  * @param senders entries in canonical form

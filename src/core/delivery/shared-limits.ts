@@ -14,7 +14,7 @@ export interface SharedLimits {
 
 /** Timeout of the limiter, because claims wait for it. */
 const ANSWER_MS = 1_000
-/** Interval before a limiter that timed out is asked again. */
+/** Interval before a limiter that timed out is called again. */
 const AWAY_MS = 5_000
 
 /**

@@ -35,7 +35,7 @@ export function placeholdersIn(
   return new Set(LINK_NAMES.filter((name) => isIn(urls[name]) || isIn(encodeURIComponent(urls[name]))))
 }
 
-/** The text with links in place of their placeholders. */
+/** The text with links instead of their placeholders. */
 export function withLinks(
   kind: ChannelKind,
   { subject, body, format, text }: RenderedText,

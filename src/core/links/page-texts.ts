@@ -4,7 +4,7 @@ export interface PageTexts {
   /** Title of the preference page. */
   readonly title: string
   readonly intro: string
-  /** In place of the choices of a required category. */
+  /** Instead of the choices of a required category. */
   readonly always: string
   readonly save: string
   readonly saved: string
@@ -22,7 +22,7 @@ export interface PageTexts {
   readonly unsubscribe: string
   readonly doneTitle: string
   readonly doneText: string
-  /** Title of the page in place of an unsubscription from a required category. */
+  /** Title of the page shown instead of an unsubscription from a required category. */
   readonly requiredTitle: string
   readonly requiredText: string
   readonly unknownTitle: string
@@ -40,7 +40,7 @@ export interface PageTexts {
 /** Texts of the application by language (`de`, `pt-BR`), which replace or extend the built-in ones. */
 export type PageTextsByLanguage = Readonly<Record<string, Partial<PageTexts>>>
 
-/** Most languages of an Accept-Language header that are looked at. */
+/** Maximum number of examined languages of an Accept-Language header. */
 const MOST_WANTED = 20
 /** Languages that are written from right to left. */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** On (`true`) or off (`false`) by channel. The channel `*` stands for all channels without their own cell. */
+/** On (`true`) or off (`false`) by channel. The channel `*` means all channels without their own cell. */
 export type Cells = Readonly<Record<string, boolean>>
 
 /** The key of all channels. No channel can have this name. */

@@ -1,9 +1,9 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 
 /**
- * Reasons for a suppression. `stop`: the recipient replied STOP, or the carrier or provider knows of such an opt-out; it
- * blocks every message, as a bounce does. `unsubscribe`: it has unsubscribed from everything, which a required category
- * overrides.
+ * Reasons for a suppression. `stop`: the recipient replied STOP, or the carrier or provider knows about such an
+ * opt-out; it blocks every message, as a bounce does. `unsubscribe`: it has unsubscribed from everything, which a
+ * required category overrides.
  */
 export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'stop', 'unsubscribe', 'manual'] as const
 

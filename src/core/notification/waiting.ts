@@ -6,7 +6,7 @@ import { isoOrNull } from '../tenancy/scope.ts'
 import type { WaitingRecord } from './model.ts'
 import type { Notification } from './notification.ts'
 
-/** What the deciding process knows of its providers. */
+/** What the deciding process knows about its providers. */
 export interface WaitingServices {
   readonly registry: Pick<ProviderRegistry, 'of'>
   providers(): readonly ProviderHealth[]

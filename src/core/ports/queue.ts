@@ -10,7 +10,7 @@ export interface Queue {
   readonly name: string
   /**
    * Enqueues inside the storage's own transaction, if the engine's tables are in the same database. A storage of that
-   * kind then calls this in place of {@link enqueue}.
+   * kind then calls this instead of {@link enqueue}.
    */
   readonly transactional?: TransactionalQueue | undefined
   /**

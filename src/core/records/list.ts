@@ -138,7 +138,7 @@ export async function listInPortions<Row, Item>(
     if (isFull) page = await read({ ...from, limit: fit })
     for (const item of await view(page.items)) items.push(item)
     const { nextCursor } = page
-    // A short page is final: the storage has looked at its maximum of rows.
+    // A short page is final: the storage has examined its maximum of rows.
     const isLast = nextCursor === null || page.items.length < limit
     if (isLast || isFull || items.length >= request.limit || isEnough()) return ended(nextCursor)
     from = { offset: 0, cursor: nextCursor }

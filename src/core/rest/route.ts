@@ -76,7 +76,7 @@ export interface Route<Served = never> {
   readonly form?: true
   /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
   readonly page?: true
-  /** Size limit in place of `maxBodyBytes`: that of batches, a number of bytes, or one that the notifier knows. */
+  /** Size limit instead of `maxBodyBytes`: that of batches, a number of bytes, or one that the notifier knows. */
   readonly bodySize?: 'batch' | number | ((notifier: Served) => number)
   readonly response: z.ZodType
   /** Media type of the response instead of JSON. */

@@ -343,7 +343,7 @@ function hasInner(level: readonly Token[], outer: ReadonlySet<Token>): boolean {
   )
 }
 
-/** The tokens outside sections, with those of partials in place of each. */
+/** The tokens outside sections, with those of partials instead of each. */
 function* outside(level: readonly Token[]): Generator<Token> {
   for (const token of level) {
     if (token[0] === '>') yield* outside(childrenOf(token))

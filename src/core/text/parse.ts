@@ -56,7 +56,7 @@ export function parseSource(source: string, sourceName: SourceName, most?: numbe
     const text = source.slice(start, end)
     const first = text.indexOf('\n')
     let from = 0
-    // Lines without a tag stay unchanged, so one stands for all of them.
+    // Lines without a tag stay unchanged, so one represents all of them.
     for (const to of [first, first + 1, text.lastIndexOf('\n') + 1, text.length]) {
       if (to <= from) continue
       add(outlineOf(text.slice(from, to)), ['text', '', start + from, end])

@@ -25,7 +25,7 @@ export type Translate = (key: string, values?: Readonly<Record<string, MessageVa
 /** The messages of a text that a function writes. */
 export interface Translation {
   readonly translate: Translate
-  /** The keys that it was asked for. */
+  /** The requested keys. */
   readonly keys: Iterable<string>
   /** What it cost so far, in tags that a text expands. */
   readonly cost: number

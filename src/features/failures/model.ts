@@ -21,9 +21,9 @@ export interface RetryResult {
     /** Their content was removed because they were sensitive. */
     readonly contentRemoved: number
   }
-  /** There are dead letters that this call did not look at. */
+  /** There are dead letters that this call did not examine. */
   readonly more: boolean
-  /** `cursor` of the next call. Null: all were looked at. */
+  /** `cursor` of the next call. Null: all were examined. */
   readonly nextCursor: string | null
   /** Due time of the last one, ISO 8601 UTC. Null: none was retried. */
   readonly lastDueAt: string | null

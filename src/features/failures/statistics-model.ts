@@ -40,7 +40,7 @@ export interface HourRecord {
 export interface FailureGroups {
   /** The most frequent first, at most 100. */
   readonly groups: readonly FailureGroup[]
-  /** False: only the newest 10,000 failures were looked at; each count is a lower bound. */
+  /** False: only the newest 10,000 failures were examined; each count is a lower bound. */
   readonly exact: boolean
 }
 

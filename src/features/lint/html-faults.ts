@@ -10,7 +10,7 @@ const ADDRESSES: Readonly<Record<string, RegExp>> = {
   src: /^(?:javascript|vbscript|file|filesystem)$/,
 }
 
-/** The attributes that are looked at. */
+/** The examined attributes. */
 const OF_OTHERS: ReadonlySet<string> = new Set(Object.keys(ADDRESSES))
 const OF_IMAGES: ReadonlySet<string> = new Set([...OF_OTHERS, 'alt'])
 

@@ -29,7 +29,7 @@ function* textFaults(text: string, field: string): Generator<LintFault> {
     }
 }
 
-/** What a lint knows of the messages of a template. */
+/** What a lint knows about the messages of a template. */
 export interface LintExamples {
   /** Undefined: values are not checked. */
   readonly variables: Readonly<Record<string, unknown>> | undefined
@@ -173,7 +173,7 @@ function refusals(kind: ChannelKind, text: RenderedText, parts: unknown): readon
   }
 }
 
-/** The text with all sections, and tags in place of values. */
+/** The text with all sections, and tags instead of values. */
 function sourcesOf(
   kind: ChannelKind,
   template: LintedTemplate,
@@ -226,7 +226,7 @@ function* faultsIn(kind: ChannelKind, text: LintedText): Generator<LintFault | u
   yield* kind.lint?.find(text) ?? []
 }
 
-/** Whether a fault of an example is no fault of the source, where tags stand in place of its values. */
+/** Whether a fault of an example is no fault of the source, where tags stand instead of its values. */
 function unlike(source: readonly LintFault[]): (fault: LintFault) => boolean {
   const known = new Map<string, Set<string>>()
   for (const { rule, field, excerpt = '' } of source) {
@@ -270,7 +270,7 @@ function missingMessages(keys: unknown): readonly LintFault[] {
 }
 
 /**
- * A text with every section once, regardless of the values, and its tags in place of values.
+ * A text with every section once, regardless of the values, and its tags instead of values.
  *
  * @param most maximum number of characters
  */

@@ -52,7 +52,7 @@ export type HttpAct =
 export interface ProviderTraits {
   /** Uses HTTP, and only a readable answer counts, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
-  /** With `http`: a status of success suffices whatever the body; `'empty'`: not with an unexpected body. Default false. */
+  /** With `http`: a status of success suffices with any body; `'empty'`: not with an unexpected body. Default false. */
   readonly statusAlone?: boolean | 'empty' | undefined
   /** Its answers may have `Retry-After`. Default true. */
   readonly retryAfter?: boolean | undefined

@@ -96,7 +96,7 @@ function fileOf({ filename, contentType, content }: TakenMail['attachments'][num
   return { filename, contentType, content: Buffer.from(content).toString('base64') }
 }
 
-/** The parts as `refuses` is asked about them. */
+/** The parts as passed to `refuses`. */
 function storedOf({ attachments, ...rest }: EmailParts) {
   return attachments === undefined ? rest : { ...rest, attachments: attachments.map(fileOf) }
 }

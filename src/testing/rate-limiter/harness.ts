@@ -14,7 +14,7 @@ export interface RateLimiterHarness {
   advance(ms: number): Promise<void> | void
 }
 
-/** Declares a test with a limiter of its own. */
+/** Declares a test with its own limiter. */
 export type Check = (name: string, run: (harness: RateLimiterHarness) => Promise<void>) => void
 
 export function checkWith(test: TestApi, create: () => Promise<RateLimiterHarness>): Check {

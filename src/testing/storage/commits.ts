@@ -143,7 +143,7 @@ export function commitChecks(check: Check): void {
     assert.deepEqual(await storage.renew([job], LEASE_MS), [true])
   })
 
-  // It may be rejected: then nobody makes the attempt, and it counts as lost.
+  // It may be rejected: then the attempt is not made, and counts as lost.
   check('the start of an attempt whose commit is not answered is counted once', async (harness) => {
     const { storage, secondDoor, loseCommitAnswer } = harness
     if (loseCommitAnswer === undefined) throw new Absent(NO_LOST_ANSWER)

@@ -260,7 +260,7 @@ export function deletionChecks(check: Check): void {
     ])
     assert.equal(await begin(storage, id, false), 0)
     for (const one of await Promise.all(writes)) assert.match(one, /^(written|no_organization \d)$/)
-    // What its begin removes is gone whatever it raced.
+    // What its begin removes is gone after every race.
     const left = await storage.records.list(otherKind, { organizationId: id }, page())
     assert.deepEqual(left.items, [])
     assert.equal(await purgeAll(storage, id, 3), 'nothing')

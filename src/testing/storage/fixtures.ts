@@ -188,7 +188,7 @@ export async function goneAndBack(
   return answer.endpointEvents?.[0]?.data.sequence
 }
 
-/** @param outage whether the attempt met a fault of the provider */
+/** @param outage whether the attempt failed because of the provider */
 export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: true): Settlement {
   const facts: Fact[] = [{ type: 'attempt_failed', attempt: 1, provider: 'smtp', code: 'provider_error' }]
   return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs, outage } }

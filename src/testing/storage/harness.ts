@@ -35,7 +35,7 @@ export interface StorageHarness {
   close?(): Promise<void> | void
 }
 
-/** An application with rows of its own in the storage's database. */
+/** An application with its own rows in the storage's database. */
 export interface CallerTransactions {
   /** Writes a row and accepts a request in one transaction, and commits it. */
   commit(request: AcceptRequest, row: string): Promise<JoinedAccept>
@@ -119,7 +119,7 @@ export interface StoredIdempotencyRow {
   readonly admitted: number
 }
 
-/** Declares a test with a storage of its own. */
+/** Declares a test with its own storage. */
 export type Check = (title: string, run: (harness: StorageHarness) => Promise<void>) => void
 
 export function checkWith(test: TestApi, create: () => Promise<StorageHarness>): Check {

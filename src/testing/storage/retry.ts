@@ -50,7 +50,7 @@ function request(change: Omit<Partial<RetryRequest>, 'filter'> & { filter?: obje
   }
 }
 
-/** Retries in steps until all were looked at. */
+/** Retries in steps until all were examined. */
 async function retryAll(storage: Storage, asked: RetryRequest): Promise<RetryAnswer[]> {
   const answers: RetryAnswer[] = []
   let step = asked

@@ -22,7 +22,7 @@ function keyed(notifications: AcceptRequest['notifications'] = [note()]): Accept
   })
 }
 
-/** Without a budget, which a transaction of a caller does not look at. */
+/** Without a budget, which a transaction of a caller ignores. */
 const joinedInsert = (...given: Parameters<typeof insertion>) => ({
   ...insertion(...given),
   budget: undefined,

@@ -31,7 +31,7 @@ type Hooks<Kind extends ChannelKind> = Pick<
   'accepts' | 'refuses' | 'threadIdOf' | 'parseReceipts' | 'confirmReceipts'
 >
 
-/** An HTTP API with credentials of its own. */
+/** An HTTP API with its own credentials. */
 export interface HttpApi<Kind extends ChannelKind> {
   /** The provider, as the start of a sentence. */
   readonly title: string
@@ -43,7 +43,7 @@ export interface HttpApi<Kind extends ChannelKind> {
   readonly hooks?: Hooks<Kind> | undefined
 }
 
-/** A provider over an HTTP API, with connections of its own. */
+/** A provider over an HTTP API, with its own connections. */
 export function httpProvider<Kind extends ChannelKind>(
   kind: Kind,
   settings: HttpProviderSettings & { readonly maxConcurrent: number },

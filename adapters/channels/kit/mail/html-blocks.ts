@@ -2,7 +2,7 @@
 export const PARAGRAPHS: ReadonlySet<string> = new Set(
   'p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr figure'.split(' '),
 )
-/** Elements on a line of their own. */
+/** Elements on their own line. */
 export const LINES: ReadonlySet<string> = new Set(
   'div tr li dt dd section article header footer main nav aside address form fieldset caption center body'.split(
     ' ',

@@ -136,7 +136,7 @@ class TextBuilder {
   separate(name: string): void {
     if (LISTS.has(name)) this.#bulleted = false
     if (name === 'br') this.#breaks += 1
-    // The item's text starts beside its bullet.
+    // The item's text starts next to its bullet.
     else if (this.#bulleted) return
     else if (PARAGRAPHS.has(name)) this.#breaks = Math.max(this.#breaks, 2)
     else if (LINES.has(name)) this.#breaks = Math.max(this.#breaks, 1)

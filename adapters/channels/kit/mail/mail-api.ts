@@ -92,7 +92,7 @@ function* composeAndSend(
   if (!isMail(content)) return content
   if (signal.aborted) return notBegun()
   const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject
-  // Serializing a large request takes a step of its own.
+  // Serializing a large request takes a separate step.
   yield
   return send({
     ...content,

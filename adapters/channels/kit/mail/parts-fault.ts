@@ -50,7 +50,7 @@ function fileFault({ filename, contentType, content, cid }: Attachment): string 
   if (!isFilename(filename)) return 'The name of an attachment is not a file name without a path.'
   if (!isMediaType(contentType)) return `The media type of "${filename}" is invalid.`
   if (cid !== undefined && !isContentId(cid)) return `The content id of "${filename}" is invalid.`
-  // A mail client could read text in place of bytes as a path.
+  // A mail client could read text instead of bytes as a path.
   return content instanceof Uint8Array ? null : `The content of "${filename}" is not bytes.`
 }
 

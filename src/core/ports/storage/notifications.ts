@@ -83,7 +83,7 @@ export interface RetryRequest {
   readonly filter: Omit<NotificationFilter, 'status'>
   /** The lane for the new jobs, by channel. */
   readonly lanes: Readonly<Partial<Record<string, string>>>
-  /** Maximum number of notifications to look at, 1 to 1,000: keeps the step short. */
+  /** Maximum number of notifications to examine, 1 to 1,000: keeps the step short. */
   readonly most: number
   /** `next` of the previous step, so that no retry handles a dead letter twice. Absent: start with the oldest. */
   readonly after?: string | undefined
@@ -105,7 +105,7 @@ export interface RetryAnswer {
   readonly contentRemoved: number
   /** `dueAt` of the next step. */
   readonly nextDueAt: number
-  /** `after` of the next step. Null: all were looked at. */
+  /** `after` of the next step. Null: all were examined. */
   readonly next: string | null
 }
 

@@ -7,9 +7,9 @@
  * It is a function so that its statement is planned once per connection, without prepared statements, which some
  * poolers do not support. Planning each time took half of the server's work.
  *
- * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see deletions.ts.
- * Metadata has a function of its own, whose settings make it find each notification by its id. So have the named uploads:
- * they are locked against their removal, but not against other accepts.
+ * It takes its transaction number before it looks for a deletion, so that a deletion need not lock accepts: see
+ * deletions.ts. Metadata has its own function, whose settings make it find each notification by its id. So have the
+ * named uploads: they are locked against their removal, but not against other accepts.
  */
 export const insert = `
 CREATE FUNCTION carillon.insert_metadata_1(p_ids text[], p_names text[], p_values text[]) RETURNS void
