@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../core/access/api-key.ts'
 import { invalidOption } from '../core/errors/invalid-option.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
+import type { OwnLimits } from '../core/limits/model.ts'
 import type { Caller } from '../core/rest/caller.ts'
 import type { HttpRequest } from '../core/rest/message.ts'
 import { type Authenticate, assertAllowedAddress } from '../http/caller.ts'
@@ -44,10 +45,15 @@ export function authenticateSession(
     assertAllowedAddress(key, client)
     const { id, name, permission, grants } = key
     const rights = { id, name, permission, grants }
-    if (!('organizationId' in key)) return { ...rights, organizations: 'all', counted: { session: id } }
+    if (!('organizationId' in key)) return { ...rights, organizations: 'all', counted: sessionLimits(id) }
     const { organizationId } = key
     return { ...rights, organizations: [organizationId], counted: { organizationId } }
   }
+}
+
+/** Those of all sessions of one operator key or person. Open pages refresh every few seconds. */
+function sessionLimits(caller: string): OwnLimits {
+  return { name: 'session', caller, perMinute: 1_200, concurrent: 10 }
 }
 
 /** A fault of the application's session store is an outage, not a refusal. */
@@ -73,7 +79,11 @@ async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Pr
   const [first, ...others] = rights.organizations
   // Otherwise each person of an organization would add to its limit.
   const isOfOne = rights.organizations !== 'all' && first !== undefined && others.length === 0
-  return { id: actor, ...rights, counted: isOfOne ? { organizationId: first } : { session: `host.${actor}` } }
+  return {
+    id: actor,
+    ...rights,
+    counted: isOfOne ? { organizationId: first } : sessionLimits(`host.${actor}`),
+  }
 }
 
 /** Mounts within mounts send several cookies. */

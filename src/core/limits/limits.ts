@@ -80,7 +80,7 @@ export function createLimits(
     countRefusedBody: requests.countRefusedBody,
     async admit(who, limit) {
       if (limit === null || 'operatorKeyId' in who) return requests.admitUncounted()
-      if ('session' in who) return requests.admitSession(who)
+      if ('caller' in who) return requests.admitCaller(who)
       return 'address' in who
         ? requests.admitAddress(who.address, limit)
         : requests.admit(who.organizationId, limit)

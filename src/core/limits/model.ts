@@ -11,8 +11,8 @@ export interface RouteLimit {
 /** The state of a limit, as in the X-RateLimit headers. */
 export interface RateLimitState {
   /**
-   * The name of a {@link RouteLimit}, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`,
-   * `address`, `session`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
+   * The name of a {@link RouteLimit} or of {@link OwnLimits}, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`,
+   * `address`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
    * `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
@@ -39,7 +39,7 @@ export type Counted =
   | { readonly organizationId: string }
   | { readonly address: string }
   | { readonly operatorKeyId: string }
-  | DashboardCaller
+  | OwnLimits
 
 /**
  * The party that a body which is still arriving counts against: the organization of the request, or the client without
@@ -104,8 +104,12 @@ export interface LimitUsage {
   readonly windowSeconds: number | null
 }
 
-/** A person at the dashboard who sees several organizations. Uses up no limit of theirs. */
-export interface DashboardCaller {
-  /** Id of the operator key, or the person: all sessions of one share a limit. */
-  readonly session: string
+/** The limits of a caller who sees several organizations and uses up no limit of theirs. */
+export interface OwnLimits {
+  /** As in the X-RateLimit headers. */
+  readonly name: string
+  readonly caller: string
+  readonly perMinute: number
+  /** Most requests under way at a time. */
+  readonly concurrent: number
 }

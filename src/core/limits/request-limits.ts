@@ -14,8 +14,8 @@ import { limitError } from './limit-error.ts'
 import {
   type Admission,
   type BodyOwner,
-  type DashboardCaller,
   NO_LIMIT,
+  type OwnLimits,
   type RateLimitState,
   type RouteLimit,
 } from './model.ts'
@@ -28,7 +28,7 @@ export interface RequestLimits {
   admitAddress(address: string, limit: RouteLimit): Promise<Admission>
   admitBody(address: string): Promise<void>
   countRefusedBody(owner: BodyOwner): Promise<void>
-  admitSession(caller: DashboardCaller): Promise<Admission>
+  admitCaller(limits: OwnLimits): Promise<Admission>
   /** Counts nothing. */
   admitUncounted(): Admission
   /** Stops renewing the slots of running requests. */
@@ -40,12 +40,6 @@ const HOUR = 60 * MINUTE
 
 /** Requests per minute from one address without a valid key: enough for a mistake, too few for guessing. */
 const PER_ADDRESS = 60
-
-/** Requests per minute of all dashboard sessions of one operator key or person: open pages refresh every few seconds. */
-const PER_SESSION = 1_200
-
-/** Requests of these sessions under way at a time. */
-const SESSION_SLOTS = 10
 
 /** Refused bodies per minute from one address: from then on it must send bodies whole. */
 const REFUSED_BODIES_PER_ADDRESS = 60
@@ -154,13 +148,11 @@ export function createRequestLimits(
       const { plan } = await plans.of(owner.organizationId)
       if (plan.requests !== null) await refused(owner.organizationId, REQUESTS.name, plan.requests.limit)
     },
-    async admitSession({ session }) {
-      const check = windowCheck(`session.${session}:requests`, PER_SESSION, MINUTE)
+    async admitCaller({ name, caller, perMinute, concurrent }) {
+      const key = `${name}.${caller}`
+      const check = windowCheck(`${key}:requests`, perMinute, MINUTE)
       return admit(
-        [
-          { resource: 'session', limit: PER_SESSION, check },
-          slotsOf(`session.${session}:dashboard`, SESSION_SLOTS),
-        ],
+        [{ resource: name, limit: perMinute, check }, slotsOf(`${key}:concurrency`, concurrent)],
         done,
       )
     },
