@@ -70,7 +70,9 @@ export function joined<One extends object, Other extends object>(one: One, other
   const groups = one as Readonly<Record<string, object>>
   const members = Object.entries<object>(other as Readonly<Record<string, object>>).map(([name, member]) => {
     const present = groups[name]
-    return [name, present === undefined ? member : joined(present, member)]
+    if (present === undefined) return [name, member]
+    if (typeof present === 'function') throw new Error(`Two features have the method "${name}".`)
+    return [name, joined(present, member)]
   })
   return { ...one, ...Object.fromEntries(members) }
 }

@@ -11,9 +11,9 @@ export interface RouteLimit {
 /** The state of a limit, as in the X-RateLimit headers. */
 export interface RateLimitState {
   /**
-   * The name of a {@link RouteLimit} or of {@link OwnLimits}, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`,
-   * `address`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit, with {@link NO_LIMIT} as
-   * `limit` and `remaining`; `service` if nothing is allowed at all.
+   * The name of a {@link RouteLimit} or of {@link OwnLimits}, `concurrency`, `hourly_notifications`,
+   * `monthly_notifications`, `account`, `address`, `open_bodies` or `open_batches`; `unlimited` if the plan has no limit,
+   * with {@link NO_LIMIT} as `limit` and `remaining`; `service` if nothing is allowed at all.
    */
   readonly resource: string
   /** Maximum number of units in the window. */
