@@ -1,3 +1,4 @@
+import { permits } from '../core/access/api-key.ts'
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import { knownFields } from '../core/input/known-fields.ts'
 import type { Admission, BodyOwner, Counted, RouteLimit } from '../core/limits/model.ts'
@@ -21,7 +22,6 @@ import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
-import { permittedRoute } from './permitted-route.ts'
 import { processWarnings } from './process-warnings.ts'
 import { ignoredHeader, ignoredParameters, parseQuery, unknownParameters, withObjects } from './query.ts'
 import { createRequestIds } from './request-id.ts'
@@ -398,4 +398,17 @@ function report(
   else if (isNotifierError(error) && error.code === 'not_started')
     logger.error('A request failed: the notifier has not started.', fields)
   else logger.warn('A request failed: the service is unavailable.', fields)
+}
+
+/** @throws NotifierError `not_found`, `method_not_allowed`, `operator_key_required`, `insufficient_permissions` */
+function permittedRoute(match: Match, { permission: granted, organizations }: Caller): RouteMatch {
+  if (match.kind === 'unknown') throw new NotifierError('not_found')
+  if (match.kind === 'method')
+    throw new NotifierError('method_not_allowed', { details: { allow: match.allow } })
+  const { permission: required, belongsTo } = match.route
+  if (belongsTo === 'operator' && organizations !== 'all') throw new NotifierError('operator_key_required')
+  if (required !== 'public' && !permits(granted, required)) {
+    throw new NotifierError('insufficient_permissions', { details: { required, granted } })
+  }
+  return match
 }

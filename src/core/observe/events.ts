@@ -1,11 +1,45 @@
 import { EventEmitter } from 'eventemitter3'
+import type { OptionNames } from '../errors/option-names.ts'
 import { safely } from '../loop/safely.ts'
 import type { ProcessListeners } from '../notification/process-event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import { wrong } from '../tenancy/scope.ts'
 import type { ListenerOf, NotifierEvents } from './api.ts'
 import { createDeliveryLog, type HeardEvent } from './delivery-log.ts'
-import { assertListener } from './listeners.ts'
+
+const EVENTS: OptionNames<NotifierEvents> = {
+  'notification.accepted': true,
+  'notification.sent': true,
+  'notification.delivered': true,
+  'notification.failed': true,
+  'notification.opened': true,
+  'notification.clicked': true,
+  'notification.deferred': true,
+  'notification.cancelled': true,
+  'notification.complained': true,
+  'notification.unsubscribed': true,
+  'notification.skipped': true,
+  'message.received': true,
+  'attempt.started': true,
+  'attempt.failed': true,
+  'provider.paused': true,
+  'provider.resumed': true,
+  'webhook.failing': true,
+  'webhook.disabled': true,
+  error: true,
+}
+
+/**
+ * Refuses unknown event names and listeners that are not functions.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+function assertListener(event: unknown, listener: unknown): void {
+  const known = typeof event === 'string' && Object.hasOwn(EVENTS, event)
+  if (!known) throw wrong('event', `one of ${Object.keys(EVENTS).join(', ')}`)
+  if (typeof listener !== 'function') throw wrong('listener', 'a function')
+}
 
 type Name = keyof NotifierEvents
 

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { filename } from '../../core/channels/file-fields.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
-import { named } from '../../core/rest/named.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -11,20 +10,9 @@ import {
   type Tag,
   type TenantsOf,
 } from '../../core/rest/route.ts'
-import { deleted, timestamp } from '../../core/rest/schemas.ts'
+import { deleted } from '../../core/rest/schemas.ts'
 import type { Attachments } from './api.ts'
-import type { UploadRecord } from './model.ts'
-
-const uploadRecord: z.ZodType<UploadRecord> = named(
-  'Upload',
-  z.object({
-    id: z.string(),
-    filename: z.string(),
-    contentType: z.string(),
-    size: z.int().min(1).describe('In bytes.'),
-    expiresAt: timestamp.describe('When the upload ends. Accepted mails keep their copies.'),
-  }),
-)
+import { uploadRecord } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<{ readonly attachments: Attachments }> & {

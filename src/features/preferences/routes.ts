@@ -1,7 +1,5 @@
-import * as z from 'zod'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import { parseInput } from '../../core/input/parse.ts'
-import { named } from '../../core/rest/named.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -10,34 +8,10 @@ import {
   type Tag,
   type TenantsOf,
 } from '../../core/rest/route.ts'
-import { timestamp } from '../../core/rest/schemas.ts'
 import type { PreferencesApi } from './api.ts'
 import { type PreferencesOf, preferencesInput, preferencesOf } from './input.ts'
-import type { PreferencesRecord } from './model.ts'
 import { preferencesQuery } from './query-schemas.ts'
-
-const cells = z.record(z.string(), z.boolean())
-
-/** Preferences in responses. */
-const preferencesRecord: z.ZodType<PreferencesRecord> = named(
-  'Preferences',
-  z.object({
-    recipient: z.string().optional().describe("The application's id of the person."),
-    channel: z.string().optional().describe('The channel of `to`.'),
-    to: z.string().optional().describe('The address as given.'),
-    organization: z
-      .literal(true)
-      .optional()
-      .describe('The preferences of the organization itself, for all its people.'),
-    channels: cells.describe(
-      'On or off by channel; `*` stands for all others. What is not named is undecided.',
-    ),
-    categories: z
-      .record(z.string(), z.union([z.boolean(), cells]))
-      .describe('By id of the category: on or off on all channels, or by channel.'),
-    updatedAt: timestamp.nullable().describe('Null: nothing was ever set.'),
-  }),
-)
+import { preferencesRecord } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly preferences: PreferencesApi }>
