@@ -9,14 +9,14 @@ import { createState } from '../../map-storage/state.ts'
 /* What the contract checks of refs: ways to break it that were once not found. */
 
 /** An engine within this process. */
-interface Engine {
+interface FakeEngine {
   readonly workers: Set<QueueWorker>
   /** Resolves when the worker's hand-overs so far have been taken. */
   taken(worker: QueueWorker): Promise<unknown>
   queue(): Queue
 }
 
-function engine(change: (queue: Queue, engine: Engine) => Queue): Engine {
+function engine(change: (queue: Queue, engine: FakeEngine) => Queue): FakeEngine {
   const workers = new Set<QueueWorker>()
   const handing = new Map<QueueWorker, Promise<void>[]>()
   let turn = 0
@@ -26,7 +26,7 @@ function engine(change: (queue: Queue, engine: Engine) => Queue): Engine {
     if (worker !== undefined) handing.get(worker)?.push(worker.handle([ref]))
   }
 
-  const self: Engine = {
+  const self: FakeEngine = {
     workers,
     taken: (worker) => Promise.all(handing.get(worker) ?? []),
     queue: () => change(right, self),
@@ -51,14 +51,14 @@ function engine(change: (queue: Queue, engine: Engine) => Queue): Engine {
   return self
 }
 
-async function run(change: (queue: Queue, engine: Engine) => Queue): Promise<void> {
+async function run(change: (queue: Queue, engine: FakeEngine) => Queue): Promise<void> {
   const checks: Promise<void>[] = []
   refChecks((_name, check) => checks.push(check({ harness: { queue: engine(change).queue }, onError() {} })))
   for (const check of checks) check.catch(() => {})
   await Promise.all(checks)
 }
 
-const WRONG: Readonly<Record<string, (queue: Queue, engine: Engine) => Queue>> = {
+const WRONG: Readonly<Record<string, (queue: Queue, engine: FakeEngine) => Queue>> = {
   'refs come before they are due': (queue) => ({
     ...queue,
     enqueue: (refs) => queue.enqueue(refs.map((ref) => ({ ...ref, dueInMs: ref.dueInMs / 2 }))),

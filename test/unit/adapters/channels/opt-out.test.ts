@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { optOutOf } from '../../../../adapters/channels/kit/sms/incoming-text.ts'
+import { optOutOf } from '../../../../adapters/channels/kit/sms/opt-out.ts'
 
 /** 47 CFR 64.1200(a)(10), then what carriers and vendors add. */
 const STOP = [
