@@ -1,19 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { programFile } from '../support/program.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 import type { LoadOptions } from './programs/load-sqlite.ts'
-
-const program = fileURLToPath(new URL('programs/load-sqlite.ts', import.meta.url))
 
 /** Runs the program; returns its lines. */
 function load(storage: LoadOptions['storage'], ...flags: readonly string[]): readonly string[] {
   const { file, remove } = temporaryFile()
   onTestFinished(remove)
   const options: LoadOptions = { storage, file }
-  const { stdout } = spawnSync(process.execPath, [...flags, program, JSON.stringify(options)], {
-    encoding: 'utf8',
-  })
+  const { stdout } = spawnSync(
+    process.execPath,
+    [...flags, programFile('load-sqlite'), JSON.stringify(options)],
+    {
+      encoding: 'utf8',
+    },
+  )
   return stdout.trimEnd().split('\n')
 }
 

@@ -7,7 +7,7 @@ import { fromRoot } from '../../scripts/entries.mjs'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 import type { Consumer } from './consumer.ts'
-import { compileBlocks, createReader, PAGES, PROGRAM, providerTest } from './documentation.ts'
+import { compileBlocks, createReader, PAGES, providerTest } from './documentation.ts'
 import { anchors, codeBlocks, links } from './markdown.ts'
 import { publicFunctions } from './public-functions.ts'
 
@@ -40,13 +40,8 @@ test.each(PAGES)('every relative link of %s leads to a file and a heading', asyn
   }
 })
 
-test('every TypeScript block and every example of a function compiles against the built package', () =>
+test('blocks, examples of functions and a program compile against the built package, and its mistakes do not', () =>
   compileBlocks(consumer))
-
-test('a program for many organizations compiles, its mistakes do not, and the declarations have no error', async () => {
-  await consumer.write('program.ts', PROGRAM)
-  await consumer.compile(['program.ts'])
-})
 
 test('the examples of testing an application pass', async () => {
   const blocks = await codeBlocks('docs/testing.md', 'ts')

@@ -75,7 +75,7 @@ export async function createReader(): Promise<Consumer> {
   return consumer
 }
 
-/** Compiles every TypeScript block of the documentation, and every example of a function. */
+/** Compiles every TypeScript block of the documentation, every example of a function, and {@link PROGRAM}. */
 export async function compileBlocks(reader: Consumer, compiler?: string): Promise<void> {
   const blocksIn = async (language: string) => {
     const blocks = (await Promise.all(PAGES.map((page) => codeBlocks(page, language)))).flat()
@@ -84,7 +84,9 @@ export async function compileBlocks(reader: Consumer, compiler?: string): Promis
   const [plain, elements] = [await blocksIn('ts'), await blocksIn('tsx')]
   if (plain.length < 9 || elements.length < 2) throw new Error('Blocks are missing')
   const mails = { name: 'mails.tsx', code: elements[0]?.code ?? '' }
-  const sources = [...plain, ...elements, mails, { name: 'react.d.ts', code: REACT }, ...exampleModules()]
+  const program = { name: 'program.ts', code: PROGRAM }
+  const react = { name: 'react.d.ts', code: REACT }
+  const sources = [...plain, ...elements, mails, program, react, ...exampleModules()]
   for (const { name, code } of sources) await reader.write(name, code)
   await reader.compile(
     sources.map(({ name }) => name),
