@@ -183,12 +183,12 @@ function endsInTime(check: Check): void {
     assert.deepEqual(await taken(), [])
   })
 
-  check('a signal ends a call whose answer does not come, and nobody knows', async (bench) => {
+  check('a signal ends a call without an answer, with an unknown result', async (bench) => {
     bench.act({ kind: 'hang' })
     await endsBySignal(bench)
   })
 
-  check('a connection that breaks before the answer leaves nobody knowing', async (bench) => {
+  check('a connection that breaks before the answer leaves an unknown result', async (bench) => {
     bench.act({ kind: 'break' })
     assert.equal((await bench.send('1')).kind, 'ambiguous')
     bench.act({ kind: 'accept' })

@@ -46,7 +46,7 @@ export function waitsAsAsked(check: Check): void {
 export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
   for (const kind of ['truncate', 'html', 'empty'] as const) {
     const suffices = statusAlone === true || (statusAlone === 'empty' && kind !== 'html')
-    const meaning = suffices ? 'is one' : 'leaves nobody knowing'
+    const meaning = suffices ? 'is one' : 'leaves an unknown result'
     check(`a success that cannot be read ${meaning}: ${kind}`, async ({ act, actHttp, send }) => {
       actHttp({ kind })
       assert.equal((await send('1')).kind, suffices ? 'accepted' : 'ambiguous')
@@ -95,7 +95,7 @@ export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
     }
   })
 
-  check('a signal ends a call whose answer stops in the middle, and nobody knows', async (bench) => {
+  check('a signal ends a call whose answer stops in the middle, with an unknown result', async (bench) => {
     bench.actHttp({ kind: 'hang-in-body' })
     // Where the status suffices, it may have come before the signal.
     await endsBySignal(bench, statusAlone === true ? ['ambiguous', 'accepted'] : ['ambiguous'])

@@ -87,7 +87,7 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal((await one(harness, roomy)).remaining, 99)
   })
 
-  check('counts nothing of a refused call, whatever kind of check refused', async (harness) => {
+  check('counts nothing of a refused call, by any kind of check', async (harness) => {
     const { limiter } = harness
     const [full, roomy] = [requests({ limit: 1, burst: 1 }), requests({ key: 'org_a:roomy' })]
     const part = requests({ key: 'org_a:part', limit: 5, burst: 5, cost: 3, partial: true })

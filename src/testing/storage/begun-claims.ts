@@ -28,7 +28,7 @@ export function begunClaimChecks(check: Check): void {
     assert.equal((await claimBegun(storage, hook.id)).attempts, 1)
   })
 
-  check('an attempt that its claim began and that nobody made is returned uncounted', async (harness) => {
+  check('an attempt that its claim began and that was not made is returned uncounted', async (harness) => {
     const { storage } = harness
     const hook = await endpointWithEvent(storage)
     const job = await claimMaybeBegun(storage, hook.id)

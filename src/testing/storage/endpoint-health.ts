@@ -338,7 +338,7 @@ export function endpointHealthChecks(check: Check): void {
     assert.deepEqual(await secondDoor.jobs(), [])
   })
 
-  check('one delivery is retried at once, whatever became of it', async (harness) => {
+  check('one delivery is retried at once in any state', async (harness) => {
     const { storage, secondDoor } = harness
     const { redeliver, deliveries, deliveriesOf, update } = storage.webhookEndpoints
     const deliveryOf = async (eventId: string) =>

@@ -170,7 +170,7 @@ export function labelChecks(check: Check): void {
     assert.deepEqual(await listed(storage, { status: 'failed' }), [plain])
   })
 
-  check('lists by labels match all of them, beside other filters', async ({ storage }) => {
+  check('lists by labels match all of them, along with other filters', async ({ storage }) => {
     const [a = '', b = '', c = ''] = await accept(storage, [
       labelled({ ...WHOLE, metadata: { order: '1', shop: 'a' } }),
       labelled({ ...WHOLE, metadata: { order: '1', shop: 'b' } }, { to: 'bob@example.com' }),

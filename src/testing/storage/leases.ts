@@ -128,7 +128,7 @@ export function leaseChecks(check: Check): void {
     assert.deepEqual(alone.recoveredLanes, [])
   })
 
-  check('recovered jobs are claimed one at a time, whatever the lanes', async (harness) => {
+  check('recovered jobs are claimed one at a time, over all lanes', async (harness) => {
     const { storage } = harness
     await loseAttempts(harness, [note(), note({ lane: 'sms/x' }), note()])
     const { recoveredLanes } = await storage.claim({ lanes: [], leaseMs: LEASE_MS })
@@ -286,7 +286,7 @@ export function leaseChecks(check: Check): void {
     )
   })
 
-  check('a lease that ended and that nobody took can be renewed and settled', async (harness) => {
+  check('a lease that ended and was not taken can be renewed and settled', async (harness) => {
     const { storage } = harness
     await accept(storage, notes(2))
     const [first, second] = await claim(storage)

@@ -120,7 +120,7 @@ export function notificationChecks(check: Check): void {
     assert.deepEqual(await listed(storage, { organizationId: 'org_unknown' }), [])
   })
 
-  check('within one moment all order is that of acceptance, whatever the ids', async ({ storage }) => {
+  check('within one moment all order is that of acceptance, regardless of ids', async ({ storage }) => {
     const { id: hook } = await endpoint(storage)
     const tails = ['7', '2', '9', '0', '5', '3', '8', '1', '6', '4']
     const given = tails.map((tail) => note({ id: `notif_${tail.padEnd(34, tail)}` }))

@@ -245,45 +245,48 @@ export function retentionChecks(check: Check): void {
     assert.deepEqual(await secondDoor.deliveries(), [])
   })
 
-  check('what has expired beside notifications is removed, and what was never matched is told', async (h) => {
-    const { storage, secondDoor } = h
-    const organizationId = DEFAULT_ORGANIZATION
-    const about = { fingerprint: 'f', result: '{}', ttlMs: DAY }
-    const idempotency = { organizationId, operation: 'send', key: 'k', ...about } as const
-    await storage.accept([{ organizationId, notifications: [note()], idempotency }])
-    await deliver(storage, [sent({ providerMessageId: 'm-1' })])
-    const receipt = (type: 'opened' | 'delivered', providerMessageId: string) =>
-      ({
-        provider: 'smtp',
-        organizationId: null,
-        dedupeKey: `${type}-${providerMessageId}`,
-        fact: { type, provider: 'smtp', providerMessageId },
-      }) as const
-    await storage.recordReceipts([receipt('opened', 'm-1'), receipt('delivered', 'm-9')])
-    const asked = { receiptsOlderThanMs: WEEK, unmatchedOlderThanMs: DAY, longestMs: null }
-    const nothing = { idempotency: 0, receipts: 0, unmatched: [], next: null }
-    assert.deepEqual(await expireRest(storage, asked), nothing)
-    await h.advance(DAY)
-    const { unmatched, ...counted } = await expireRest(storage, asked)
-    assert.deepEqual(counted, { idempotency: 1, receipts: 0, next: null })
-    assert.deepEqual(
-      unmatched.map(({ provider, organizationId, type }) => [provider, organizationId, type]),
-      [['smtp', null, 'delivered']],
-    )
-    const { receipts, unmatchedReceipts } = await secondDoor.dependents()
-    assert.deepEqual([receipts, unmatchedReceipts], [1, 0])
-    assert.deepEqual(await secondDoor.idempotency(), [])
-    // A repetition of a removed receipt is new, one of a recorded receipt is not.
-    const kinds = async (): Promise<string[]> =>
-      (await storage.recordReceipts([receipt('delivered', 'm-9'), receipt('opened', 'm-1')])).map(
-        ({ kind }) => kind,
+  check(
+    'what has expired besides notifications is removed, and what was never matched is reported',
+    async (h) => {
+      const { storage, secondDoor } = h
+      const organizationId = DEFAULT_ORGANIZATION
+      const about = { fingerprint: 'f', result: '{}', ttlMs: DAY }
+      const idempotency = { organizationId, operation: 'send', key: 'k', ...about } as const
+      await storage.accept([{ organizationId, notifications: [note()], idempotency }])
+      await deliver(storage, [sent({ providerMessageId: 'm-1' })])
+      const receipt = (type: 'opened' | 'delivered', providerMessageId: string) =>
+        ({
+          provider: 'smtp',
+          organizationId: null,
+          dedupeKey: `${type}-${providerMessageId}`,
+          fact: { type, provider: 'smtp', providerMessageId },
+        }) as const
+      await storage.recordReceipts([receipt('opened', 'm-1'), receipt('delivered', 'm-9')])
+      const asked = { receiptsOlderThanMs: WEEK, unmatchedOlderThanMs: DAY, longestMs: null }
+      const nothing = { idempotency: 0, receipts: 0, unmatched: [], next: null }
+      assert.deepEqual(await expireRest(storage, asked), nothing)
+      await h.advance(DAY)
+      const { unmatched, ...counted } = await expireRest(storage, asked)
+      assert.deepEqual(counted, { idempotency: 1, receipts: 0, next: null })
+      assert.deepEqual(
+        unmatched.map(({ provider, organizationId, type }) => [provider, organizationId, type]),
+        [['smtp', null, 'delivered']],
       )
-    assert.deepEqual(await kinds(), ['unmatched', 'duplicate'])
-    await h.advance(WEEK)
-    assert.equal((await expireRest(storage, { ...asked, receiptsOlderThanMs: null })).receipts, 0)
-    assert.equal((await expireRest(storage, asked)).receipts, 1)
-    assert.deepEqual(await expireRest(storage, asked), nothing)
-  })
+      const { receipts, unmatchedReceipts } = await secondDoor.dependents()
+      assert.deepEqual([receipts, unmatchedReceipts], [1, 0])
+      assert.deepEqual(await secondDoor.idempotency(), [])
+      // A repetition of a removed receipt is new, one of a recorded receipt is not.
+      const kinds = async (): Promise<string[]> =>
+        (await storage.recordReceipts([receipt('delivered', 'm-9'), receipt('opened', 'm-1')])).map(
+          ({ kind }) => kind,
+        )
+      assert.deepEqual(await kinds(), ['unmatched', 'duplicate'])
+      await h.advance(WEEK)
+      assert.equal((await expireRest(storage, { ...asked, receiptsOlderThanMs: null })).receipts, 0)
+      assert.equal((await expireRest(storage, asked)).receipts, 1)
+      assert.deepEqual(await expireRest(storage, asked), nothing)
+    },
+  )
 
   check('what has expired goes in steps, and ten in a race count each once', async (harness) => {
     const { storage, secondDoor } = harness

@@ -178,7 +178,7 @@ export function retryChecks(check: Check): void {
     assert.deepEqual([...claimed].sort(), [...ids].sort())
   })
 
-  check('a retry in steps meets none twice, also one that fails again meanwhile', async (harness) => {
+  check('a retry in steps handles none twice, even one that fails again meanwhile', async (harness) => {
     const { storage } = harness
     await deadLetters(storage, notes(4))
     const first = await storage.notifications.retry(request({ most: 2 }))

@@ -81,7 +81,7 @@ export function webhookChangeChecks(check: Check): void {
     assert.equal(again?.disabledReason, 'gone')
   })
 
-  check('a rotated secret signs beside the new one until it ends', async (harness) => {
+  check('a rotated secret also signs until it ends', async (harness) => {
     const { storage } = harness
     const hook = await endpoint(storage, { secrets: ['a'] })
     const { rotateSecret, get, list } = storage.webhookEndpoints

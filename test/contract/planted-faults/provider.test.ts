@@ -71,7 +71,7 @@ async function saysOfHanging(
   const runs: (() => Promise<void>)[] = []
   const { end, ...options } = more
   providerContract(
-    (name, run) => name.includes('answer does not come') && runs.push(run),
+    (name, run) => name.includes('ends a call without an answer') && runs.push(run),
     async () => ({ ...harnessOf(send, options), ...(end === undefined ? {} : { close: end }) }),
     [],
   )
@@ -294,7 +294,7 @@ describe('providerContract', () => {
         return provider.act.kind === 'hang' ? { ...refused, kind: 'retry' } : outcome
       },
       {},
-      /answer does not come/,
+      /ends a call without an answer/,
     ],
     [
       'calls a broken connection retryable',

@@ -216,7 +216,7 @@ eachIsFound({
     }),
   ],
   'an expired report is not told': [
-    'what was never matched is told',
+    'what was never matched is reported',
     expiring(async (expire, request) => ({ ...(await expire(request)), unmatched: [] })),
   ],
 })
