@@ -58,7 +58,7 @@ describe('the harness of a provider over HTTP', () => {
 
   it.concurrent.each([
     [/an answer is understood: no/, 'a secret appears'],
-    [/a signal ends a call whose answer does not come/, '"kind":"rejected"'],
+    [/a signal ends a call without an answer/, '"kind":"rejected"'],
     [/breaks before the answer/, "+ 'rejected'"],
     [/refuses the connection/, '"kind":"rejected"'],
     [/cannot be read leaves an unknown result: truncate/, "+ 'rejected'"],
