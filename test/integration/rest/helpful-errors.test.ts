@@ -130,12 +130,12 @@ describe('preferences over REST', () => {
 
 describe('a category', () => {
   const wrong: [string, object, string, RegExp][] = [
-    ['that is required and off', { required: true, default: false }, 'required', /always go/],
+    ['that is required and off', { required: true, default: false }, 'required', /always sent/],
     [
       'that is required and off somewhere',
       { required: true, default: { email: false } },
       'required',
-      /always go/,
+      /always sent/,
     ],
     ['off on an unknown channel', { default: { fax: false } }, 'default', /no channel "fax"/],
     ['with a hidden character', { name: 'News\0' }, 'name', /control characters/],
