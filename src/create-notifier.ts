@@ -12,8 +12,9 @@ import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channe
 import { createProviderRegistry } from './core/channels/provider-registry.ts'
 import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-health.ts'
 import { createEngine, type Engine } from './core/delivery/engine.ts'
+import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
-import { createFeatures, joined } from './core/feature.ts'
+import { type AnyFeature, createFeatures, joined } from './core/feature.ts'
 import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
 import { VERSION } from './core/lifecycle/version.ts'
@@ -48,7 +49,6 @@ import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organ
 import { binding } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates } from './core/text/templates.ts'
-import { removeEndedUploads } from './features/attachments/removal.ts'
 import { FEATURES } from './features/index.ts'
 import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
@@ -202,7 +202,12 @@ function createCore(options: ResolvedOptions) {
   const { observer, listeners, onError } = observation
   const limiter = observedLimiter(options.limiter, observer, clock)
   const storage = observedStorage(options.storage, { observer, listeners, clock })
-  const stores = createRecordStores(storage.records, async (id) => (await plans.of(id)).plan.storedBytes)
+  const due = createDueRecords({ ...options, storage, onError })
+  const stores = createRecordStores(
+    storage.records,
+    async (id) => (await plans.of(id)).plan.storedBytes,
+    due.wake,
+  )
   const plans = createPlanFinder(stores, options.plans, clock)
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const processor = createProcessor(clock)
@@ -217,6 +222,7 @@ function createCore(options: ResolvedOptions) {
     ...texts,
     limiter,
     storage,
+    due,
     stores,
     plans,
     limitsOf: async (organizationId: string) => plans.of(organizationId),
@@ -258,7 +264,6 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
     ...core,
     days: core.retentionDays,
     expiring: FEATURES.flatMap(({ expiring = [] }) => expiring),
-    removeEnded: (organizationId) => removeEndedUploads(storage.records, organizationId),
   })
 
   /** Runs first: a missing package is a permanent fault. */
@@ -290,10 +295,11 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
           throttled(onError, () => clock.monotonic()),
         )
       retention.start()
+      core.due.start(FEATURES.flatMap(({ due }: AnyFeature) => due?.(core) ?? []))
     },
     async halt(deadline) {
       waits.end(stopping())
-      await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
+      await Promise.all([deadline.within(retention.stop()), core.due.stop(deadline), engine.stop(deadline)])
     },
     others: {
       'request limits': core.requestLimits,

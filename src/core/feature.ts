@@ -1,6 +1,7 @@
 import type { KeyLookups } from './access/keys.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
+import type { DueHandler } from './due/due-records.ts'
 import type { Notifications } from './notification/api.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
@@ -36,6 +37,8 @@ export interface AnyFeature {
   readonly name: string
   readonly expiring?: readonly Expiring[]
   create(core: never): object
+  /** What is done with its records when they fall due. */
+  due?(core: Pick<FeatureCore, 'storage' | 'clock'>): readonly DueHandler[]
 }
 
 /**

@@ -9,12 +9,18 @@ export interface UploadValue {
   readonly size: number
   /** False: its parts are still being stored, or the process that stored them has ended. */
   readonly complete: boolean
+  /** When to remove it, unless a stored notification names it. Epoch milliseconds; absent: it was stored by an earlier version. */
+  readonly removeAt?: number | undefined
   /** Its owner has deleted it. It stays while a stored notification names it. */
   readonly deleted?: true | undefined
 }
 
 /** Storages know this kind, because a notification names its uploads: see `NewNotification.uploads`. */
-export const uploadKind: RecordKind<UploadValue> = { name: 'uploads', version: 1 }
+export const uploadKind: RecordKind<UploadValue> = {
+  name: 'uploads',
+  version: 1,
+  due: ({ removeAt = 0 }) => removeAt,
+}
 
 /**
  * The error of an accept that names an upload which does not exist any more.

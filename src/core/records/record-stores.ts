@@ -73,7 +73,12 @@ export interface RecordStores {
 /** The bytes that an organization may store. Null: no limit. */
 export type BudgetOf = (organizationId: string) => number | null | Promise<number | null>
 
-export function createRecordStores(records: Records, budgetOf: BudgetOf): RecordStores {
+/** @param fallsDue called when a record of a kind that falls due was written */
+export function createRecordStores(
+  records: Records,
+  budgetOf: BudgetOf,
+  fallsDue: () => void = () => {},
+): RecordStores {
   const kinds = new Set<RecordKind>()
   const commit = coalesce((sets: readonly (readonly RecordWrite[])[]) => records.write(sets))
 
@@ -82,6 +87,7 @@ export function createRecordStores(records: Records, budgetOf: BudgetOf): Record
     if (answer.kind === 'failed') throw answer.error
     if (answer.kind === 'no_organization') throw unknownOrganization(organizationId ?? '')
     if (answer.kind === 'full') throw await quotaExceeded(organizationId ?? '')
+    if (set.some(({ kind }) => kind.due !== undefined)) fallsDue()
     return answer
   }
 

@@ -11,7 +11,7 @@ import { uploadInput } from './input.ts'
 import type { UploadRecord } from './model.ts'
 import type { ResolvedAttachments } from './options.ts'
 import { CHUNK_BYTES, chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
-import { removeUpload } from './removal.ts'
+import { NAMED_MS, REST_MS, removeUpload } from './removal.ts'
 
 export interface UploadServices extends FeatureCore {
   readonly attachments: ResolvedAttachments
@@ -23,6 +23,7 @@ export function createUploads({
   storage: { records },
   ids,
   organizations,
+  clock,
   attachments: { maxBytes },
 }: UploadServices): PerTenant<Attachments> {
   const heads = stores.of(uploadKind)
@@ -32,9 +33,13 @@ export function createUploads({
 
   /** False: it was gone. */
   async function remove(upload: StoredRecord<UploadValue>): Promise<boolean> {
-    const answer = await removeUpload(records, upload)
+    const answer = await removeUpload(records, upload, clock.now() + REST_MS)
     if (answer !== 'named') return answer === 'removed'
-    const marked = await marks.change(upload.id, (before) => ({ ...before.value, deleted: true as const }))
+    const marked = await marks.change(upload.id, ({ value, readAt }) => ({
+      ...value,
+      deleted: true as const,
+      removeAt: readAt + NAMED_MS,
+    }))
     return marked !== 'unknown'
   }
 
@@ -51,16 +56,21 @@ export function createUploads({
       const about = parseSubject(uploadInput, file)
       const bytes = await read(content, maxBytes)
       await organizations.existing(organizationId)
-      const value = { ...about, size: bytes.byteLength, complete: false }
+      const removeAt = clock.now() + UPLOAD_LIFETIME_MS
+      const value = { ...about, size: bytes.byteLength, complete: false, removeAt }
       const head = await heads.insert({ id: ids.random('att'), organizationId, value })
       if (head === 'taken') throw new Error('The id of an upload exists.')
       try {
         await storeParts(head.id, organizationId, bytes)
-        const complete = await heads.replace(head, { ...value, complete: true })
+        const complete = await heads.replace(head, {
+          ...value,
+          complete: true,
+          removeAt: head.createdAt + UPLOAD_LIFETIME_MS,
+        })
         if (typeof complete !== 'string') return view(complete)
         throw new NotifierError('not_found')
       } catch (error) {
-        // A send cannot use what is left, and the retention removes it.
+        // A send cannot use what is left, and it is removed when it falls due.
         await remove(head).catch(() => {})
         throw error
       }

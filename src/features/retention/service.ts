@@ -23,8 +23,6 @@ export interface RetentionServices {
   readonly days: number | null
   /** Of no organization. */
   readonly expiring: readonly Expiring[]
-  /** Removes ended data of an organization, one step at a time. */
-  removeEnded(organizationId: string): AsyncIterable<void>
   onError(error: unknown): void
 }
 
@@ -53,7 +51,6 @@ export function createRetention({
   logger,
   days,
   expiring,
-  removeEnded,
   onError,
 }: RetentionServices): Retention {
   let running: Promise<void> = Promise.resolve()
@@ -125,7 +122,6 @@ export function createRetention({
         return
       }
       if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
-      await eachPaused(removeEnded(id))
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
@@ -161,13 +157,6 @@ export function createRetention({
     for (const { kind, olderThanMs } of expiring) {
       const old = { organizationId: null, olderThanMs, most: STEP }
       while (!stopped && (await storage.records.removeOld(kind, old)) === STEP) await pause()
-    }
-  }
-
-  async function eachPaused(steps: AsyncIterable<void>): Promise<void> {
-    for await (const _ of steps) {
-      await pause()
-      if (stopped) return
     }
   }
 

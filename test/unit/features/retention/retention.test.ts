@@ -278,7 +278,6 @@ describe('on its own', () => {
       logger: silentLogger(),
       days: 90,
       expiring: [{ kind: usedTokenKind, olderThanMs: 1 }],
-      async *removeEnded() {},
       onError() {},
     })
     return { clock, steps, retention, go: () => go() }

@@ -1,0 +1,153 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Deadline } from '../loop/deadline.ts'
+import { within } from '../loop/within.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { DueRecord, RecordWrite } from '../ports/storage/records.ts'
+import type { Storage } from '../ports/storage/storage.ts'
+import type { RecordKind } from '../records/record-kind.ts'
+
+/** What is done with the records of a kind when they fall due. */
+export interface DueHandler<Value extends object = object> {
+  readonly kind: RecordKind<Value>
+  /**
+   * Handles one record. Called again after the end of its lease if it throws, or if the process ends before its writes are
+   * stored: what it does besides them must bear repetition.
+   *
+   * @param signal aborted when the lease ends, and when the notifier stops
+   * @returns writes for one commit, of which one replaces or removes the record under its token. None: the record stays
+   *   leased, or is gone
+   */
+  handle(due: DueRecord<Value>, signal: AbortSignal): Promise<readonly RecordWrite[]>
+}
+
+/** Hands records that have fallen due to their handlers while the notifier delivers. */
+export interface DueRecords {
+  start(handlers: readonly DueHandler[]): void
+  /** A record may be due sooner than is known. */
+  wake(): void
+  /** Claims nothing more, aborts the handlers, and waits for them until the deadline. */
+  stop(deadline: Deadline): Promise<void>
+}
+
+export interface DueRecordsOptions {
+  readonly storage: Pick<Storage, 'records'>
+  readonly clock: Clock
+  /** Longest interval between two looks: other processes write records, too. */
+  readonly pollMs: number
+  /** Receives failed claims and handlers. */
+  onError(error: unknown): void
+}
+
+const LEASE_MS = 60_000
+
+/** Records of a kind that one claim takes. */
+const AT_ONCE = 20
+
+/** Shortest interval between two looks at records that others hold. */
+const SHORTEST_MS = 50
+
+export function createDueRecords(options: DueRecordsOptions): DueRecords {
+  const { storage, clock, pollMs, onError } = options
+  const byKind = new Map<string, DueHandler>()
+  const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  /** Handlers must not run in the async context of the caller that wakes them. */
+  const outside = AsyncLocalStorage.snapshot()
+  let active = false
+  let isWoken = false
+  let round: Promise<void> | null = null
+  let cancelTimer = (): void => {}
+
+  const kinds = (): RecordKind[] => [...byKind.values()].map(({ kind }) => kind)
+
+  function look(): void {
+    cancelTimer()
+    isWoken = true
+    if (!active || round !== null) return
+    round = outside(claimAll).finally(() => {
+      round = null
+      if (isWoken) look()
+    })
+  }
+
+  async function claimAll(): Promise<void> {
+    let nextMs = pollMs
+    while (active && isWoken) {
+      isWoken = false
+      nextMs = await claim().catch((error: unknown) => {
+        onError(error)
+        return pollMs
+      })
+    }
+    if (active) cancelTimer = clock.timer(nextMs, look)
+  }
+
+  /** Returns the time until the next look. */
+  async function claim(): Promise<number> {
+    const { due, nextDueInMs } = await storage.records.claimDue({
+      kinds: kinds(),
+      most: AT_ONCE,
+      leaseMs: LEASE_MS,
+    })
+    for (const each of due) track(run(each))
+    if (due.length > 0 && nextDueInMs === 0) {
+      // The next ones need their turn: no claim is made while all of these run.
+      await Promise.race(running)
+      isWoken = true
+    }
+    return Math.max(SHORTEST_MS, Math.min(nextDueInMs ?? pollMs, pollMs))
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => running.delete(tracked))
+    running.add(tracked)
+  }
+
+  async function run(due: DueRecord): Promise<void> {
+    const lease = new AbortController()
+    const signal = AbortSignal.any([stopping.signal, lease.signal])
+    const work = handle(due, signal)
+    if (await within(work, due.leaseMs, clock)) return
+    lease.abort()
+    onError(failed(due, new Error('Its lease has ended, and the handler has not.')))
+  }
+
+  /** Never rejects. */
+  async function handle(due: DueRecord, signal: AbortSignal): Promise<void> {
+    try {
+      const set = (await byKind.get(due.kind.name)?.handle(due, signal)) ?? []
+      const [answer] = set.length === 0 ? [] : await storage.records.write([set])
+      if (answer?.kind === 'failed') throw answer.error
+      // Stale: another write of the record came first. It decides.
+      if (answer === undefined || answer.kind === 'written' || answer.kind === 'stale') return
+      throw new Error(`A write was refused as "${answer.kind}".`)
+    } catch (error) {
+      if (!stopping.signal.aborted) onError(failed(due, error))
+    }
+  }
+
+  return {
+    start(handlers) {
+      for (const handler of handlers) byKind.set(handler.kind.name, handler)
+      active = handlers.length > 0
+      look()
+    },
+    wake: look,
+    async stop(deadline) {
+      active = false
+      cancelTimer()
+      stopping.abort()
+      await deadline.within(Promise.all([round, ...running]))
+      cancelTimer()
+    },
+  }
+}
+
+function failed({ kind, record, claims, leaseMs }: DueRecord, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(
+    `The record "${record.id}" of "${kind.name}" was not handled when it fell due (attempt ${claims}): ${reason} It comes ` +
+      `again when its lease of ${Math.round(leaseMs / 1_000)} seconds ends.`,
+    { cause },
+  )
+}
