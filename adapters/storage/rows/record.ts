@@ -107,7 +107,7 @@ export function recordColumns<Value extends object>(
  * @throws RangeError if the kind answers no time
  *
  * @example
- * const dueAt = dueOf(reminderKind, { at: Date.parse('2026-12-01T09:00:00Z') })
+ * const dueAt = dueOf(kind, { name: 'Ada' })
  */
 export function dueOf<Value extends object>(kind: RecordKind<Value>, value: Value): number | null {
   const due = kind.due?.(value) ?? null
@@ -123,7 +123,7 @@ export function dueOf<Value extends object>(kind: RecordKind<Value>, value: Valu
  * @param claims since the last write of the record, with this one
  *
  * @example
- * const leaseUntil = now + dueLeaseMs(request.leaseMs, row.claims + 1)
+ * const leaseUntil = now + dueLeaseMs(60_000, 1)
  */
 export function dueLeaseMs(leaseMs: number, claims: number): number {
   return Math.min(Math.ceil(leaseMs) * 2 ** Math.min(claims - 1, 20), LONGEST_LEASE_MS)

@@ -1,0 +1,158 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createDueRecords, type DueHandler } from '../../../../src/core/due/due-records.ts'
+import { createDeadline } from '../../../../src/core/loop/deadline.ts'
+import { systemClock } from '../../../../src/core/loop/system-clock.ts'
+import type { RecordInsert } from '../../../../src/core/ports/storage/records.ts'
+import { createRecordStores } from '../../../../src/core/records/record-stores.ts'
+import { fakeClock } from '../../../../src/testing/fake-clock.ts'
+import { type Reminder, reminderKind } from '../../../../src/testing/storage/record-fixtures.ts'
+import { inMemory } from '../../../support/in-memory.ts'
+
+const MINUTE = 60_000
+const POLL_MS = 10 * MINUTE
+
+async function start(handle: DueHandler<Reminder>['handle']) {
+  const clock = fakeClock()
+  const storage = inMemory(clock)
+  await storage.start({ kinds: [reminderKind] })
+  const errors: Error[] = []
+  const options = {
+    storage,
+    clock,
+    pollMs: POLL_MS,
+    onError: (error: unknown) => void errors.push(error as Error),
+  }
+  const due = createDueRecords(options)
+  const handlers = [{ kind: reminderKind, handle }]
+  due.start(handlers)
+  onTestFinished(() => due.stop(createDeadline(0, systemClock())))
+  const stores = createRecordStores(storage.records, () => null, due.wake)
+  const store = stores.of(reminderKind)
+  const remind = (id: string, inMs: number) =>
+    store.insert({ id, organizationId: null, value: { at: clock.now() + inMs } })
+  return { clock, storage, due, errors, store, remind, options, handlers }
+}
+
+const removal: DueHandler<Reminder>['handle'] = async ({ record: { id }, token }) => [
+  { kind: reminderKind, do: 'remove', id, token },
+]
+
+describe('due records', () => {
+  it('are handled at their time, also those that were written after the last look', async () => {
+    const handle = vi.fn(removal)
+    const { clock, errors, store, remind } = await start(handle)
+    await remind('later', 2 * MINUTE)
+    await remind('soon', MINUTE)
+    await clock.advance(MINUTE - 1)
+    expect(handle).not.toHaveBeenCalled()
+    await clock.advance(1)
+    expect(handle.mock.calls.map(([{ record, claims }]) => [record.id, claims])).toEqual([['soon', 1]])
+    await clock.advance(MINUTE)
+    expect(handle).toHaveBeenCalledTimes(2)
+    expect(await store.findAll([{ id: 'soon' }, { id: 'later' }])).toEqual([null, null])
+    expect(errors).toEqual([])
+  })
+
+  it('of another process are found by the poll', async () => {
+    const handle = vi.fn(removal)
+    const { clock, storage } = await start(handle)
+    const insert: RecordInsert<Reminder> = {
+      kind: reminderKind,
+      do: 'insert',
+      id: 'theirs',
+      organizationId: null,
+      value: { at: 0 },
+    }
+    await storage.records.write([[insert]])
+    await clock.advance(POLL_MS)
+    expect(handle).toHaveBeenCalledOnce()
+  })
+
+  it('that are not handled come again after their lease, and the fault says so', async () => {
+    const handle = vi.fn(removal).mockRejectedValueOnce(new Error('The moon is full.'))
+    const { clock, errors, remind } = await start(handle)
+    await remind('r1', 0)
+    await clock.advance(MINUTE - 1)
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The record "r1" of "contract_reminders" was not handled when it fell due (attempt 1): The moon is full. It comes ' +
+        'again when its lease of 60 seconds ends.',
+    ])
+    expect(errors[0]?.cause).toEqual(new Error('The moon is full.'))
+    expect(handle).toHaveBeenCalledTimes(1)
+    await clock.advance(1)
+    expect(handle.mock.calls.map(([{ claims }]) => claims)).toEqual([1, 2])
+    await clock.advance(60 * MINUTE)
+    expect(handle).toHaveBeenCalledTimes(2)
+  })
+
+  it('of a handler that hangs come again, and its late result is not stored', async () => {
+    const results: (() => void)[] = []
+    const signals: AbortSignal[] = []
+    const { clock, errors, remind, store } = await start(async (due, signal) => {
+      signals.push(signal)
+      if (due.claims === 1) await new Promise<void>((resolve) => results.push(resolve))
+      else await new Promise(() => {})
+      return removal(due, signal)
+    })
+    await remind('r1', 0)
+    await clock.advance(MINUTE)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('lease has ended')])
+    results[0]?.()
+    await clock.advance(1)
+    expect(await store.find({ id: 'r1' })).not.toBeNull()
+  })
+
+  it('that are cancelled meanwhile are no fault', async () => {
+    const cancelled: (() => Promise<unknown>)[] = []
+    const { clock, errors, remind, store } = await start(async (due, signal) => {
+      await cancelled[0]?.()
+      return removal(due, signal)
+    })
+    cancelled.push(() => store.remove('r1'))
+    await remind('r1', 0)
+    await clock.advance(5 * MINUTE)
+    expect(errors).toEqual([])
+    expect(await store.find({ id: 'r1' })).toBeNull()
+  })
+
+  it('beyond one claim are handled while earlier ones hang', async () => {
+    const seen = new Set<string>()
+    const { clock, remind } = await start(async (due, signal) => {
+      seen.add(due.record.id)
+      if (due.record.id.startsWith('hanging')) await new Promise(() => {})
+      return removal(due, signal)
+    })
+    for (let number = 0; number < 15; number += 1) await remind(`hanging ${number}`, 0)
+    for (let number = 0; number < 30; number += 1) await remind(`quick ${number}`, 1)
+    await clock.advance(1_000)
+    expect(seen.size).toBe(45)
+  })
+
+  it('survive the end of their process', async () => {
+    const { clock, due, errors, options, remind, store } = await start(
+      (_due, signal) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    )
+    await remind('r1', 0)
+    await clock.advance(1)
+    await due.stop(createDeadline(0, systemClock()))
+    expect(errors).toEqual([])
+    const next = createDueRecords(options)
+    next.start([{ kind: reminderKind, handle: removal }])
+    onTestFinished(() => next.stop(createDeadline(0, systemClock())))
+    await clock.advance(MINUTE)
+    expect(await store.find({ id: 'r1' })).toBeNull()
+  })
+
+  it('wait for a storage that fails, and are handled afterwards', async () => {
+    const handle = vi.fn(removal)
+    const { clock, storage, errors, remind } = await start(handle)
+    vi.spyOn(storage.records, 'claimDue').mockRejectedValueOnce(new Error('down'))
+    await remind('r1', 0)
+    await clock.advance(1)
+    expect(errors).toEqual([new Error('down')])
+    await clock.advance(POLL_MS)
+    expect(handle).toHaveBeenCalledOnce()
+  })
+})
