@@ -46,6 +46,9 @@ const AT_ONCE = 20
 /** Shortest interval between two looks at records that others hold. */
 const SHORTEST_MS = 50
 
+/** Longest delay after failed claims. */
+const LONGEST_BACKOFF_MS = 30_000
+
 export function createDueRecords(options: DueRecordsOptions): DueRecords {
   const { storage, clock, pollMs, onError } = options
   const byKind = new Map<string, DueHandler>()
@@ -55,6 +58,8 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
   const outside = AsyncLocalStorage.snapshot()
   let active = false
   let isWoken = false
+  /** Failed claims in a row. */
+  let failures = 0
   let round: Promise<void> | null = null
   let cancelTimer = (): void => {}
 
@@ -74,10 +79,14 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
     let nextMs = pollMs
     while (active && isWoken) {
       isWoken = false
-      nextMs = await claim().catch((error: unknown) => {
+      try {
+        nextMs = await claim()
+        failures = 0
+      } catch (error) {
         onError(error)
-        return pollMs
-      })
+        failures += 1
+        nextMs = Math.max(pollMs, Math.min(SHORTEST_MS * 2 ** failures, LONGEST_BACKOFF_MS))
+      }
     }
     if (active) cancelTimer = clock.timer(nextMs, look)
   }
