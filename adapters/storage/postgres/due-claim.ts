@@ -85,9 +85,11 @@ BEGIN
     END IF;
   END LOOP;
 
-  -- Greater than every earlier token, even if a power failure lost the last sequence numbers.
-  v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
-    + (nextval('carillon.lease_tokens') & 1023);
+  IF cardinality(v_orgs) > 0 THEN
+    -- Greater than every earlier token, even if a power failure lost the last sequence numbers.
+    v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
+      + (nextval('carillon.lease_tokens') & 1023);
+  END IF;
   WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
     v_more := '{}';
     FOR v_place IN 1 .. cardinality(v_orgs) LOOP

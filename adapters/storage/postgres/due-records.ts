@@ -6,7 +6,7 @@ import { claimFunctionOf, tableOf } from './record-tables.ts'
 import { RECORD_COLUMNS } from './write-records.ts'
 
 /** Records without the due time of their kind that get it in one step. */
-const STEP = 1_000
+const STEP = 100
 
 const selectBehind = (table: string): string => `
   SELECT ${RECORD_COLUMNS} FROM ${table} WHERE due_revision <> revision

@@ -8,8 +8,11 @@ import { tableOf } from './record-tables.ts'
 import type { Statement } from './statement.ts'
 import { createTokens } from './tokens.ts'
 
-/** Records that one call marks as due, or gives the due time of their kind. */
+/** Records that one call marks as due. */
 const STEP = 1_000
+
+/** Records that one call gives the due time of their kind: their values are read. */
+const READ_STEP = 100
 
 type DueRow = RecordRow & { readonly due_at: number; readonly claims: number }
 
@@ -45,7 +48,7 @@ export function createClaimDue(
 
   /** Gives the due time to records that were written without one. */
   function catchUp(kind: RecordKind, { behind, time }: Statements): void {
-    for (const row of behind().all(STEP)) {
+    for (const row of behind().all(READ_STEP)) {
       const { value } = toRecord(kind, row, connection.now())
       time().run(dueOf(kind, value), row.seq)
     }
