@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { NotifierError } from '../../src/core/errors/notifier-error.ts'
 import type { BodyLimits } from '../../src/core/rest/message.ts'
-import { tooLarge } from '../../src/http/body.ts'
-import { EMPTY, IDLE_MS, incomplete } from './body.ts'
+import { tooLarge } from '../../src/http/json-body.ts'
+import { EMPTY, IDLE_MS, incomplete } from './body-timeout.ts'
 
 /** Reads an unread body; see `HttpRequest.readBody`. */
 export function readNodeBody(

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BodyLimits } from '../../src/core/rest/message.ts'
-import { tooLarge } from '../../src/http/body.ts'
-import { EMPTY, IDLE_MS, incomplete } from './body.ts'
+import { tooLarge } from '../../src/http/json-body.ts'
+import { EMPTY, IDLE_MS, incomplete } from './body-timeout.ts'
 import { collect } from './node-body.ts'
 
 /** Reads an unread body; see `HttpRequest.readBody`. The server discards the rest of an unfinished one. */

@@ -1,4 +1,4 @@
-import type { KeyLookups } from './access/keys.ts'
+import type { KeyLookups } from './access/verify-key.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
 import type { DueHandler } from './due/due-records.ts'

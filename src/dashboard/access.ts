@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../core/access/api-key.ts'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../core/access/permissions.ts'
 import { invalidOption } from '../core/errors/invalid-option.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { OwnLimits } from '../core/limits/model.ts'

@@ -1,6 +1,6 @@
 import { isAllowedAddress } from '../core/access/ip-list.ts'
 import { isOperatorKey } from '../core/access/key-format.ts'
-import type { KeyRecord } from '../core/access/keys.ts'
+import type { KeyRecord } from '../core/access/verify-key.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Caller } from '../core/rest/caller.ts'
 import type { HttpNotifier } from '../core/rest/http-notifier.ts'

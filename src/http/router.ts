@@ -1,4 +1,4 @@
-import { PERMISSIONS } from '../core/access/api-key.ts'
+import { PERMISSIONS } from '../core/access/permissions.ts'
 import { NotifierError } from '../core/errors/notifier-error.ts'
 import type { Route } from '../core/rest/route.ts'
 

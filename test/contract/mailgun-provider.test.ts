@@ -1,7 +1,7 @@
 import Mailgun from 'mailgun.js'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { mailgun } from '../../adapters/channels/mailgun/send.ts'
-import { LONGEST_HINT_MS } from '../../src/core/delivery/retry.ts'
+import { LONGEST_HINT_MS } from '../../src/core/delivery/retry-delay.ts'
 import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,

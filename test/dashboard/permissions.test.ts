@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PERMISSIONS, permits } from '../../src/core/access/api-key.ts'
+import { PERMISSIONS, permits } from '../../src/core/access/permissions.ts'
 import { ROUTES } from '../../src/routes.ts'
 import { type DashboardHost, startDashboard } from '../support/dashboard/host.ts'
 

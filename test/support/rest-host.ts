@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { collect } from '../../adapters/http/node-body.ts'
 import type { Message } from '../../src/core/ports/provider.ts'
 import type { BodyLimits, HttpRequest, HttpResponse } from '../../src/core/rest/message.ts'
-import { tooLarge } from '../../src/http/body.ts'
+import { tooLarge } from '../../src/http/json-body.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import {
   createNotifier,

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
-import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry-delay.ts'
 import { type ProviderOptions, providerShape } from '../kit/http/provider-options.ts'
 import { checkOptions, wrongOption } from '../kit/options.ts'
 import type { ServiceAccount } from './token.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry-delay.ts'
 import { invalidOption } from '../../../src/core/errors/invalid-option.ts'
 import type { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { expectedValue } from '../../../src/core/input/expected-value.ts'

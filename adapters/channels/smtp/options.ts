@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
-import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry-delay.ts'
 import { PROXY_RULE, proxyUrl } from '../../../src/outgoing/proxy.ts'
 import { line, type MailFrame, mailFrame, mailShape } from '../kit/mail/mail-frame.ts'
 import { checkOptions, instanceName, isThisMachine, retryPolicy } from '../kit/options.ts'

@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto'
 import * as z from 'zod'
-import type { RetryPolicy } from '../../../src/core/delivery/retry.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry-delay.ts'
 import { maxPerSecond } from '../kit/http/provider-options.ts'
 import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
 import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'

@@ -9,7 +9,7 @@ export {
   refund,
   release,
   renew,
-} from '../../../src/core/limits/decide.ts'
+} from '../../../src/core/limits/check-limits.ts'
 export type { SlotsRecord } from '../../../src/core/limits/slots.ts'
 export type { WindowRecord } from '../../../src/core/limits/window.ts'
 export type {

@@ -40,8 +40,8 @@ import type { BatchResult, SentNotification } from './model.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import type { SendOptions } from './options.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
-import { isLimited, withinLimits } from './organization-limits.ts'
 import { parseSend } from './parse-send.ts'
+import { isLimited, withinLimits } from './permitted.ts'
 import {
   type AcceptServices,
   categoryFor,

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../ports/storage/records.ts'
 import type { RecordKind } from '../records/record-kind.ts'
-import type { Grant, Permission } from './api-key.ts'
+import type { Grant, Permission } from './permissions.ts'
 
 /** The stored value of an API key or, without an organization, an operator key. */
 export interface ApiKeyValue {

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../delivery/retry.ts'
+import type { RetryPolicy } from '../delivery/retry-delay.ts'
 import { nearestName } from '../input/nearest-name.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from '../input/option-checks.ts'
 import type { AnyKind, Provider } from '../ports/provider.ts'

@@ -1,4 +1,4 @@
-import { LONGEST_HINT_MS } from '../delivery/retry.ts'
+import { LONGEST_HINT_MS } from '../delivery/retry-delay.ts'
 
 /** The result of a request. */
 export type HttpResult = HttpAnswer | HttpFailure

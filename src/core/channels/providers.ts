@@ -1,4 +1,4 @@
-import { PROVIDER_RETRY, type RetryPolicy } from '../delivery/retry.ts'
+import { PROVIDER_RETRY, type RetryPolicy } from '../delivery/retry-delay.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { ChannelKind } from './channel-kind.ts'
 

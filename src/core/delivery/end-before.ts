@@ -1,7 +1,7 @@
 import type { NotificationFailure } from '../notification/notification.ts'
 import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { ProviderState } from './provider-state.ts'
-import { maxAttempts } from './retry.ts'
+import { maxAttempts } from './retry-delay.ts'
 
 export type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 

@@ -3,7 +3,7 @@ import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { Attempts, Ending } from './attempts.ts'
 import type { Lane } from './lane.ts'
 import { attemptOf, type Posted, type PostServices, postEvent } from './post-event.ts'
-import { retryDelay, WEBHOOK_RETRY } from './retry.ts'
+import { retryDelay, WEBHOOK_RETRY } from './retry-delay.ts'
 import type { Slots } from './slots.ts'
 import { postSignal, type Stop } from './stop.ts'
 

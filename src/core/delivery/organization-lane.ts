@@ -1,12 +1,12 @@
 import type { Instances } from '../channels/instances.ts'
 import type { ProviderSet } from '../channels/providers.ts'
 import type { Outcome } from '../notification/outcome.ts'
-import { decide } from './decide.ts'
+import { decide } from './after-attempt.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
 import type { Lane } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import type { ProviderState } from './provider-state.ts'
-import { PROVIDER_RETRY } from './retry.ts'
+import { PROVIDER_RETRY } from './retry-delay.ts'
 
 /** The lane of an organization's own providers, which are loaded when it has work. */
 export interface OrganizationLane extends Required<Lane> {

@@ -12,7 +12,7 @@ import {
   refund,
   release,
   renew,
-} from './decide.ts'
+} from './check-limits.ts'
 
 /** Options of {@link memoryRateLimiter}. */
 export interface MemoryRateLimiterOptions {

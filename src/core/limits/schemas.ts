@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../access/api-key.ts'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../access/permissions.ts'
 import { named } from '../rest/named.ts'
 import { timestamp } from '../rest/schemas.ts'
 import type { AccountLimits, LimitUsage } from './model.ts'

@@ -1,4 +1,4 @@
-import { LONGEST_HINT_MS } from '../delivery/retry.ts'
+import { LONGEST_HINT_MS } from '../delivery/retry-delay.ts'
 import { type ErrorCode, isErrorCode } from '../errors/catalogue.ts'
 import { soundText } from '../input/sound-text.ts'
 

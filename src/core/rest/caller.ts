@@ -1,4 +1,4 @@
-import type { Grant, Permission } from '../access/api-key.ts'
+import type { Grant, Permission } from '../access/permissions.ts'
 import type { Counted } from '../limits/model.ts'
 
 /** The caller of a request: an API key, an operator key, or a dashboard user. */

@@ -1,4 +1,4 @@
-import type { Grant } from '../access/api-key.ts'
+import type { Grant } from '../access/permissions.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Query } from './query.ts'
 import type { Route } from './route.ts'

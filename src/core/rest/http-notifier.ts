@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { KeyRecord } from '../access/keys.ts'
+import type { KeyRecord } from '../access/verify-key.ts'
 import type { NotifierInternals } from '../lifecycle/notifier-internals.ts'
 import type { Admissions } from '../limits/model.ts'
 import type { Processor } from '../loop/processor.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Grant, Permission } from '../access/api-key.ts'
+import type { Grant, Permission } from '../access/permissions.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { RouteLimit } from '../limits/model.ts'
 import { REQUESTS } from '../limits/route-limits.ts'

@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, OperatorKeyRecord } from '../../core/access/keys.ts'
+import type { ApiKeyRecord, OperatorKeyRecord } from '../../core/access/verify-key.ts'
 import type { List, ListQuery } from '../../core/records/list.ts'
 import type { ApiKeyInput } from './input.ts'
 import type { CreatedApiKey, CreatedOperatorKey, KeyRotation } from './model.ts'

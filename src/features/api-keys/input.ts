@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../../core/access/api-key.ts'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../../core/access/permissions.ts'
 import { instant, overlap, text } from '../../core/input/fields.ts'
 import { namedInput } from '../../core/rest/named.ts'
 

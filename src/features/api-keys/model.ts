@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, OperatorKeyRecord } from '../../core/access/keys.ts'
+import type { ApiKeyRecord, OperatorKeyRecord } from '../../core/access/verify-key.ts'
 
 export interface CreatedOperatorKey extends OperatorKeyRecord {
   /** The key itself: shown once, stored only as a hash. */

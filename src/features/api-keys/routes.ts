@@ -1,4 +1,4 @@
-import { GRANTS } from '../../core/access/api-key.ts'
+import { GRANTS } from '../../core/access/permissions.ts'
 import { parseInput } from '../../core/input/parse.ts'
 import { assertGranted } from '../../core/rest/grants.ts'
 import { listQuery } from '../../core/rest/query-schemas.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { GRANTS, PERMISSIONS } from '../../core/access/api-key.ts'
-import type { ApiKeyRecord } from '../../core/access/keys.ts'
+import { GRANTS, PERMISSIONS } from '../../core/access/permissions.ts'
+import type { ApiKeyRecord } from '../../core/access/verify-key.ts'
 import type { List } from '../../core/records/list.ts'
 import { named } from '../../core/rest/named.ts'
 import { listOf, timestamp } from '../../core/rest/schemas.ts'

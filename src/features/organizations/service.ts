@@ -17,9 +17,9 @@ import {
 import type { PlanFinder } from '../../core/tenancy/plan-of.ts'
 import { byId, parseOptions, parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { Organizations } from './api.ts'
+import { PATIENCE_MS, purge } from './deletion.ts'
 import { type BrandingInput, organizationChange, organizationInput, trackingOf } from './input.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './model.ts'
-import { PATIENCE_MS, purge } from './purge.ts'
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),

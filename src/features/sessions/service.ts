@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { KeyRecord } from '../../core/access/keys.ts'
+import type { KeyRecord } from '../../core/access/verify-key.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { LONGEST_HINT_MS } from '../../core/delivery/retry.ts'
+import { LONGEST_HINT_MS } from '../../core/delivery/retry-delay.ts'
 import { type Check, endsBySignal } from './bench.ts'
 import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Grant } from '../../../src/core/access/api-key.ts'
 import { newApiKey } from '../../../src/core/access/key-format.ts'
+import type { Grant } from '../../../src/core/access/permissions.ts'
 import { silentLogger } from '../../../src/core/observe/silent-logger.ts'
 import { UNLIMITED } from '../../../src/core/tenancy/plans.ts'
 import { type Answer, type Call, codeOf } from '../../support/http-client.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SendInput } from '../../../src/core/accept/input.ts'
-import { PERMISSIONS, type Permission, permits } from '../../../src/core/access/api-key.ts'
+import { PERMISSIONS, type Permission, permits } from '../../../src/core/access/permissions.ts'
 import type { Route } from '../../../src/core/rest/route.ts'
 import { ROUTES } from '../../../src/routes.ts'
 import type { Tenant } from '../../../src/tenant.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { Permission } from '../../../src/core/access/api-key.ts'
+import type { Permission } from '../../../src/core/access/permissions.ts'
 import { REQUESTS } from '../../../src/core/limits/route-limits.ts'
 import type { Route } from '../../../src/core/rest/route.ts'
 import { compileRoutes } from '../../../src/http/router.ts'

@@ -1,4 +1,4 @@
-import type { ApiKeyRecord } from '../../../src/core/access/keys.ts'
+import type { ApiKeyRecord } from '../../../src/core/access/verify-key.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type { Served } from '../../../src/core/lifecycle/notifier-internals.ts'
 import { VERSION } from '../../../src/core/lifecycle/version.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { RetryPolicy } from '../../../../src/core/delivery/retry.ts'
+import type { RetryPolicy } from '../../../../src/core/delivery/retry-delay.ts'
 import { instanceName, isThisMachine, retryPolicy, timeout } from '../options.ts'
 
 /** Options of every HTTP provider. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type HttpResult, interpretPost } from '../../../../src/core/channels/http-answer.ts'
-import { LONGEST_HINT_MS } from '../../../../src/core/delivery/retry.ts'
+import { LONGEST_HINT_MS } from '../../../../src/core/delivery/retry-delay.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 

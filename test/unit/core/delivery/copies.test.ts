@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from '../../../../src/core/delivery/decide.ts'
+import { decide } from '../../../../src/core/delivery/after-attempt.ts'
 import { type Outcome, soundOutcome, withoutTexts } from '../../../../src/core/notification/outcome.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { deliveryWorld, retry } from '../../../support/delivery-world.ts'

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Fact } from '../notification/facts.ts'
 import type { Outcome, RefusedCopy, Rejected } from '../notification/outcome.ts'
 import type { SuppressionReason } from '../notification/suppression.ts'
-import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry.ts'
+import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry-delay.ts'
 
 /** The state at the end of an attempt. */
 export interface AttemptContext {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../../src/core/delivery/decide.ts'
-import { maxOutageAttempts, type RetryPolicy } from '../../../../src/core/delivery/retry.ts'
+import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../../src/core/delivery/after-attempt.ts'
+import { maxOutageAttempts, type RetryPolicy } from '../../../../src/core/delivery/retry-delay.ts'
 import type { ErrorCode } from '../../../../src/core/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../../src/core/notification/outcome.ts'
 import { kindOf } from '../../../support/kinds.ts'

@@ -5,10 +5,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import type { RecordStore, RecordStores } from '../records/record-stores.ts'
 import { isoOrNull } from '../tenancy/scope.ts'
-import type { Grant, Permission } from './api-key.ts'
 import { isWellFormedApiKey } from './key-format.ts'
 import { type ApiKeyValue, apiKeyKind, isExpired } from './key-kind.ts'
 import { createKeyUses } from './key-uses.ts'
+import type { Grant, Permission } from './permissions.ts'
 
 /** A key without an organization: each request names one. Without the secret. */
 export interface OperatorKeyRecord {

@@ -7,7 +7,7 @@ import {
   type RetryPolicy,
   retryDelay,
   WEBHOOK_RETRY,
-} from '../../../../src/core/delivery/retry.ts'
+} from '../../../../src/core/delivery/retry-delay.ts'
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 const policy: fc.Arbitrary<RetryPolicy> = fc.oneof(
