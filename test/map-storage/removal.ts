@@ -68,7 +68,7 @@ export function createDeletions(state: State): kit.DeletionRepository {
       if (jobs > 0) return Math.min(jobs, MOST_COUNTED)
       for (const { name } of kinds)
         removeRecords(state, where(state.records, { kind: name, organization: id }))
-      const columns = kit.recordColumns(kind, id, null, kit.beginDeletion(value, force))
+      const columns = kit.recordColumns(kind, id, null, kit.beginDeletion(value, force, state.now()))
       const after = { ...row, ...columns, revision: row.revision + 1 }
       state.records = state.records.map((each) => (each === row ? after : each))
       return 0

@@ -122,7 +122,7 @@ async function begin(tx: Transaction, id: string, { force, kinds }: BeginDeletio
   const organization = organizationOf(tx, row)
   const kept = organization.deleting === null && !force ? await waiting(tx, id) : 0
   if (kept > 0) return kept
-  await replaceRow(tx, organizationKind, row, beginDeletion(organization, force))
+  await replaceRow(tx, organizationKind, row, beginDeletion(organization, force, tx.now))
   for (const kind of kinds) await tx.rows(`DELETE FROM ${tableOf(kind)} WHERE organization = $1`, [id])
   tx.prove(PROVE_BEGUN, [id])
   return 0

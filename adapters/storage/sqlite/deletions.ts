@@ -58,7 +58,7 @@ export function createDeletions(connection: Connection, records: SqliteRecords):
     const kept = value.deleting === null && !force ? waiting(id) : 0
     if (kept > 0) return kept
     for (const kind of kinds) removeRecords(id, [tableOf(kind)], -1)
-    const deleting = beginDeletion(value, force)
+    const deleting = beginDeletion(value, force, connection.now())
     records.apply({ kind: organizationKind, do: 'replace', id, revision, value: deleting })
     return 0
   }

@@ -52,6 +52,8 @@ export interface OrganizationValue {
   readonly tracking: Tracking
   /** Its deletion has begun: nothing is accepted or created for it. `force`: jobs are removed, too. Null: it stays. */
   readonly deleting: 'plain' | 'force' | null
+  /** When another process may continue the deletion. Epoch milliseconds. */
+  readonly purgeAt?: number | undefined
 }
 
 /** The list of organizations for which something can be accepted or created. */
@@ -62,16 +64,22 @@ export const organizationKind: RecordKind<OrganizationValue> = {
   name: 'organizations',
   version: 1,
   list: ({ deleting }) => (deleting === null ? OPEN : 'deleting'),
+  due: ({ deleting, purgeAt = 0 }) => (deleting === null ? null : purgeAt),
 }
+
+/** Time for the process that has begun a deletion. Another one continues it afterwards. */
+const PURGE_MS = 5 * 60_000
 
 /**
  * The value once a deletion has begun. `force` stays.
  *
+ * @param now the storage's time, in epoch milliseconds
+ *
  * @example
- * const value = beginDeletion(organization, true)
+ * const value = beginDeletion(organization, true, now)
  */
-export function beginDeletion(value: OrganizationValue, force: boolean): OrganizationValue {
-  return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain') }
+export function beginDeletion(value: OrganizationValue, force: boolean, now: number): OrganizationValue {
+  return { ...value, deleting: force ? 'force' : (value.deleting ?? 'plain'), purgeAt: now + PURGE_MS }
 }
 
 /**

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DueHandler } from '../../core/due/due-records.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { DeletionRepository, PurgeAnswer } from '../../core/ports/storage/deletions.ts'
+import { type OrganizationValue, organizationKind } from '../../core/tenancy/organization.ts'
 
 /** Rows per commit: SQLite blocks the process for some milliseconds. */
 const STEP = 100
@@ -21,13 +23,44 @@ export async function purge(
     const step = await deletions.purge(id, STEP)
     notifications += step.notifications
     if (step.left === 'more') await nextTurn()
-    else if (step.left === 'transactions' && clock.monotonic() < end) await wait(clock)
+    else if (step.left === 'transactions' && clock.monotonic() < end) await wait(clock, ASK_EVERY_MS)
     else return { notifications, left: step.left }
   }
 }
 
-function wait(clock: Clock): Promise<void> {
+/** Until a deletion that waits for jobs, or for transactions, is tried again. */
+const AGAIN_MS = { jobs: 60 * 60_000, transactions: 60_000 }
+
+/** Between two steps, for other work. */
+const PAUSE_MS = 25
+
+/** Continues the deletions whose process has ended, and those that wait. */
+export function deletionOfOrganizations(
+  deletions: Pick<DeletionRepository, 'purge'>,
+  clock: Clock,
+): DueHandler<OrganizationValue> {
+  return {
+    kind: organizationKind,
+    async handle({ record: { id, revision, readAt, value }, token }, signal) {
+      while (!signal.aborted) {
+        const { left } = await deletions.purge(id, STEP)
+        // It was the last step: the record is gone.
+        if (left === 'nothing') return []
+        if (left !== 'more') {
+          const purgeAt = readAt + AGAIN_MS[left]
+          return [
+            { kind: organizationKind, do: 'replace', id, revision, token, value: { ...value, purgeAt } },
+          ]
+        }
+        await wait(clock, PAUSE_MS)
+      }
+      return []
+    },
+  }
+}
+
+function wait(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    clock.timer(ASK_EVERY_MS, resolve)
+    clock.timer(ms, resolve)
   })
 }

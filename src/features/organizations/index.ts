@@ -1,4 +1,5 @@
 import type { Feature } from '../../core/feature.ts'
+import { deletionOfOrganizations } from './deletion.ts'
 import type { Served } from './routes.ts'
 import { createOrganizations, type OrganizationServices } from './service.ts'
 
@@ -6,4 +7,5 @@ import { createOrganizations, type OrganizationServices } from './service.ts'
 export const organizations: Feature<Served, OrganizationServices> = {
   name: 'organizations',
   create: (core) => ({ organizations: createOrganizations(core) }),
+  due: ({ storage, clock }) => [deletionOfOrganizations(storage.deletions, clock)],
 }

@@ -142,8 +142,8 @@ function held(id: string): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
       `Transactions that were open before the deletion of "${id}" have not ended within ${PATIENCE_MS / 1_000} seconds, ` +
-      'and may still store notifications. The existing data is removed. Delete it again once they have ended; otherwise the ' +
-      'next run of the retention finishes it.',
+      'and may still store notifications. The existing data is removed. Delete it again once they have ended; otherwise ' +
+      'it is finished in the background, within minutes.',
   })
 }
 

@@ -42,7 +42,7 @@ const PAUSE_MS = 25
 /** Organizations per query. */
 const ORGANIZATIONS = 100
 
-type Removed = Record<ExpiredKind | 'organizations', number>
+type Removed = Record<ExpiredKind, number>
 
 /** Safe in several processes at once: each deletes the remaining rows. */
 export function createRetention({
@@ -76,7 +76,6 @@ export function createRetention({
       deliveries: 0,
       idempotency: 0,
       receipts: 0,
-      organizations: 0,
       partitions: 0,
     }
     const longestMs = await expireNotifications(removed)
@@ -115,29 +114,13 @@ export function createRetention({
     removed: Removed,
   ): Promise<void> {
     const keptDays = retentionDays ?? days
-    if (stopped) return
+    if (stopped || deleting !== null) return
     try {
-      if (deleting !== null) {
-        await finishDeletion(id, removed)
-        return
-      }
       if (keptDays !== null) await expire({ organizationId: id, olderThanMs: keptDays * DAY_MS }, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       onError(error)
     }
-  }
-
-  /** Continues a deletion whose process has ended, or that waits for earlier accepts. */
-  async function finishDeletion(id: string, removed: Removed): Promise<void> {
-    let left = 'more'
-    while (left === 'more' && !stopped) {
-      const step = await storage.deletions.purge(id, STEP)
-      removed.notifications += step.notifications
-      left = step.left
-      await pause()
-    }
-    if (left === 'nothing') removed.organizations += 1
   }
 
   async function expire(what: ExpireRequest['what'], total: Removed): Promise<void> {

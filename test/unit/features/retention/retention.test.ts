@@ -99,7 +99,6 @@ describe('retention', () => {
           deliveries: 0,
           idempotency: 0,
           receipts: 0,
-          organizations: 0,
           partitions: 0,
         },
       }),
