@@ -73,9 +73,9 @@ export function createClaimDue(
       {
         high: 0,
         normal: request.most,
-        // A name before it: records of no organization have an empty one, which begins a round.
+        // With a hyphen before it: records of no organization have an empty name, and an empty one begins a round.
         nextOrganization(_high, after) {
-          const found = statements.nextOrganization().get(after === '' ? 0 : 1, after.slice(1))
+          const found = statements.nextOrganization().get(after === '' ? '' : `${after.slice(1)}\u0001`)
           return found && `-${found.organization}`
         },
         take(_high, named, most) {
@@ -123,9 +123,9 @@ function statementsOf({ statement }: Connection, table: string): Statements {
     mark: statement(`
       UPDATE ${table} SET ready = 1 WHERE seq IN (
         SELECT seq FROM ${table} WHERE due_at IS NOT NULL AND ready = 0 AND due_at <= ? ORDER BY due_at LIMIT ${STEP})`),
-    nextOrganization: statement(`
-      SELECT organization FROM ${table} WHERE ready = 1 AND organization >= ?2 AND (?1 = 0 OR organization > ?2)
-      ORDER BY organization LIMIT 1`),
+    nextOrganization: statement(
+      `SELECT organization FROM ${table} WHERE ready = 1 AND organization >= ? ORDER BY organization LIMIT 1`,
+    ),
     oldest: statement(`
       SELECT ${columns}, due_at, claims FROM ${table} WHERE ready = 1 AND organization = ? AND due_revision = revision
       ORDER BY due_at, seq LIMIT ? + 0`),
