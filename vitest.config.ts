@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
@@ -69,7 +70,8 @@ export default defineConfig({
       part('release', { include: RELEASE, testTimeout: LONG_MS }),
     ],
     pool: 'forks',
-    maxWorkers: '100%',
+    // Many wait for servers and clocks.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     reporters: ['default', leftOutReporter()],
     coverage: {
       provider: 'v8',
