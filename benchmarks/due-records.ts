@@ -24,7 +24,8 @@ let number = 0
 
 function reminder(at: number): RecordWrite {
   number += 1
-  return { kind: reminders, do: 'insert', id: `r${number}`, organizationId: 'org_default', value: { at } }
+  const id = `r${number}`
+  return { kind: reminders, do: 'insert', id, organizationId: 'org_default', value: { at }, ifTaken: 'keep' }
 }
 
 async function filled(storage: Storage, count: number): Promise<Storage> {

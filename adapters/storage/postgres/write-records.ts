@@ -39,8 +39,9 @@ const insertInto = (table: string): string => `
 
 /** Those whose id or key is taken return no row. */
 const insertSome = (table: string): string => `
-  INSERT INTO ${table} (created_at, id, organization, key, list, version, value)
-  SELECT $1::bigint, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[])
+  INSERT INTO ${table} (created_at, id, organization, key, list, version, value, due_at, due_revision)
+  SELECT $1::bigint, g.*, $9::integer
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::bigint[]) AS g
   ON CONFLICT DO NOTHING RETURNING id, seq, revision, created_at`
 
 /** Locked, so that a record that is being removed is not kept. */
@@ -237,6 +238,8 @@ async function keepAll(
     column('list'),
     column('version'),
     column('value'),
+    column('due'),
+    fallsDue(kind),
   ])
   if (stored.length > 0 && (await isOver(tx, budget))) return 'full'
   const byId = new Map(stored.map((row) => [row.id, row]))
