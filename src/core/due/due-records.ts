@@ -23,8 +23,8 @@ export interface DueHandler<Value extends object = object> {
 /** Hands records that have fallen due to their handlers while the notifier delivers. */
 export interface DueRecords {
   start(handlers: readonly DueHandler[]): void
-  /** A record may be due sooner than is known. */
-  wake(): void
+  /** A record was written that falls due at this time, in epoch milliseconds. */
+  wake(at: number): void
   /** Claims nothing more, aborts the handlers, and waits for them until the deadline. */
   stop(deadline: Deadline): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface DueRecordsOptions {
 
 const LEASE_MS = 60_000
 
-/** Records of a kind that one claim takes. */
+/** Records that are handled at once, and one more of each kind at most. */
 const AT_ONCE = 20
 
 /** Shortest interval between two looks at records that others hold. */
@@ -62,8 +62,6 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
   let failures = 0
   let round: Promise<void> | null = null
   let cancelTimer = (): void => {}
-
-  const kinds = (): RecordKind[] => [...byKind.values()].map(({ kind }) => kind)
 
   function look(): void {
     cancelTimer()
@@ -93,17 +91,13 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
 
   /** Returns the time until the next look. */
   async function claim(): Promise<number> {
-    const { due, nextDueInMs } = await storage.records.claimDue({
-      kinds: kinds(),
-      most: AT_ONCE,
-      leaseMs: LEASE_MS,
-    })
+    if (running.size >= AT_ONCE) await Promise.race(running)
+    if (!active) return pollMs
+    const kinds = [...byKind.values()].map(({ kind }) => kind)
+    const most = Math.ceil((AT_ONCE - running.size) / kinds.length)
+    const { due, nextDueInMs } = await storage.records.claimDue({ kinds, most, leaseMs: LEASE_MS })
     for (const each of due) track(run(each))
-    if (due.length > 0 && nextDueInMs === 0) {
-      // The next ones need their turn: no claim is made while all of these run.
-      await Promise.race(running)
-      isWoken = true
-    }
+    if (due.length > 0 && nextDueInMs === 0) isWoken = true
     return Math.max(SHORTEST_MS, Math.min(nextDueInMs ?? pollMs, pollMs))
   }
 
@@ -141,7 +135,10 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
       active = handlers.length > 0
       look()
     },
-    wake: look,
+    wake(at) {
+      // The next poll sees what falls due later.
+      if (at < clock.now() + pollMs) look()
+    },
     async stop(deadline) {
       active = false
       cancelTimer()

@@ -73,11 +73,11 @@ export interface RecordStores {
 /** The bytes that an organization may store. Null: no limit. */
 export type BudgetOf = (organizationId: string) => number | null | Promise<number | null>
 
-/** @param fallsDue called when a record of a kind that falls due was written */
+/** @param fallsDue called with the time at which a written record falls due, in epoch milliseconds */
 export function createRecordStores(
   records: Records,
   budgetOf: BudgetOf,
-  fallsDue: () => void = () => {},
+  fallsDue: (at: number) => void = () => {},
 ): RecordStores {
   const kinds = new Set<RecordKind>()
   const commit = coalesce((sets: readonly (readonly RecordWrite[])[]) => records.write(sets))
@@ -87,7 +87,7 @@ export function createRecordStores(
     if (answer.kind === 'failed') throw answer.error
     if (answer.kind === 'no_organization') throw unknownOrganization(organizationId ?? '')
     if (answer.kind === 'full') throw await quotaExceeded(organizationId ?? '')
-    if (set.some(({ kind }) => kind.due !== undefined)) fallsDue()
+    for (const at of dueTimesOf(set)) fallsDue(at)
     return answer
   }
 
@@ -119,6 +119,10 @@ export function createRecordStores(
       return createStore(kind, records, write)
     },
   }
+}
+
+function dueTimesOf(set: readonly RecordWrite[]): number[] {
+  return set.flatMap((one) => (one.do === 'remove' ? [] : (one.kind.due?.(one.value) ?? [])))
 }
 
 function storageQuotaExceeded(used: number, limit: number): NotifierError {

@@ -129,6 +129,20 @@ describe('due records', () => {
     expect(seen.size).toBe(45)
   })
 
+  it('are handled twenty at once, also if all hang, and others when their leases end', async () => {
+    let handled = 0
+    const { clock, remind } = await start(async () => {
+      handled += 1
+      await new Promise(() => {})
+      return []
+    })
+    for (let number = 0; number < 70; number += 1) await remind(`r${number}`, 0)
+    await clock.advance(MINUTE - 1)
+    expect(handled).toBe(20)
+    await clock.advance(2)
+    expect(handled).toBe(40)
+  })
+
   it('survive the end of their process', async () => {
     const { clock, due, errors, options, remind, store } = await start(
       (_due, signal) =>
