@@ -28,8 +28,8 @@ export async function purge(
   }
 }
 
-/** Until a deletion that waits for jobs, or for transactions, is tried again. */
-const AGAIN_MS = { jobs: 60 * 60_000, transactions: 60_000 }
+/** Until a deletion goes on, by what is left. A long one is continued under a new lease. */
+const AGAIN_MS = { more: 0, jobs: 60 * 60_000, transactions: 60_000 }
 
 /** Between two steps, for other work. */
 const PAUSE_MS = 25
@@ -41,12 +41,13 @@ export function deletionOfOrganizations(
 ): DueHandler<OrganizationValue> {
   return {
     kind: organizationKind,
-    async handle({ record: { id, revision, readAt, value }, token }, signal) {
-      while (!signal.aborted) {
+    async handle({ record: { id, revision, readAt, value }, token, leaseMs }, signal) {
+      const end = clock.monotonic() + leaseMs / 2
+      for (;;) {
         const { left } = await deletions.purge(id, STEP)
         // It was the last step: the record is gone.
         if (left === 'nothing') return []
-        if (left !== 'more') {
+        if (left !== 'more' || signal.aborted || clock.monotonic() >= end) {
           const purgeAt = readAt + AGAIN_MS[left]
           return [
             { kind: organizationKind, do: 'replace', id, revision, token, value: { ...value, purgeAt } },
@@ -54,7 +55,6 @@ export function deletionOfOrganizations(
         }
         await wait(clock, PAUSE_MS)
       }
-      return []
     },
   }
 }

@@ -1,6 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { organizationKind } from '../../../../src/core/tenancy/organization.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type OrganizationValue, organizationKind } from '../../../../src/core/tenancy/organization.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
+import { deletionOfOrganizations } from '../../../../src/features/organizations/deletion.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -60,5 +61,17 @@ describe('deleting an organization', () => {
     expect(await storage.records.get(organizationKind, [{ id: ID }])).toEqual([null])
     await notifier.organizations.create({ id: ID, name: 'Acme' })
     expect((await tenant.suppressions.list()).items).toEqual([])
+  })
+
+  it('goes on under a new lease before the old one ends', async () => {
+    const clock = fakeClock()
+    const purge = vi.fn(async () => ({ notifications: 100, left: 'more' as const }))
+    const value = { name: 'Acme', deleting: 'force' } as OrganizationValue
+    const record = { id: ID, organizationId: null, revision: 2, createdAt: 0, readAt: 1_000, value }
+    const due = { kind: organizationKind, record, token: 7, claims: 1, leaseMs: 60_000 }
+    const handled = deletionOfOrganizations({ purge }, clock).handle(due, new AbortController().signal)
+    await clock.advance(30_000)
+    expect(await handled).toMatchObject([{ do: 'replace', id: ID, token: 7, value: { purgeAt: 1_000 } }])
+    expect(purge.mock.calls.length).toBeGreaterThan(100)
   })
 })
