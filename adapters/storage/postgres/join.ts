@@ -129,9 +129,8 @@ function writeOf(write: JoinedWrite): object {
   const table = nameOf(kind)
   if (write.do === 'remove') return { table, id }
   const { value, organizationId, ifTaken } = write
-  const dueRevision = kind.due === undefined ? 0 : 1
   const columns = recordColumns(kind, id, organizationId, value)
-  return { table, ...columns, due_revision: dueRevision, keeps: ifTaken === 'keep' }
+  return { table, ...columns, keeps: ifTaken === 'keep' }
 }
 
 /** For each notification, what all up to the end of its group count for. */

@@ -239,7 +239,7 @@ async function keepAll(
     column('version'),
     column('value'),
     column('due'),
-    fallsDue(kind),
+    rows[0]?.timed ?? 0,
   ])
   if (stored.length > 0 && (await isOver(tx, budget))) return 'full'
   const byId = new Map(stored.map((row) => [row.id, row]))
@@ -272,10 +272,10 @@ async function insert(
 ): Promise<Applied | Refusal> {
   const columns = recordColumns(kind, id, organizationId, value)
   if (!(await isOpen(tx, organizationId))) return 'no_organization'
-  const { organization, key, list, version, value: json, due } = columns
+  const { organization, key, list, version, value: json, due, timed } = columns
   const table = tableOf(kind)
   for (;;) {
-    const values = [tx.now, id, organization, key, list, version, json, due, fallsDue(kind)]
+    const values = [tx.now, id, organization, key, list, version, json, due, timed]
     const [row] = await tx.rows<Pick<RecordRow, 'seq' | 'revision' | 'created_at'>>(insertInto(table), values)
     if (row !== undefined)
       return (await isOver(tx, budget)) ? 'full' : inserted({ kind }, columns, row, tx.now)
@@ -284,9 +284,6 @@ async function insert(
     if (kept !== undefined) return { record: toRecord(kind, kept, tx.now) }
   }
 }
-
-/** 1: its records may fall due. */
-const fallsDue = (kind: RecordKind): number => (kind.due === undefined ? 0 : 1)
 
 function inserted(
   { kind }: Pick<RecordInsert, 'kind'>,
@@ -321,9 +318,9 @@ export async function replaceRow<Value extends object>(
   token: number | null = null,
 ): Promise<Applied | null> {
   const columns = recordColumns(kind, id, organization === '' ? null : organization, value)
-  const { key, list, version, value: json, due } = columns
+  const { key, list, version, value: json, due, timed } = columns
   const table = tableOf(kind)
-  const values = [id, revision, key, list, version, json, due, fallsDue(kind), token]
+  const values = [id, revision, key, list, version, json, due, timed, token]
   const [row] = await tx.rows<Omit<RecordRow, 'id' | 'organization' | 'value'>>(update(table), values)
   if (row === undefined) return null
   const record = toRecord(kind, { ...columns, ...row }, tx.now)

@@ -35,6 +35,8 @@ export interface RecordColumns {
   readonly value: string
   /** When it falls due, in epoch milliseconds. Null: never. */
   readonly due: number | null
+  /** 1: its kind falls due. */
+  readonly timed: 0 | 1
 }
 
 /** What a record counts besides its value: the rest of its row, and its index entries. */
@@ -98,6 +100,7 @@ export function recordColumns<Value extends object>(
     version: kind.version,
     value: JSON.stringify(value),
     due: dueOf(kind, value),
+    timed: kind.due === undefined ? 0 : 1,
   }
 }
 

@@ -97,11 +97,10 @@ export function createRecords(
   function insert({ kind, id, organizationId, value, ifTaken, budget }: RecordInsert): Result {
     if (!mayStore(organizationId)) return 'no_organization'
     const columns = recordColumns(kind, id, organizationId, value)
-    const { organization, key, list, version, value: json, due } = columns
+    const { organization, key, list, version, value: json, due, timed } = columns
     const taken = rowOf(kind, { id }) ?? (key === null ? undefined : rowOf(kind, { key }))
     if (taken !== undefined) return ifTaken === 'keep' ? toRecord(kind, taken, connection.now()) : 'taken'
-    const dueRevision = kind.due === undefined ? 0 : 1
-    of(kind).insert().run(id, organization, key, list, version, json, due, dueRevision, connection.now())
+    of(kind).insert().run(id, organization, key, list, version, json, due, timed, connection.now())
     return isOver(budget) ? 'full' : find(kind, id)
   }
 
@@ -119,12 +118,10 @@ export function createRecords(
   function replaceRow(row: RecordRow, { kind, id, value, budget }: RecordReplacement): Result {
     const organizationId = row.organization === '' ? null : row.organization
     if (!mayStore(organizationId)) return 'no_organization'
-    const { key, list, version, value: json, due } = recordColumns(kind, id, organizationId, value)
+    const { key, list, version, value: json, due, timed } = recordColumns(kind, id, organizationId, value)
     const holder = key === null ? undefined : rowOf(kind, { key })
     if (holder !== undefined && holder.seq !== row.seq) return 'taken'
-    of(kind)
-      .replace()
-      .run(key, list, version, json, due, kind.due === undefined ? 0 : 1, row.seq)
+    of(kind).replace().run(key, list, version, json, due, timed, row.seq)
     return outgrows(row, json, budget) ? 'full' : find(kind, id)
   }
 

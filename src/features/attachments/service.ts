@@ -70,7 +70,7 @@ export function createUploads({
         if (typeof complete !== 'string') return view(complete)
         throw new NotifierError('not_found')
       } catch (error) {
-        // A send cannot use what is left, and it is removed when it falls due.
+        // No send can use the rest. It is removed when it falls due.
         await remove(head).catch(() => {})
         throw error
       }

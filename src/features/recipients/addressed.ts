@@ -15,7 +15,7 @@ export interface Addressed {
 /**
  * @param person as found; null: unknown
  * @param assertUsable throws for an address that cannot be used
- * @param people is told of addresses that are left out
+ * @param people reports the addresses that are left out
  * @throws NotifierError `unknown_recipient`, and the errors of `assertUsable`
  */
 export function addressed(
@@ -39,7 +39,7 @@ export function addressed(
  * A person's addresses on a channel, without unusable ones.
  *
  * @param assertUsable throws for an unusable address
- * @param people is told of the first fault if other addresses remain
+ * @param people reports the first fault if other addresses remain
  * @throws NotifierError the first fault, about the field `recipient`, if nothing else is left
  */
 export function usable<Item>(

@@ -49,8 +49,8 @@ export type Follow = (
  * Rules for every method:
  * - Times are epoch milliseconds; names of durations end in `Ms`. The storage has its own clock; callers never pass the
  *   current time.
- * - A durable storage resolves only when the data is on disk. Leases alone (`claim`, `renew`, `release`) may follow
- *   with the next commit: a power failure then only returns the jobs. A claim that has begun attempts may not.
+ * - A durable storage resolves only when the data is on disk. Leases alone (`claim`, `renew`, `release`,
+ *   `claimDue`) may follow with the next commit: a power failure then only returns what was leased. A claim that has begun attempts may not.
  * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and the cause. It never reports
  *   data as stored that is not. After a COMMIT with an unknown result it looks up its own ids before it answers.
  * - One bad item does not fail a set: after a data error the set is divided until only that item fails.

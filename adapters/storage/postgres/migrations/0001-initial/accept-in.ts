@@ -100,7 +100,7 @@ BEGIN
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING', v_write ->> 'table')
       USING v_now, v_write ->> 'id', v_write ->> 'organization', v_write ->> 'key', v_write ->> 'list',
         (v_write ->> 'version')::integer, v_write ->> 'value', (v_write ->> 'due')::bigint,
-        (v_write ->> 'due_revision')::integer;
+        (v_write ->> 'timed')::integer;
       GET DIAGNOSTICS v_rows = ROW_COUNT;
       IF v_rows = 0 AND NOT (v_write ->> 'keeps')::boolean THEN
         RAISE EXCEPTION USING ERRCODE = 'CA001', MESSAGE = 'taken';
