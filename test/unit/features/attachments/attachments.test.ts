@@ -193,7 +193,7 @@ describe('an upload', () => {
     ])
   })
 
-  it('ends after a day; the retention removes it, and what a killed process left behind', async () => {
+  it('ends after a day; then it is removed, and what a killed process left behind', async () => {
     const { notifier, world } = await start()
     const { id } = await notifier.attachments.upload('YQ==', about)
     const value = { ...about, size: MiB, complete: false }
