@@ -1,8 +1,6 @@
 import { createNamedUploads } from '../../features/attachments/complete.ts'
 import { needsTexts } from '../../features/layouts/library.ts'
 import { verdict } from '../../features/preferences/verdict.ts'
-import { personOf } from '../../features/recipients/addressed.ts'
-import { localeOf } from '../../features/recipients/language.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
 import type { Reservation, SendLimits } from '../limits/send-limits.ts'
@@ -10,6 +8,8 @@ import { exampleUrls } from '../links/links.ts'
 import type { Notifications } from '../notification/api.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import type { Observer } from '../observe/observer.ts'
+import { personOf } from '../people/addressed.ts'
+import { localeOf } from '../people/language.ts'
 import type {
   AcceptReads,
   AcceptRequest,

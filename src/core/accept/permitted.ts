@@ -1,6 +1,6 @@
-import { usable } from '../../features/recipients/addressed.ts'
 import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
 import type { NewNotification } from '../notification/notification.ts'
+import { usable } from '../people/addressed.ts'
 import type { AcceptServices, Group } from './prepare.ts'
 
 /** Whether the organization's settings can refuse the notification. */

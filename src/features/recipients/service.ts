@@ -3,34 +3,9 @@ import { isNotifierError, NotifierError } from '../../core/errors/notifier-error
 import { coalesce } from '../../core/loop/coalesce.ts'
 import { throttled } from '../../core/loop/throttled.ts'
 import { within } from '../../core/loop/within.ts'
+import type { FoundPerson, PeopleFinder, ResolvedPerson } from '../../core/people/finder.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { ResolvedRecipients } from './options.ts'
-
-/** A person as resolved and checked. */
-export interface ResolvedPerson {
-  /** Null-prototype: texts by channel, which are not empty. Their form is not checked. */
-  readonly channels: Readonly<Record<string, readonly string[]>>
-  readonly locale?: string
-  readonly timeZone?: string
-}
-
-/** A person, or the error `invalid_person` if the answer about this one is invalid. */
-export type FoundPerson = ResolvedPerson | NotifierError
-
-/** The application's people. Calls of one turn of the event loop share a look-up. */
-export interface PeopleFinder {
-  /**
-   * One person. Null: unknown.
-   *
-   * @throws NotifierError `invalid_person`; `service_unavailable`; `invalid_configuration` if the answer about all is of
-   *   the wrong shape
-   */
-  one(organizationId: string, id: string): Promise<ResolvedPerson | null>
-  /** Several people, in sets. Unknown ids are missing. */
-  many(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, FoundPerson>>
-  /** Tells the operator that a message goes to other addresses of a person, but not to one with this fault. */
-  leftOut(id: string, fault: NotifierError): void
-}
 
 /** Ids per call of the resolver. */
 const MOST_IDS = 1_000
@@ -44,7 +19,11 @@ interface Wanted {
   readonly id: string
 }
 
-/** @param onError receives what is wrong about people, with their ids and without their data */
+/**
+ * The people of the application. Calls of one turn of the event loop share a look-up.
+ *
+ * @param onError receives what is wrong about people, with their ids and without their data
+ */
 export function createPeople(
   { resolve, timeoutMs }: ResolvedRecipients,
   clock: Clock,

@@ -1,6 +1,6 @@
-import type { SendFields } from '../../core/accept/input.ts'
-import { isTimeZone, localeIn } from '../../core/input/locale.ts'
-import type { ResolvedPerson } from './service.ts'
+import type { SendFields } from '../accept/input.ts'
+import { isTimeZone, localeIn } from '../input/locale.ts'
+import type { ResolvedPerson } from './finder.ts'
 
 type Chosen = Pick<SendFields, 'locale' | 'timeZone'>
 

@@ -1,8 +1,8 @@
-import type { ParsedSend } from '../../core/accept/input.ts'
-import type { ChannelKind } from '../../core/channels/channel-kind.ts'
-import { suppressedAddress } from '../../core/channels/recipient.ts'
-import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
-import type { PeopleFinder, ResolvedPerson } from './service.ts'
+import type { ParsedSend } from '../accept/input.ts'
+import type { ChannelKind } from '../channels/channel-kind.ts'
+import { suppressedAddress } from '../channels/recipient.ts'
+import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import type { PeopleFinder, ResolvedPerson } from './finder.ts'
 
 /** The addresses of a send. */
 export interface Addressed {

@@ -1,1 +1,0 @@
-export type { PeopleFinder } from './service.ts'
