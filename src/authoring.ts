@@ -58,7 +58,7 @@ export function createTexts(
   const spoken = createLanguages(records, languages, settingsOf)
   const texts = createTextReader(records)
   const library = createLibrary(records, texts, application, spoken)
-  const compiled = createCompiledTemplates(records, processor, kinds, library, texts, bounds)
+  const compiled = createCompiledTemplates(records, processor, kinds, texts, bounds, library)
   const code = createCodeTemplates(definitions, library, kinds, {
     compiled,
     languages: spoken,

@@ -188,6 +188,13 @@ function cycleOf(names: readonly string[]): string {
   return `has partials that contain themselves: ${path.join(' → ')}`
 }
 
+export function missingLayout(name: string): NotifierError {
+  return new NotifierError('invalid_template', {
+    message: `The layout "${name}" does not exist. Create it first, or set "layout" to null.`,
+    details: { field: 'layout', layout: name },
+  })
+}
+
 export function missingPartial(name: string): NotifierError {
   return new NotifierError('invalid_template', {
     message: `The partial "${name}" does not exist. Create it first, or remove {{> ${name}}}.`,

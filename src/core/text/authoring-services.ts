@@ -1,5 +1,4 @@
 import type { CodeTemplates } from '../../features/code-templates/code-templates.ts'
-import type { Library } from '../../features/layouts/library.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { Processor } from '../loop/processor.ts'
@@ -10,6 +9,7 @@ import type { IdGenerator } from '../records/ids.ts'
 import type { RecordStores } from '../records/record-stores.ts'
 import type { BrandingFinder, OrganizationFinder } from '../tenancy/plan-of.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
+import type { Library } from './library.ts'
 import type { PreviewInputs } from './preview-input.ts'
 import type { TextReader } from './text-store.ts'
 

@@ -1,4 +1,3 @@
-import { type Library, madeKey } from '../../features/layouts/library.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Bounds } from '../input/bounds.ts'
@@ -9,6 +8,7 @@ import type { PinnedTexts } from '../notification/notification.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
 import { type TemplateVersion, versionId, versionKind, versionOf, versionShape } from './kind.ts'
+import { type Library, madeKey, NO_LIBRARY } from './library.ts'
 import type { Template } from './template.ts'
 import type { TextReader } from './text-store.ts'
 
@@ -34,9 +34,9 @@ export function createCompiledTemplates(
   records: RecordReads,
   processor: Processor,
   kinds: Kinds,
-  library: Pick<Library, 'load'>,
   texts: TextReader,
   bounds: Bounds,
+  library: Pick<Library, 'load'> = NO_LIBRARY,
 ): CompiledTemplates {
   const cache = createBoundedCache<CompiledTemplate>(MAX_BYTES)
 

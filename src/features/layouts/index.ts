@@ -1,2 +1,1 @@
 export type { SharedTexts } from './api.ts'
-export type { Library } from './library.ts'

@@ -1,16 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { NotifierError } from '../../core/errors/notifier-error.ts'
+import type { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { PinnedTexts } from '../../core/notification/notification.ts'
 import type { RecordRef, StoredRecord } from '../../core/ports/storage/records.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
-import { invalidTemplate, missingPartial } from '../../core/text/assemble.ts'
+import { invalidTemplate, missingLayout, missingPartial } from '../../core/text/assemble.ts'
+import {
+  type FoundTexts,
+  type Library,
+  madeKey,
+  missingVersion,
+  NO_SHARED_TEXTS,
+} from '../../core/text/library.ts'
 import {
   MAX_PARTIALS,
   type PinnedText,
   type SharedRole,
   type SharedSources,
 } from '../../core/text/shared-text.ts'
-import { inVariant, type Made, type Template } from '../../core/text/template.ts'
+import { inVariant } from '../../core/text/template.ts'
 import type { TextReader } from '../../core/text/text-store.ts'
 import type { Languages } from '../languages/index.ts'
 import type { ApplicationTexts } from './options.ts'
@@ -24,62 +31,8 @@ import {
   sharedVersionShape,
 } from './records.ts'
 
-/** What a text names. */
-export interface Naming {
-  readonly organizationId: string
-  /** Null or absent: no layout. */
-  readonly layout?: string | null | undefined
-  /** The partials that it names. */
-  readonly uses?: readonly string[] | undefined
-}
-
-/** Finds the layouts and partials that texts are made of. */
-export interface Library {
-  /**
-   * The newest versions of all that a text names, directly or through others.
-   *
-   * @param instead a layout or partial that is not stored yet
-   * @throws NotifierError `invalid_template` if one does not exist
-   */
-  find(
-    naming: Naming,
-    reads: RecordReads,
-    instead?: PinnedText & { readonly role: SharedRole },
-  ): Promise<FoundTexts>
-  /**
-   * A template with all that it is made of, in the language of a reader; unchanged if it needs nothing.
-   *
-   * @param locale of the send or the recipient. Undefined: that of the organization
-   * @throws NotifierError as {@link find}
-   */
-  complete(template: Template, reads: RecordReads, locale: string | undefined): Promise<Template>
-  /** A version of a template with the pinned texts. @throws NotifierError `template_error` if one is missing */
-  load(version: Template, pinned: PinnedTexts): Promise<Template>
-}
-
-/** What {@link Library.find} finds. */
-export interface FoundTexts extends Pick<Made, 'pinned'> {
-  readonly sources: {
-    readonly layout: PinnedText | null
-    readonly partials: ReadonlyMap<string, PinnedText>
-  }
-  /** True: one of them needs a language. */
-  readonly localized: boolean
-}
-
-/** True: the template has a layout, partials or a language. */
-export function needsTexts({ layout, uses, locales, localized }: Template): boolean {
-  return layout != null || uses !== undefined || locales !== undefined || localized === true
-}
-
 /** Layouts and partials per read: a synchronous storage blocks the process meanwhile. */
 const READ_AT_ONCE = 8
-
-const NOTHING: FoundTexts = {
-  pinned: {},
-  sources: { layout: null, partials: new Map() },
-  localized: false,
-}
 
 interface Wanted {
   readonly role: SharedRole
@@ -130,7 +83,7 @@ export function createLibrary(
 
   async function sourcesOf({ layout, partials = [] }: PinnedTexts): Promise<SharedSources> {
     const pins = layout === undefined ? partials : [layout, ...partials]
-    if (pins.length === 0) return NOTHING.sources
+    if (pins.length === 0) return NO_SHARED_TEXTS.sources
     const refs = pins.map((id) => ({ id }))
     const versions = await readInPortions(refs, async (some) =>
       texts.read(sharedVersionShape, await records.get(sharedVersionKind, some)),
@@ -148,9 +101,9 @@ export function createLibrary(
     async complete(template, reads, locale) {
       const { organizationId, locales, localized, locale: own = null } = template
       const found =
-        template.layout != null || template.uses !== undefined ? await find(template, reads) : NOTHING
+        template.layout != null || template.uses !== undefined ? await find(template, reads) : NO_SHARED_TEXTS
       if (locales === undefined && localized !== true && !found.localized)
-        return found === NOTHING
+        return found === NO_SHARED_TEXTS
           ? template
           : { ...template, made: { ...found, key: madeKey(template, found.pinned), language: null } }
       const variants = { own, locales: Object.keys(locales ?? {}) }
@@ -192,25 +145,6 @@ function madeOf(layout: PinnedText | null, partials: ReadonlyMap<string, PinnedT
   return { pinned, sources: { layout, partials }, localized }
 }
 
-/** The key of a version with its pinned texts in caches. */
-export function madeKey(
-  { id, version }: Pick<Template, 'id' | 'version'>,
-  { layout, partials, locale, variant, messages }: PinnedTexts,
-): string {
-  const shared = `${id}@${version}|${layout ?? ''}|${partials?.join() ?? ''}`
-  return locale === undefined ? shared : `${shared}|${locale}|${variant ?? ''}|${messages?.join() ?? ''}`
-}
-
-/** Characters of the sources that are not the template's own. */
-export function sharedSize(made: Made | undefined): number {
-  if (made === undefined) return 0
-  const { layout, partials } = made.sources
-  let size = 0
-  for (const text of [layout, ...partials.values()])
-    size += (text?.html?.length ?? 0) + (text?.text?.length ?? 0)
-  return size
-}
-
 function pinnedText({ id, value }: StoredRecord<SharedValue>): PinnedText {
   return { ...value, pin: sharedVersionId(id, value.version) }
 }
@@ -219,17 +153,4 @@ const toPartial = (name: string): Wanted => ({ role: 'partial', name })
 
 function tooMany(): NotifierError {
   return invalidTemplate(`is made of more than ${MAX_PARTIALS} partials`)
-}
-
-function missingLayout(name: string): NotifierError {
-  return new NotifierError('invalid_template', {
-    message: `The layout "${name}" does not exist. Create it first, or set "layout" to null.`,
-    details: { field: 'layout', layout: name },
-  })
-}
-
-function missingVersion(pin: string): NotifierError {
-  return new NotifierError('template_error', {
-    message: `The version ${pin} of a layout or partial is missing.`,
-  })
 }
