@@ -10,6 +10,7 @@ import type { RecordWrite } from './core/ports/storage/records.ts'
 import type { Storage } from './core/ports/storage/storage.ts'
 import type { BrandingFinder, OrganizationPlan } from './core/tenancy/plan-of.ts'
 import type { AuthoringServices } from './core/text/authoring-services.ts'
+import { NO_CODE_TEMPLATES } from './core/text/code-templates.ts'
 import { createCompiledTemplates } from './core/text/compiled-templates.ts'
 import { previewInputsOf } from './core/text/preview-input.ts'
 import { createTextReader } from './core/text/text-store.ts'
@@ -59,15 +60,9 @@ export function createTexts(
   const texts = createTextReader(records)
   const library = createLibrary(records, texts, application, spoken)
   const compiled = createCompiledTemplates(records, processor, kinds, texts, bounds, library)
-  const code = createCodeTemplates(definitions, library, kinds, {
-    compiled,
-    languages: spoken,
-    brandingOf,
-    links,
-    markup,
-    clock,
-    bounds,
-  })
+  const writing = { compiled, languages: spoken, brandingOf, links, markup, clock, bounds }
+  const code =
+    definitions.length === 0 ? NO_CODE_TEMPLATES : createCodeTemplates(definitions, library, kinds, writing)
   return {
     code,
     previewInputs: previewInputsOf(kinds.known.values()),

@@ -21,7 +21,7 @@ import { organizationKind, unknownOrganization } from '../tenancy/organization.t
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import type { OrganizationFinder } from '../tenancy/plan-of.ts'
 import { byId, owned, parseOptions } from '../tenancy/scope.ts'
-import { inCode } from '../text/find-templates.ts'
+import { inCode } from '../text/code-templates.ts'
 import { needsTexts } from '../text/library.ts'
 import { renderContent, shown } from '../text/render.ts'
 import type { Template } from '../text/template.ts'

@@ -1,4 +1,3 @@
-import { isUnanswered } from '../../features/code-templates/answered.ts'
 import { verdicts } from '../../features/preferences/verdict.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
 import type { Bounds } from '../input/bounds.ts'
@@ -9,6 +8,7 @@ import { notResolvable } from '../people/addressed.ts'
 import type { FoundPerson } from '../people/finder.ts'
 import { localeOf } from '../people/language.ts'
 import type { AcceptReads } from '../ports/storage/accept.ts'
+import { isUnanswered } from '../text/code-templates.ts'
 import { applyVerdicts } from './apply-verdicts.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
 import {

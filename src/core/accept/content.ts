@@ -1,12 +1,15 @@
-import type { CodeTemplate, CodeTemplates } from '../../features/code-templates/code-templates.ts'
-import { jsonValues } from '../../features/code-templates/values.ts'
-import type { WriteOptions } from '../../features/code-templates/write.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { assertLinkable, type Links } from '../links/links.ts'
 import type { NotificationContent, PinnedText } from '../notification/notification.ts'
 import { withOrganization } from '../tenancy/branding.ts'
 import type { BrandingFinder } from '../tenancy/plan-of.ts'
+import {
+  type CodeTemplate,
+  type CodeTemplates,
+  jsonValues,
+  type WriteOptions,
+} from '../text/code-templates.ts'
 import type { CompiledTemplates } from '../text/compiled-templates.ts'
 import { referenceOf } from '../text/kind.ts'
 import { type StoredText, storedText } from '../text/message-text.ts'

@@ -5,7 +5,8 @@ import { channel, instant, text } from '../input/fields.ts'
 import type { NotificationFilter } from '../ports/storage/notifications.ts'
 import { type ListRequest, listReader } from '../records/list.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { findStored, inCode, type NamesInCode } from '../text/find-templates.ts'
+import { type CodeTemplates, inCode } from '../text/code-templates.ts'
+import { findStored } from '../text/find-templates.ts'
 import { errorCode, labelFilters } from './label-filters.ts'
 import type { LabelFilter } from './labels.ts'
 import { type NotificationStatus, STATUSES } from './notification.ts'
@@ -49,7 +50,7 @@ export async function templateId(
   records: RecordReads,
   idOrName: string | undefined,
   organizationId: string,
-  code: NamesInCode<{ readonly stored: boolean }>,
+  code: Pick<CodeTemplates, 'find'>,
 ): Promise<NotificationFilter['templateId']> {
   if (idOrName === undefined || idOrName.startsWith('tpl_')) return idOrName
   // The id of one in code is its name.

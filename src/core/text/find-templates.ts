@@ -10,21 +10,6 @@ export interface WantedTemplate {
   readonly reference: string
 }
 
-/** The templates that the application defines in code. */
-export interface NamesInCode<Entry extends { readonly stored: boolean }> {
-  /** Null: none has this name. */
-  find(name: string | undefined): Entry | null
-}
-
-/** The entry whose text is in code: no stored template is reached by its name. Null: none. */
-export function inCode<Entry extends { readonly stored: boolean }>(
-  code: NamesInCode<Entry>,
-  name: string | undefined,
-): Entry | null {
-  const entry = code.find(name)
-  return entry?.stored === false ? entry : null
-}
-
 /** Finds templates without their texts in one query, in order. Null: the organization has none. */
 export async function findStored(
   records: RecordReads,

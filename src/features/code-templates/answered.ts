@@ -33,11 +33,6 @@ export async function answered<Answer>(
   })
 }
 
-/** True: the error is one of {@link answered}. */
-export function isUnanswered({ code, details }: NotifierError): boolean {
-  return code === 'template_error' && details?.timeoutMs !== undefined
-}
-
 function isThenable<Answer>(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
   return typeof (answer as Partial<PromiseLike<Answer>> | null | undefined)?.then === 'function'
 }

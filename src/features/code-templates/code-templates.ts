@@ -1,8 +1,8 @@
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { jsonObject } from '../../core/input/fields.ts'
 import { parseInput } from '../../core/input/parse.ts'
-import type { CodeText } from '../../core/notification/notification.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
+import type { CodeTemplate, CodeTemplates } from '../../core/text/code-templates.ts'
 import { compileTemplate } from '../../core/text/compile.ts'
 import { ANY_LANGUAGE } from '../../core/text/language.ts'
 import type { Library } from '../../core/text/library.ts'
@@ -11,46 +11,7 @@ import { type CodeDefinition, checked } from './options.ts'
 import { toTemplate } from './template.ts'
 import { readValues } from './values.ts'
 import { withHtml } from './with-html.ts'
-import { createWrite, type WriteOptions, type WriteServices } from './write.ts'
-
-/** The templates in code. */
-export interface CodeTemplates {
-  /** All names. */
-  readonly names: readonly string[]
-  /** Null: none has this name. */
-  find(name: string | undefined): CodeTemplate | null
-  /** Checks all texts, before the first is sent. @throws NotifierError `invalid_configuration` */
-  open(): Promise<void>
-}
-
-/** A template in code. */
-export interface CodeTemplate {
-  readonly name: string
-  readonly channel: string
-  /** True: each organization has a stored template of its name. False: no stored template is reached by its name. */
-  readonly stored: boolean
-  /** True: no text is a function. */
-  readonly isMustache: boolean
-  /** Values for previews and lints. Undefined: none. */
-  readonly example: unknown
-  /** The template for an organization; only of one with its text in code. */
-  of(organizationId: string): Template
-  /**
-   * What the schema makes of variables.
-   *
-   * @param sensitive true: errors quote no value
-   * @throws NotifierError `invalid_template_variable`, `template_error`
-   */
-  values(given: Readonly<Record<string, unknown>>, sensitive: boolean): Promise<unknown>
-  /**
-   * Writes the text.
-   *
-   * @param template as from {@link of}, completed
-   * @throws NotifierError `invalid_template_variable`, `template_error`, `message_too_large`, `missing_peer`, and
-   *   `invalid_parameter` for a link without the option `publicUrl`
-   */
-  write(template: Template, values: unknown, options: WriteOptions): Promise<CodeText>
-}
+import { createWrite, type WriteServices } from './write.ts'
 
 /** Nothing stored: organizations without the layout or partial would have no text. */
 const NO_RECORDS: RecordReads = { get: async (_, refs) => refs.map(() => null) }

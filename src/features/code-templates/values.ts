@@ -1,5 +1,4 @@
 import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
-import { isFields, toJsonObject } from '../../core/input/json.ts'
 import { MOST_NAMES } from '../../core/input/listed-names.ts'
 import type { SchemaIssue, SchemaResult, StandardSchema } from '../../core/input/standard-schema.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -79,16 +78,6 @@ function shortened(text: string): string {
   return whole.length > MOST_CHARACTERS
     ? `${whole.slice(0, MOST_CHARACTERS)}…`.replace(/\p{Cs}/gu, '')
     : whole
-}
-
-/** Values as mustache and the storage take them. @throws NotifierError `template_error` */
-export function jsonValues(name: string, values: unknown): Readonly<Record<string, unknown>> {
-  const json = isFields(values) ? toJsonObject(values) : { fault: 'must be an object' }
-  if ('value' in json) return json.value
-  throw new NotifierError('template_error', {
-    message: `What the schema of the template "${name}" makes of the variables ${json.fault}.`,
-    details: { template: name, field: 'variables' },
-  })
 }
 
 /** The error of a function of the application, whose own message may not be meant for callers of the REST API. */

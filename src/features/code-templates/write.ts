@@ -7,37 +7,22 @@ import {
   placeholdersIn,
 } from '../../core/links/link-placeholders.ts'
 import { assertLinkable, type Links } from '../../core/links/links.ts'
-import type { CodeText, NotificationContent } from '../../core/notification/notification.ts'
+import type { CodeText } from '../../core/notification/notification.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Markup } from '../../core/ports/markup.ts'
 import { withOrganization } from '../../core/tenancy/branding.ts'
 import type { Branding } from '../../core/tenancy/organization.ts'
 import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
+import { jsonValues, type WriteOptions } from '../../core/text/code-templates.ts'
 import { toHeader } from '../../core/text/compile.ts'
 import type { CompiledTemplates } from '../../core/text/compiled-templates.ts'
-import type { Work } from '../../core/text/extent.ts'
 import type { Template } from '../../core/text/template.ts'
 import { createTranslation, type Translate, type Translation } from '../../core/text/translate.ts'
 import type { Languages } from '../languages/index.ts'
 import { answered, type CodePart } from './answered.ts'
 import type { TranslatedContext } from './define.ts'
 import { type AnyTextFunction, type CodeDefinition, mustacheOf } from './options.ts'
-import { failed, jsonValues } from './values.ts'
-
-/** The reader of a text. */
-export interface WriteOptions {
-  /** Of the send or the recipient. Undefined: those of the organization. */
-  readonly locale: string | undefined
-  readonly timeZone: string | undefined
-  /** Literal; replaces the template's. */
-  readonly subject?: string | undefined
-  /** Replaces the template's. */
-  readonly format?: NotificationContent['format'] | undefined
-  /** Receives the cost. */
-  readonly spent?: Work | undefined
-  /** Receives the keys of messages that functions take. */
-  readonly keys?: Set<string> | undefined
-}
+import { failed } from './values.ts'
 
 export interface WriteServices {
   readonly compiled: Pick<CompiledTemplates, 'of'>

@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor, notACursor } from '../../core/records/curso
 import { listReader } from '../../core/records/list.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { byId, owned, parseOptions } from '../../core/tenancy/scope.ts'
-import type { CodeTemplates } from '../code-templates/index.ts'
+import type { CodeTemplates } from '../../core/text/code-templates.ts'
 import type { DeadLetters, Retries } from './api.ts'
 import { groupFailures } from './failure-groups.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from './input.ts'
