@@ -15,6 +15,7 @@ import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
 import { type AnyFeature, createFeatures, joined } from './core/feature.ts'
+import { underMaintenance } from './core/lifecycle/calls.ts'
 import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
 import { VERSION } from './core/lifecycle/version.ts'
@@ -356,18 +357,18 @@ function createUseCases(core: Core, { providers, wake }: Engine) {
 
 /** Services that only HTTP adapters need. */
 function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
-  const { clock, kinds, registry, secrets, sendInput, previewInputs, lintInput } = core
-  const { get: _, ...admissions } = core.limits
-  const admitting = guard(admissions, { underMaintenance: true })
-  const { admit } = guard(admissions)
+  const { clock, kinds, registry, sendInput, previewInputs, lintInput } = core
+  const { get: _, admit, ...others } = core.limits
+  const running = guard({ admit })
+  const always = guard<Omit<Admissions, 'closed'>>(
+    underMaintenance({ ...others, admit: (who, limit) => admit(who, limit) }),
+  )
   const limits: Admissions = {
-    ...admitting,
-    admit: (who, limit) => (limit?.underMaintenance === true ? admitting.admit : admit)(who, limit),
+    ...always,
+    admit: (who, limit) => (limit?.underMaintenance === true ? always : running).admit(who, limit),
     closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
   }
-  const signed = { ...core, signer: secrets.signer, record: createRecordFact({ ...core, wake }) }
-  const { unsubscribe, savePreferences, ...pages } = createPages(signed)
-  const visits = createVisits({ ...signed, counts: () => !maintained() })
+  const services = { ...core, recordFact: createRecordFact({ ...core, wake }), maintained }
   return {
     version: VERSION,
     inputs: {
@@ -384,12 +385,9 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     kinds: knownKinds(kinds, registry.channels),
     maxUploadBytes: core.attachments.maxBytes,
     limits,
-    pages: {
-      texts: core.pageTexts,
-      ...guard(pages, { underMaintenance: true }),
-      ...guard({ unsubscribe, savePreferences }),
-    },
-    visits: { texts: core.pageTexts, ...guard(visits, { underMaintenance: true }) },
+    pageTexts: core.pageTexts,
+    pages: guard(createPages(services)),
+    visits: guard(createVisits(services)),
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
   }

@@ -2,6 +2,7 @@ import type { Kinds } from './core/channels/kinds.ts'
 import { invalidOption } from './core/errors/invalid-option.ts'
 import type { NotifierInternals, Served } from './core/lifecycle/notifier-internals.ts'
 import { VERSION } from './core/lifecycle/version.ts'
+import type { PageTextsByLanguage } from './core/links/page-texts.ts'
 import type { HttpNotifier } from './core/rest/http-notifier.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { CodeTemplates } from './core/text/code-templates.ts'
@@ -30,6 +31,8 @@ export interface ServedNotifier
   readonly kinds: readonly KnownKind[]
   /** Largest uploaded file in bytes. */
   readonly maxUploadBytes: number
+  /** Texts of the application for the pages behind links. */
+  readonly pageTexts: PageTextsByLanguage
   readonly pages: Pages
   readonly visits: Visits
   readonly receipts: Receipts

@@ -14,8 +14,6 @@ export interface Calls {
 }
 
 export interface CallRules {
-  /** True: callable under maintenance, too. */
-  readonly underMaintenance?: boolean
   /** Names of the methods whose failures are reported. */
   readonly reported?: readonly string[]
 }
@@ -30,6 +28,15 @@ export interface CallsOptions {
 }
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
+
+const CALLABLE_UNDER_MAINTENANCE = new WeakSet<object>()
+
+/** Marks methods that are callable under maintenance, too, because they store nothing then. Returns them. */
+export function underMaintenance<Methods extends object>(methods: Methods): Methods {
+  for (const method of Object.values<object>(methods as Record<string, object>))
+    CALLABLE_UNDER_MAINTENANCE.add(method)
+  return methods
+}
 
 export function createCalls({ notRunning, refusal, failed }: CallsOptions): Calls {
   let underWay = 0
@@ -46,7 +53,7 @@ export function createCalls({ notRunning, refusal, failed }: CallsOptions): Call
   }
 
   function guarded(name: string, method: AnyMethod, rules: CallRules): AnyMethod {
-    const refusalNow = rules.underMaintenance === true ? notRunning : refusal
+    const refusalNow = CALLABLE_UNDER_MAINTENANCE.has(method) ? notRunning : refusal
     const reported = rules.reported?.includes(name) === true
     function threw(error: unknown): never {
       end()

@@ -1,9 +1,9 @@
 import type { ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import { underMaintenance } from '../../core/lifecycle/calls.ts'
 import type { PageFrame } from '../../core/links/link-routes.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
 import { type LinkTarget, readTarget } from '../../core/links/link-target.ts'
-import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
 import type { RecordFact } from '../../core/notification/own-facts.ts'
 import type { PeopleFinder } from '../../core/people/finder.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -27,8 +27,6 @@ export interface Pages {
   preferences(token: string): Promise<PreferencePage | null>
   /** Changes the preferences of the token's person. False: invalid token. @throws as {@link preferences} */
   savePreferences(token: string, post: PreferencePost): Promise<boolean>
-  /** Texts of the application for the pages. */
-  readonly texts: PageTextsByLanguage
 }
 
 /**
@@ -45,13 +43,14 @@ export interface PageServices {
   readonly clock: Clock
   /** Null: no resolver is configured. */
   readonly people: PeopleFinder | null
-  signer(): LinkSigner
-  readonly record: RecordFact
+  readonly secrets: { signer(): LinkSigner }
+  readonly recordFact: RecordFact
   onError(error: unknown): void
 }
 
-export function createPages(services: PageServices): Omit<Pages, 'texts'> {
-  const { storage, consent, organizations, brandingOf, clock, signer, record, onError } = services
+export function createPages(services: PageServices): Pages {
+  const { storage, consent, organizations, brandingOf, clock, recordFact, onError } = services
+  const { signer } = services.secrets
   const preferences = createPreferencePages({
     kinds: services.registry.kinds,
     channels: services.registry.channels,
@@ -71,7 +70,7 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
     return category?.required === true ? 'required' : 'possible'
   }
 
-  return {
+  const shown = underMaintenance<Omit<Pages, 'unsubscribe' | 'savePreferences'>>({
     async frameOf(token) {
       const { verify } = signer()
       const target = readTarget(verify('preferences', token) ?? verify('unsubscribe', token))
@@ -83,6 +82,18 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
       const target = readTarget(signer().verify('unsubscribe', token))
       return target === null ? 'unknown' : unsubscriptionOf(target)
     },
+    async preferencesToken(token) {
+      const payload = signer().verify('unsubscribe', token)
+      return payload === null ? null : signer().sign('preferences', payload)
+    },
+    async preferences(token) {
+      const target = readTarget(signer().verify('preferences', token))
+      return target === null || !(await exists(target)) ? null : preferences.show(target)
+    },
+  })
+
+  return {
+    ...shown,
     async unsubscribe(token) {
       const target = readTarget(signer().verify('unsubscribe', token))
       if (target === null) return 'unknown'
@@ -93,16 +104,8 @@ export function createPages(services: PageServices): Omit<Pages, 'texts'> {
       const { notificationId } = target
       // Retention may have removed the notification.
       if ((await storage.notifications.get(notificationId)) !== null)
-        await record(notificationId, 'unsubscribe', { type: 'unsubscribed' })
+        await recordFact(notificationId, 'unsubscribe', { type: 'unsubscribed' })
       return 'possible'
-    },
-    async preferencesToken(token) {
-      const payload = signer().verify('unsubscribe', token)
-      return payload === null ? null : signer().sign('preferences', payload)
-    },
-    async preferences(token) {
-      const target = readTarget(signer().verify('preferences', token))
-      return target === null || !(await exists(target)) ? null : preferences.show(target)
     },
     async savePreferences(token, post) {
       const target = readTarget(signer().verify('preferences', token))

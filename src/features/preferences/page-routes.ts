@@ -1,5 +1,6 @@
 import { LINK_ROUTE, langIn, lookOf, PRIVATE, tokenIn, unknownPage } from '../../core/links/link-routes.ts'
 import type { PageLook } from '../../core/links/page.ts'
+import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
 import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
 import { page } from '../../core/rest/schemas.ts'
 import type { Pages } from './link-pages.ts'
@@ -9,7 +10,7 @@ import { preferencePageQuery } from './query-schemas.ts'
 import { confirmPage, donePage, incompletePage, requiredPage } from './unsubscribe-view.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = { readonly pages: Pages }
+type Served = { readonly pages: Pages; readonly pageTexts: PageTextsByLanguage }
 
 /** RFC 8058 needs less than a quarter of this, even as multipart. */
 const MAX_FORM = 4_096
@@ -23,8 +24,8 @@ function queryFor(token: string, context: RequestContext): string {
   return `?t=${encodeURIComponent(token)}${lang === null ? '' : `&lang=${encodeURIComponent(lang)}`}`
 }
 
-async function lookFor(context: RequestContext, { pages }: Served): Promise<PageLook> {
-  return lookOf(context, pages.texts, await pages.frameOf(tokenIn(context)))
+async function lookFor(context: RequestContext, { pages, pageTexts }: Served): Promise<PageLook> {
+  return lookOf(context, pageTexts, await pages.frameOf(tokenIn(context)))
 }
 
 /** Address of the preference page, seen from the page of an unsubscription. Null: none. */

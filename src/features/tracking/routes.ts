@@ -6,12 +6,13 @@ import {
   tokenIn,
   unknownPage,
 } from '../../core/links/link-routes.ts'
+import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
 import type { HandlerResult, RequestContext, Route } from '../../core/rest/route.ts'
 import type { Visit } from './machine-visit.ts'
 import type { Visits } from './visits.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = { readonly visits: Visits }
+type Served = { readonly visits: Visits; readonly pageTexts: PageTextsByLanguage }
 
 /** An invalid token tells nothing of a message. */
 const NO_FRAME: PageFrame = { locale: null, branding: null }
@@ -29,14 +30,14 @@ function visitOf({ request }: RequestContext): Visit {
 
 async function open(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   if (!(await notifier.visits.opened(tokenIn(context), visitOf(context))))
-    return unknownPage(lookOf(context, notifier.visits.texts, NO_FRAME))
+    return unknownPage(lookOf(context, notifier.pageTexts, NO_FRAME))
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
 async function click(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const target = await notifier.visits.clicked(tokenIn(context), visitOf(context))
-  if (target === null) return unknownPage(lookOf(context, notifier.visits.texts, NO_FRAME))
+  if (target === null) return unknownPage(lookOf(context, notifier.pageTexts, NO_FRAME))
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: target },

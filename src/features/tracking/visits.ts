@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { underMaintenance } from '../../core/lifecycle/calls.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
-import type { PageTextsByLanguage } from '../../core/links/page-texts.ts'
 import type { RecordFact } from '../../core/notification/own-facts.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
@@ -8,8 +8,6 @@ import { isMachineVisit, type Visit } from './machine-visit.ts'
 
 /** The targets of the links and pictures that count. Tokens prove their origin. They work under maintenance, without counting. */
 export interface Visits {
-  /** Texts of the application for the pages. */
-  readonly texts: PageTextsByLanguage
   /** Counts an opened mail in the background. False: invalid token. */
   opened(token: string, visit: Visit): Promise<boolean>
   /** Returns the target of a link and counts the click in the background. Null: invalid token. */
@@ -19,10 +17,10 @@ export interface Visits {
 export interface VisitServices {
   readonly storage: Storage
   readonly clock: Clock
-  signer(): LinkSigner
-  /** False: links still work, but are not counted. */
-  counts(): boolean
-  readonly record: RecordFact
+  readonly secrets: { signer(): LinkSigner }
+  /** True: links still work, but are not counted. */
+  maintained(): boolean
+  readonly recordFact: RecordFact
   onError(error: unknown): void
 }
 
@@ -35,17 +33,17 @@ const MOST_KNOWN = 10_000
 export function createVisits({
   storage,
   clock,
-  signer,
-  counts,
-  record,
+  secrets: { signer },
+  maintained,
+  recordFact,
   onError,
-}: VisitServices): Omit<Visits, 'texts'> {
+}: VisitServices): Visits {
   const known = new Set<string>()
   let underWay = 0
 
   /** The visitor does not wait for the record and sees no error of it. */
   function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
-    if (!visit.counts || !counts()) return
+    if (!visit.counts || maintained()) return
     if (underWay >= MOST_UNDER_WAY) {
       onError(new Error('A visit was not counted: too many are being recorded.'))
       return
@@ -73,12 +71,12 @@ export function createVisits({
     if (timeline.length === 0) return
     const arrived = timeline.findLast(({ type: event }) => event === 'sent' || event === 'delivered')
     const machine = isMachineVisit(visit, arrived === undefined ? null : now - arrived.at)
-    await record(id, machine ? `${key}:machine` : key, { type, ...(machine ? { machine } : {}) })
+    await recordFact(id, machine ? `${key}:machine` : key, { type, ...(machine ? { machine } : {}) })
     if (known.size >= MOST_KNOWN) known.clear()
     if (machine === byName) known.add(visited)
   }
 
-  return {
+  return underMaintenance<Visits>({
     async opened(token, visit) {
       const id = signer().verify('open', token)
       if (id !== null) count('opened', id, 'open', visit)
@@ -91,5 +89,5 @@ export function createVisits({
       count('clicked', id, `click:${place}`, visit)
       return target
     },
-  }
+  })
 }
