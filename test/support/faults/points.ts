@@ -1,4 +1,5 @@
 import type { ClaimAnswer } from '../../../src/core/ports/storage/claim.ts'
+import type { DueAnswer, RecordWrite } from '../../../src/core/ports/storage/records.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 
 /** What a process is doing when it ends: one commit of the storage. Those of webhook events are apart. */
@@ -13,6 +14,8 @@ export type Verb =
   | 'receipts'
   | 'retry'
   | 'sweep'
+  | 'claim-due'
+  | 'write-due'
 
 /** A moment in the life of a process: before a commit, or after it and before anybody was told. */
 export type Point = `${'before' | 'after'}:${Verb}`
@@ -20,6 +23,7 @@ export type Point = `${'before' | 'after'}:${Verb}`
 type AnyVerb<Input, Answer> = (input: Input) => Promise<Answer>
 
 const isEndpoint = (provider: string): boolean => provider.startsWith('wh_')
+const isResult = (write: RecordWrite): boolean => write.do !== 'insert' && write.token !== undefined
 
 /** The same storage, which calls `end` once, when it comes to `point`. */
 export function endingAt(storage: Storage, point: Point, end: () => void): Storage {
@@ -63,6 +67,13 @@ export function endingAt(storage: Storage, point: Point, end: () => void): Stora
     notifications: {
       ...storage.notifications,
       retry: around(storage.notifications.retry, () => ['retry']),
+    },
+    records: {
+      ...storage.records,
+      claimDue: around(storage.records.claimDue, (_request, answer?: DueAnswer) => [
+        (answer?.due ?? []).length > 0 && 'claim-due',
+      ]),
+      write: around(storage.records.write, (sets) => [sets.flat().some(isResult) && 'write-due']),
     },
     expire: around(storage.expire, ({ what }) => (what.organizationId === undefined ? [] : ['sweep'])),
   }

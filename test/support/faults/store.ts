@@ -1,4 +1,5 @@
-import { postgres } from '../../../adapters/storage/postgres/index.ts'
+import { resolveOptions } from '../../../adapters/storage/postgres/options.ts'
+import { createStorage } from '../../../adapters/storage/postgres/storage.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 
@@ -7,12 +8,17 @@ export type StorageLocation =
   | { readonly sqlite: string }
   | { readonly postgres: { readonly url: string; readonly schema: string } }
 
-/** @param clockMs how far the storage's clock is off; SQLite only, because PostgreSQL has a clock of its own */
-export function openStorage(location: StorageLocation, clockMs = 0): Storage {
+/**
+ * @param clockMs how far the storage's clock is off, asked again for each time. Default: not, and on PostgreSQL it is the
+ *   server's own
+ */
+export function openStorage(location: StorageLocation, clockMs?: number | (() => number)): Storage {
+  const off = typeof clockMs === 'function' ? clockMs : () => clockMs ?? 0
+  const now = (): number => Date.now() + off()
   if ('sqlite' in location) {
-    const clock = { now: () => Date.now() + clockMs }
-    return sqlite({ file: location.sqlite, synchronous: 'normal', clock })
+    return sqlite({ file: location.sqlite, synchronous: 'normal', clock: { now } })
   }
   const { url, schema } = location.postgres
-  return postgres({ connectionString: url, schema, maxConnections: 3 })
+  const options = resolveOptions({ connectionString: url, schema, maxConnections: 3 })
+  return createStorage(options, clockMs === undefined ? () => null : now)
 }
