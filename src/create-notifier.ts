@@ -51,6 +51,8 @@ import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organ
 import { binding } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates } from './core/text/templates.ts'
+import { completeWithUploads } from './features/attachments/complete.ts'
+import { createUploadContents } from './features/attachments/contents.ts'
 import { FEATURES } from './features/index.ts'
 import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
@@ -238,6 +240,7 @@ function createCore(options: ResolvedOptions) {
     keys: createKeyLookups(stores, clock),
     consent: createConsent(stores, options),
     people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
+    complete: completeWithUploads(kinds),
     sendInput: sendInputOf(kinds.known.values()),
     lintInput: lintInputOf(kinds.known.values()),
     signer: webhookSigner(),
@@ -252,6 +255,7 @@ function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
     // It has its own timeouts, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
+    uploads: createUploadContents(storage.records),
     tracking: async (organizationId) => (await plans.of(organizationId)).tracking,
     random: Math.random,
   })

@@ -1,4 +1,3 @@
-import { createNamedUploads } from '../../features/attachments/complete.ts'
 import { verdict } from '../../features/preferences/verdict.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
@@ -31,6 +30,7 @@ import type { Sends } from './api.ts'
 import { applyVerdicts } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
+import { type Complete, completed, completedBatch } from './complete.ts'
 import { fingerprint } from './fingerprint.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import type { ParsedSend } from './input.ts'
@@ -66,20 +66,20 @@ interface Call {
 /**
  * The accept side of the service: validates messages, then stores them in commits that concurrent callers share.
  *
+ * @param services `complete`: default: nothing completes messages
  * @param accepted called after a commit with each lane that has new work
  */
 export function createAccept(
   storage: Storage<unknown>,
   organizations: OrganizationFinder,
   limits: SendLimits,
-  services: AcceptServices,
+  services: AcceptServices & { readonly complete?: Complete | undefined },
   accepted: (lane: string) => void,
   observer: Observer,
 ): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> {
   const units = createUnitsOfWork(storage, services.texts, accepted)
   const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
-  const uploads = createNamedUploads(services.registry.kinds)
   const answered = createAnswered(services.registry.kinds)
 
   const kindOf = ({ channel }: NewNotification) => services.registry.kinds.of(channel)
@@ -96,9 +96,9 @@ export function createAccept(
     organizationId: string,
     reads: AcceptReads,
   ): Promise<ParsedSend> | undefined {
-    const uploaded = () => uploads.inMessage(given, organizationId, reads.records)
+    const completing = () => completed(given, organizationId, reads.records, services.complete)
     const answering = answered.inMessage(given, organizationId, reads)
-    return answering === undefined ? uploaded() : answering.then(() => uploaded() ?? given)
+    return answering === undefined ? completing() : answering.then(() => completing() ?? given)
   }
 
   async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
@@ -244,8 +244,8 @@ export function createAccept(
   ): Promise<ParsedBatch> {
     const answering = answered.inBatch(parsed, organizationId, reads)
     const answers = answering === undefined ? parsed : await answering
-    const looking = uploads.inBatch(answers, organizationId, reads.records)
-    return looking === undefined ? answers : looking
+    const completing = completedBatch(answers, organizationId, reads.records, services.complete)
+    return completing === undefined ? answers : completing
   }
 
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {

@@ -34,7 +34,7 @@ import type { Template } from '../text/template.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { blank, missing, templateNotFound, textOf } from './content.ts'
 import type { ParsedSend, SendSchema } from './input.ts'
-import { uploadsIn } from './named-uploads.ts'
+import { assertCompleted, uploadsIn } from './named-uploads.ts'
 import { assertAhead } from './times.ts'
 
 /** What the validation of a send needs. */
@@ -92,6 +92,7 @@ export function prepareSend(
   const [to = '', ...others] = addresses
   assertFormat(kind, input)
   const given = partsOf(kind, input, services.registry.kinds)
+  assertCompleted(kind, given)
   const parts = fromCategory(kind, given, category)
   assertParts(kind, parts, services.links, category ?? services.consent.categories.default)
   assertCarried(kind, route, to, parts, services.registry, parts === given ? null : category)

@@ -23,6 +23,19 @@ export const uploadKind: RecordKind<UploadValue> = {
 }
 
 /**
+ * Also for another organization's upload: a send must not reveal whether it exists.
+ *
+ * @param at the position among the files of the message
+ */
+export function unknownUpload(channel: string, at: number): NotifierError {
+  const field = `${channel}.attachments.${at}.id`
+  return new NotifierError('unknown_attachment', {
+    message: `"${field}": no upload has this id, or it has expired. Upload the file again.`,
+    details: { field },
+  })
+}
+
+/**
  * The error of an accept that names an upload which does not exist any more.
  *
  * @example

@@ -1,4 +1,3 @@
-import type { UploadContents } from '../../features/attachments/contents.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
 import { skipReason } from '../../features/preferences/precedence.ts'
 import { type VerdictLookups, verdict } from '../../features/preferences/verdict.ts'
@@ -24,6 +23,7 @@ import { endBefore, type NotificationJob } from './end-before.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
 import type { Threads } from './threads.ts'
+import type { UploadContents } from './upload-contents.ts'
 
 /** Dependencies for composing messages. */
 export interface Composition {

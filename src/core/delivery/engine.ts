@@ -1,4 +1,3 @@
-import { createUploadContents } from '../../features/attachments/contents.ts'
 import type { Consent } from '../../features/preferences/consent.ts'
 import { createMatchPreferences } from '../../features/preferences/verdict.ts'
 import { createMatchSuppression } from '../../features/suppressions/match.ts'
@@ -36,6 +35,7 @@ import { createQueueDispatch } from './queue-dispatch.ts'
 import { createSharedLimits } from './shared-limits.ts'
 import { createTally } from './tally.ts'
 import { createThreads } from './threads.ts'
+import { NO_UPLOADS, type UploadContents } from './upload-contents.ts'
 import { createWakes } from './wakes.ts'
 
 /** The delivery engine of a process, for notifications and webhook events. */
@@ -69,6 +69,8 @@ export interface EngineOptions {
   readonly consent: Consent
   /** The tracking settings of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
+  /** Default: there are none. */
+  readonly uploads?: UploadContents | undefined
   readonly processor: Processor
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
@@ -160,7 +162,7 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
-      uploads: createUploadContents(storage.records),
+      uploads: options.uploads ?? NO_UPLOADS,
       threads: createThreads(storage.notifications, registry),
       lookups: {
         suppression: createMatchSuppression(storage.records),

@@ -1,3 +1,4 @@
+import type { Complete } from '../accept/complete.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { Processor } from '../loop/processor.ts'
@@ -21,6 +22,8 @@ export interface AuthoringServices {
   readonly organizations: OrganizationFinder
   readonly compiled: CompiledTemplates
   readonly code: CodeTemplates
+  /** Default: nothing completes messages. */
+  readonly complete?: Complete | undefined
   readonly library: Library
   readonly texts: TextReader
   readonly kinds: Kinds

@@ -1,8 +1,8 @@
-import { createNamedUploads } from '../../features/attachments/complete.ts'
+import { completed } from '../accept/complete.ts'
+import { assertCompleted } from '../accept/named-uploads.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
-import type { Kinds } from '../channels/kinds.ts'
 import { partsOf } from '../channels/parts-of.ts'
-import type { RecordReads } from '../records/record-stores.ts'
+import type { AuthoringServices } from './authoring-services.ts'
 
 /**
  * The parts of an example message, checked like those of a send. Undefined: it has none.
@@ -16,11 +16,15 @@ export type ExampleParts = (
   given: Readonly<Record<string, unknown>>,
 ) => Promise<unknown>
 
-export function createExampleParts(kinds: Kinds, records: RecordReads): ExampleParts {
-  const uploads = createNamedUploads(kinds)
+export function createExampleParts({
+  kinds,
+  records,
+  complete,
+}: Pick<AuthoringServices, 'kinds' | 'records' | 'complete'>): ExampleParts {
   return async (organizationId, kind, given) => {
-    const whole = await uploads.inMessage(given, organizationId, records)
+    const whole = await completed(given, organizationId, records, complete)
     const parts = partsOf(kind, whole ?? given, kinds)
+    assertCompleted(kind, parts)
     if (parts !== undefined) kind.assertParts?.(parts)
     return parts
   }

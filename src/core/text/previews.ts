@@ -37,6 +37,7 @@ export function createPreviews(
     people,
     previewInputs,
     code,
+    complete,
     brandingOf,
     bounds,
   }: AuthoringServices,
@@ -44,7 +45,7 @@ export function createPreviews(
   drafted: (template: Template) => Promise<Template>,
   assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
 ): PerTenant<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
-  const exampleParts = createExampleParts(kinds, records)
+  const exampleParts = createExampleParts({ kinds, records, complete })
 
   async function preview(
     organizationId: string,

@@ -1,15 +1,13 @@
-import type { ParsedBatch } from '../../core/accept/batch.ts'
+import type { Complete } from '../../core/accept/complete.ts'
 import type { ParsedSend } from '../../core/accept/input.ts'
 import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
-import type { UploadValue } from '../../core/accept/upload.ts'
+import { type UploadValue, unknownUpload } from '../../core/accept/upload.ts'
 import { decodedLength } from '../../core/channels/file-content.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { partsFor } from '../../core/channels/parts-of.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import { findUploads } from './contents.ts'
-
-type Inputs = ParsedBatch['inputs']
 
 /** A file of a message: with its content, or the id of an upload. */
 interface GivenFile {
@@ -26,17 +24,8 @@ interface Naming {
   readonly files: readonly GivenFile[]
 }
 
-/**
- * Looks up the uploads that messages name, before the messages are validated. Their contents are read for each attempt.
- */
-export interface NamedUploads {
-  /** Undefined: the message names no upload. @throws NotifierError `unknown_attachment`, `invalid_parameter` */
-  inMessage(input: ParsedSend, organizationId: string, records: RecordReads): Promise<ParsedSend> | undefined
-  /** A message that cannot have its uploads gets its own error. */
-  inBatch(parsed: ParsedBatch, organizationId: string, records: RecordReads): Promise<ParsedBatch> | undefined
-}
-
-export function createNamedUploads({ known }: Kinds): NamedUploads {
+/** Looks up the uploads that messages name. Their contents are read for each attempt. */
+export function completeWithUploads({ known }: Kinds): Complete {
   const channels = [...known.values()].flatMap(({ name, files }) =>
     files === undefined ? [] : { name, ...files },
   )
@@ -49,35 +38,13 @@ export function createNamedUploads({ known }: Kinds): NamedUploads {
     return undefined
   }
 
-  return {
-    inMessage(input, organizationId, records) {
-      const naming = namingOf(0, input)
-      if (naming === undefined) return undefined
-      return found([naming], organizationId, records).then((inputs) => {
-        const whole = inputs.get(0)
-        if (whole instanceof NotifierError) throw whole
-        return whole ?? input
-      })
-    },
-    inBatch(parsed, organizationId, records) {
-      const naming = parsed.inputs.flatMap(([index, input]) => namingOf(index, input) ?? [])
-      if (naming.length === 0) return undefined
-      return found(naming, organizationId, records).then((inputs) => withUploads(parsed, inputs))
-    },
+  return (drafts, organizationId, records) => {
+    const naming = drafts.flatMap((draft, index) => namingOf(index, draft) ?? [])
+    if (naming.length === 0) return undefined
+    return found(naming, organizationId, records).then((whole) =>
+      drafts.map((draft, index) => whole.get(index) ?? draft),
+    )
   }
-}
-
-type Found = ReadonlyMap<number, ParsedSend | NotifierError>
-
-function withUploads(parsed: ParsedBatch, found: Found): ParsedBatch {
-  const inputs: Inputs[number][] = []
-  const errors = parsed.errors.copy()
-  for (const [index, input] of parsed.inputs) {
-    const whole = found.get(index) ?? input
-    if (whole instanceof NotifierError) errors.add(index, whole)
-    else inputs.push([index, whole])
-  }
-  return { ...parsed, inputs, errors }
 }
 
 /** The messages with what the uploads say about themselves, or why there is none, by index. */
@@ -85,7 +52,7 @@ async function found(
   naming: readonly Naming[],
   organizationId: string,
   records: RecordReads,
-): Promise<Found> {
+): Promise<ReadonlyMap<number, ParsedSend | NotifierError>> {
   const ids = new Set(naming.flatMap(({ files }) => files.filter(isNamedUpload).map(({ id }) => id)))
   const uploads = await findUploads(records, organizationId, [...ids])
   return new Map(
@@ -98,15 +65,9 @@ async function found(
 
 type Uploads = ReadonlyMap<string, UploadValue>
 
-/** Also for another organization's upload: a send must not reveal whether it exists. */
 function unknown({ channel, files }: Naming, uploads: Uploads): NotifierError | undefined {
   const at = files.findIndex((file) => isNamedUpload(file) && !uploads.has(file.id))
-  if (at === -1) return undefined
-  const field = `${channel}.attachments.${at}.id`
-  return new NotifierError('unknown_attachment', {
-    message: `"${field}": no upload has this id, or it has expired. Upload the file again.`,
-    details: { field },
-  })
+  return at === -1 ? undefined : unknownUpload(channel, at)
 }
 
 function tooLarge({ channel, files, maxBytes }: Naming, uploads: Uploads): NotifierError | undefined {

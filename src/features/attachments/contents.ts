@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { filesOf, isNamedUpload } from '../../core/accept/named-uploads.ts'
 import { type UploadValue, uploadGone, uploadKind } from '../../core/accept/upload.ts'
+import type { UploadContents } from '../../core/delivery/upload-contents.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import { CHUNK_BYTES, chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 
@@ -24,17 +25,6 @@ export async function findUploads(
     }
   }
   return found
-}
-
-/** Contents of uploads, for the attempts that need them. */
-export interface UploadContents {
-  /**
-   * The parts of a message, in which each named upload has its bytes as `content`. Undefined: they name none. Attempts share
-   * the bytes, which must not be changed.
-   *
-   * @throws NotifierError `unknown_attachment` if one is missing
-   */
-  into<Parts>(parts: Parts): Promise<Parts> | undefined
 }
 
 /** Most bytes in the cache: of the latest uploads. */

@@ -57,11 +57,12 @@ export function createLint(
     brandingOf,
     previewInputs,
     code,
+    complete,
     bounds,
   }: AuthoringServices & Pick<Languages, 'localeOf'>,
   { find, drafted, assertTexts, lintInput, searchMissing }: LintServices,
 ): PerTenant<TemplateLinting> {
-  const exampleParts = createExampleParts(kinds, records)
+  const exampleParts = createExampleParts({ kinds, records, complete })
 
   async function lintIn(
     locale: string,
