@@ -15,7 +15,7 @@ export function accept(state: State, request: kit.AcceptRequest<kit.RecordWrite>
   const period = keyOf(organizationId, quota?.period)
   const used = state.usage.get(period) ?? 0
   const left = quota === undefined ? Infinity : Math.max(0, quota.limit - used)
-  const admitted = kit.admittedOf(notifications, left)
+  const admitted = kit.admittedOf(request, left)
   const stored = notifications.slice(0, admitted)
   // Checks first: then everything is stored, or nothing.
   requireOpen(state, organizationId)

@@ -109,7 +109,7 @@ function textOf(
     period: quota?.period,
     limit: quota?.limit,
     record,
-    needed: quota === undefined ? undefined : neededOf(notifications),
+    needed: quota === undefined ? undefined : neededOf(notifications, records),
     notifications: notifications.map(rowOf),
     writes: records?.map(writeOf),
     pairs: notifications.some(({ metadata }) => metadata !== undefined && metadata !== null)
@@ -133,8 +133,11 @@ function writeOf(write: JoinedWrite): object {
   return { table, ...columns, keeps: ifTaken === 'keep' }
 }
 
-/** For each notification, what all up to the end of its group count for. */
-function neededOf(notifications: AcceptRequest['notifications']): number[] {
+/** For each notification, what all up to the end of its group count for; with records, what all count for. */
+function neededOf(
+  notifications: AcceptRequest['notifications'],
+  records: readonly JoinedWrite[] = [],
+): number[] {
   let needed = 0
   const upTo = notifications.map((notification) => {
     needed += monthlyUnits(notification)
@@ -142,7 +145,8 @@ function neededOf(notifications: AcceptRequest['notifications']): number[] {
   })
   for (let index = upTo.length - 2; index >= 0; index -= 1) {
     const groupId = notifications[index]?.groupId ?? null
-    if (groupId !== null && notifications[index + 1]?.groupId === groupId) upTo[index] = upTo[index + 1] ?? 0
+    const isGroup = groupId !== null && notifications[index + 1]?.groupId === groupId
+    if (isGroup || records.length > 0) upTo[index] = upTo[index + 1] ?? 0
   }
   return upTo
 }

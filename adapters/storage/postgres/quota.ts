@@ -1,10 +1,11 @@
 import { admittedOf, countedOf } from '../../../src/core/accept/admit.ts'
 import type { AcceptRequest } from '../../../src/core/ports/storage/accept.ts'
+import type { RecordWrite } from '../../../src/core/ports/storage/records.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { Value } from './values.ts'
 
 /** What a quota counts. */
-type Counted = Pick<AcceptRequest, 'organizationId' | 'notifications' | 'quota'>
+type Counted = Pick<AcceptRequest<RecordWrite>, 'organizationId' | 'notifications' | 'quota' | 'records'>
 
 /** Folded usage plus the additions that are not folded yet. */
 const SELECT_SET = `
@@ -158,7 +159,7 @@ async function takeQuotas(runner: Runner, requests: readonly Counted[]): Promise
     admits(request) {
       const { notifications, quota } = request
       if (quota === undefined) return notifications.length
-      return admittedOf(notifications, Math.max(0, quota.limit - (used.get(keyOf(request)) ?? 0)))
+      return admittedOf(request, Math.max(0, quota.limit - (used.get(keyOf(request)) ?? 0)))
     },
     count(request, admitted) {
       const { organizationId, notifications, quota } = request

@@ -144,7 +144,7 @@ export function createAccept(
     let admitted = notifications.length
     if (quota !== undefined) {
       const used = selectUsed().get(organizationId, quota.period)?.used ?? 0
-      admitted = admittedOf(notifications, Math.max(0, quota.limit - used))
+      admitted = admittedOf(request, Math.max(0, quota.limit - used))
     }
     return { kind: 'accepted', admitted, createdAt: now }
   }

@@ -183,7 +183,8 @@ export function createAccept(
     if (organization?.value.deleting !== null) throw unknownOrganization(organizationId)
     if (quota === undefined) return
     const used = await storage.quotaUsed(organizationId, quota.period)
-    if (admittedOf(group, quota.limit - used) === 0) throw await limits.quotaError(organizationId)
+    if (admittedOf({ notifications: group }, quota.limit - used) === 0)
+      throw await limits.quotaError(organizationId)
   }
 
   /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
@@ -256,7 +257,7 @@ export function createAccept(
     const validated = await validateBatch(whole, organizationId, unit, services)
     const all = validated.notifications
     const reservation = await limits.take(organizationId, hourly(all))
-    const fitting = admittedOf(all, reservation.granted, hourlyUnits)
+    const fitting = admittedOf({ notifications: all }, reservation.granted, hourlyUnits)
     const going = all.slice(0, fitting)
     const notifications = traced(going, span)
     const now = services.clock.now()

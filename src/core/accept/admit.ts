@@ -13,25 +13,32 @@ export const monthlyUnits: Units = ({ addressees = 1 }) => addressees
 /** Against the hourly limit: what will be skipped counts once, because storing it costs the same. */
 export const hourlyUnits: Units = ({ addressees = 1 }) => Math.max(1, addressees)
 
+/** A request as the limits see it. */
+interface CountedRequest {
+  readonly notifications: readonly Counted[]
+  readonly records?: readonly unknown[] | undefined
+}
+
 /**
- * How many notifications of a request a limit admits: the longest prefix of whole groups that fits.
+ * How many notifications of a request a limit admits: the longest prefix of whole groups that fits. With records: all, or
+ * none.
  *
  * @param left units that the limit still admits
  * @param units what a notification counts. Default: one for each addressee, as against the monthly quota
  *
  * @example
- * const admitted = admittedOf(request.notifications, quota.limit - used)
+ * const admitted = admittedOf(request, quota.limit - used)
  * const stored = request.notifications.slice(0, admitted)
  */
 export function admittedOf(
-  notifications: readonly Counted[],
+  { notifications, records = [] }: CountedRequest,
   left: number,
   units: Units = monthlyUnits,
 ): number {
   let counted = 0
   for (const [index, notification] of notifications.entries()) {
     counted += units(notification)
-    if (counted > left) return wholeGroups(notifications, index)
+    if (counted > left) return records.length > 0 ? 0 : wholeGroups(notifications, index)
   }
   return notifications.length
 }
@@ -48,7 +55,7 @@ function wholeGroups(notifications: readonly Counted[], most: number): number {
  * What the first `admitted` notifications of a request count for.
  *
  * @example
- * const used = countedOf(request.notifications, admittedOf(request.notifications, quota.limit))
+ * const used = countedOf(request.notifications, admittedOf(request, quota.limit))
  */
 export function countedOf(
   notifications: readonly Counted[],

@@ -95,11 +95,16 @@ export function acceptedRecordChecks(check: Check): void {
     assert.equal(found.filter((record) => record !== null).length, 1)
   })
 
-  check('records are written only if the quota admits the whole request', async ({ storage }) => {
-    const [some, all] = [insertion(), insertion()]
-    const [first] = await storage.accept([request({ notifications: notes(4), quota, records: [some] })])
-    assert.equal(admittedOf(first), 3)
-    assert.equal(await find(storage, itemKind, some.id), null)
+  check('a quota admits the whole request with its records, or nothing', async ({ storage, secondDoor }) => {
+    const [none, all] = [insertion(), insertion()]
+    const [first] = await storage.accept([
+      request({ notifications: notes(4), quota, records: [none], ...keyed('k') }),
+    ])
+    assert.equal(admittedOf(first), 0)
+    assert.equal(await find(storage, itemKind, none.id), null)
+    assert.deepEqual(await secondDoor.notifications(), [])
+    assert.deepEqual(await secondDoor.idempotency(), [])
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 0)
     const [second] = await storage.accept([
       request({ notifications: notes(4), quota: { ...quota, limit: 7 }, records: [all] }),
     ])

@@ -206,6 +206,23 @@ export function transactionChecks(check: Check): void {
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 4)
   })
 
+  within('the quota admits a request with records as a whole', async ({ storage }, transactions) => {
+    const [none, all] = [joinedInsert(), joinedInsert()]
+    const over = await transactions.commit(
+      request({ notifications: notes(6), quota, records: [none] }),
+      'over',
+    )
+    assert.equal(admittedOf(over), 0)
+    assert.equal(await find(storage, itemKind, none.id), null)
+    const within = await transactions.commit(
+      request({ notifications: notes(5), quota, records: [all] }),
+      'within',
+    )
+    assert.equal(admittedOf(within), 5)
+    assert.notEqual(await find(storage, itemKind, all.id), null)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 5)
+  })
+
   within('the quota admits a group as a whole in both', async ({ storage }, transactions) => {
     const grouped = Array.from({ length: 3 }, () => note({ recipient: 'user:1', groupId: 'grp_1' }))
     const some = await transactions.commit(

@@ -192,8 +192,19 @@ eachIsFound({
     'records are written with the notifications of their request',
     changing((request) => ({ ...request, records: undefined })),
   ],
+  'an accept with records stores the notifications that the quota admits': [
+    'a quota admits the whole request with its records, or nothing',
+    accepting(async (accept, requests) => {
+      const answers = await accept(requests)
+      for (const [index, answer] of answers.entries()) {
+        const none = answer.kind === 'accepted' && answer.admitted === 0
+        if (none) await accept([{ ...(requests[index] as Requests[number]), records: undefined }])
+      }
+      return answers
+    }),
+  ],
   'an accept writes records of which the quota refuses notifications': [
-    'records are written only if the quota admits the whole request',
+    'a quota admits the whole request with its records, or nothing',
     accepting(async (accept, requests) => {
       const answers = await accept(requests.map((request) => ({ ...request, records: undefined })))
       for (const { organizationId, records } of requests)

@@ -12,8 +12,8 @@ export interface AcceptRequest<Write extends RecordWrite = JoinedWrite> {
   /** The monthly quota; `NewNotification.counted` leaves one out. Absent: unlimited and not counted. */
   readonly quota?: { readonly period: string; readonly limit: number } | undefined
   /**
-   * Records to write in the same commit, as `Records.write` writes a set: only if all notifications are admitted, and not
-   * for a replay. A write that is refused refuses the request.
+   * Records to write in the same commit, as `Records.write` writes a set. With any, the quota admits all notifications or
+   * none; without them, and for a replay, no record is written. A write that is refused refuses the request.
    */
   readonly records?: readonly Write[] | undefined
 }
@@ -54,7 +54,7 @@ export type AcceptAnswer =
       readonly kind: 'accepted'
       /**
        * The first `admitted` notifications are stored: the longest prefix of whole groups whose counted ones fit the
-       * quota. It refused the others.
+       * quota; of a request with records all, or none. It refused the others.
        */
       readonly admitted: number
       /** The storage's time of the commit: `createdAt` of every notification in it. */

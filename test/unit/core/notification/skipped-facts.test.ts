@@ -98,7 +98,7 @@ describe('a quota', () => {
     [[yes, three, yes], 4, 2, 4],
     [[three, { ...of('a'), ...three }, of('a')], 6, 1, 3],
   ])('admits of %j with %i left: %i, and counts %i', (notifications, left, admitted, counted) => {
-    expect(admittedOf(notifications, left)).toBe(admitted)
+    expect(admittedOf({ notifications }, left)).toBe(admitted)
     expect(countedOf(notifications, admitted)).toBe(counted)
   })
 })
