@@ -65,6 +65,7 @@ import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createPeople } from './features/recipients/service.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
+import { createTracker } from './features/tracking/tracker.ts'
 import { createVisits } from './features/tracking/visits.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
@@ -215,7 +216,7 @@ function createCore(options: ResolvedOptions) {
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const processor = createProcessor(clock)
   const secrets = createSecrets(options.secrets, stores)
-  const links = createLinks(options.publicUrl, secrets.signer, options.bounds)
+  const links = createLinks(options.publicUrl, secrets.signer)
   const texts = createTexts(options, storage.records, processor, (id) => plans.of(id), links, markup(), clock)
   const registry = createProviderRegistry({ ...options, onError })
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
@@ -249,14 +250,15 @@ function createCore(options: ResolvedOptions) {
 }
 
 function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
-  const { people, storage, plans } = core
+  const { people, storage, plans, publicUrl } = core
+  const trackingOf = async (organizationId: string) => (await plans.of(organizationId)).tracking
   return createEngine({
     ...core,
     // It has its own timeouts, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
     uploads: createUploadContents(storage.records),
-    tracking: async (organizationId) => (await plans.of(organizationId)).tracking,
+    tracker: publicUrl === undefined ? null : createTracker(publicUrl, trackingOf, core),
     random: Math.random,
   })
 }

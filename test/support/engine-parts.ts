@@ -1,11 +1,9 @@
 import { resolveChannels } from '../../src/core/channels/channel-option.ts'
 import { createProviderRegistry } from '../../src/core/channels/provider-registry.ts'
 import type { EngineOptions } from '../../src/core/delivery/engine.ts'
-import { DEFAULT_BOUNDS } from '../../src/core/input/bounds.ts'
 import { memoryRateLimiter } from '../../src/core/limits/memory-rate-limiter.ts'
 import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import { createLinks } from '../../src/core/links/links.ts'
-import { NO_TRACKING } from '../../src/core/links/track-html.ts'
 import type { Clock } from '../../src/core/ports/clock.ts'
 import type { Provider } from '../../src/core/ports/provider.ts'
 import { createRecordStores } from '../../src/core/records/record-stores.ts'
@@ -19,7 +17,7 @@ export function engineParts(
   clock: Clock,
 ): Pick<
   EngineOptions,
-  'registry' | 'links' | 'consent' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
+  'registry' | 'links' | 'consent' | 'tracker' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
@@ -31,9 +29,9 @@ export function engineParts(
       proxyFor: () => null,
       onError() {},
     }),
-    links: createLinks(undefined, () => createLinkSigner([]), DEFAULT_BOUNDS),
+    links: createLinks(undefined, () => createLinkSigner([])),
     consent: noPreferences(clock),
-    tracking: async () => NO_TRACKING,
+    tracker: null,
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,

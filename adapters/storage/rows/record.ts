@@ -1,5 +1,5 @@
 import { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
-import { NO_TRACKING } from '../../../src/core/links/track-html.ts'
+import { NO_TRACKING } from '../../../src/core/links/tracking.ts'
 import type { KeepingInsert, StoredRecord } from '../../../src/core/ports/storage/records.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import {

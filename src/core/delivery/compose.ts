@@ -6,7 +6,7 @@ import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
 import { type Links, urlsOf } from '../links/links.ts'
-import { NO_TRACKING, type Tracking } from '../links/track-html.ts'
+import { NO_TRACKING, type Tracker, type Tracking } from '../links/tracking.ts'
 import type { RunInSlices } from '../loop/processor.ts'
 import type { Steps } from '../loop/steps.ts'
 import { type Category, DEFAULT_CATEGORY } from '../notification/category.ts'
@@ -29,8 +29,8 @@ import type { UploadContents } from './upload-contents.ts'
 export interface Composition {
   readonly compiled: CompiledTemplates
   readonly links: Links
-  /** The tracking settings of an organization's HTML mails. */
-  tracking(organizationId: string): Promise<Tracking>
+  /** Null: nothing is tracked. */
+  readonly tracker: Tracker | null
   readonly consent: Consent
   /** The look-ups of suppressions and preferences. */
   readonly lookups: VerdictLookups
@@ -123,9 +123,9 @@ function connectionsOf(
 function trackingOf(
   kind: ChannelKind,
   organizationId: string,
-  { links, tracking }: Composition,
+  { tracker }: Composition,
 ): Tracking | Promise<Tracking> {
-  return kind.html === true && links.canTrack ? tracking(organizationId) : NO_TRACKING
+  return kind.html === true && tracker !== null ? tracker.settings(organizationId) : NO_TRACKING
 }
 
 /** Why the message needs no text. Null: it does. */
@@ -254,13 +254,13 @@ function* render(
 function* tracked(
   message: Message,
   { notification: { id: notificationId }, organizationId }: NotificationJob,
-  { links, logger }: Composition,
+  { tracker, logger }: Composition,
   tracking: Tracking,
 ): Steps<Message> {
-  if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
+  if (tracker === null || message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
   const { body } = message
   yield
-  const { html, complete } = yield* links.track(notificationId, body, tracking)
+  const { html, complete } = yield* tracker.track(notificationId, body, tracking)
   if (!complete) {
     const some =
       'A mail has more links than the option "bounds.trackedLinks": clicks on the others are not counted.'

@@ -4,7 +4,7 @@ import { createMatchSuppression } from '../../features/suppressions/match.ts'
 import type { SecretBox } from '../access/secrets.ts'
 import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { Links } from '../links/links.ts'
-import type { Tracking } from '../links/track-html.ts'
+import type { Tracker } from '../links/tracking.ts'
 import type { Deadline } from '../loop/deadline.ts'
 import type { Processor } from '../loop/processor.ts'
 import { throttled } from '../loop/throttled.ts'
@@ -67,10 +67,10 @@ export interface EngineOptions {
   readonly links: Links
   readonly findAddress: FindAddress
   readonly consent: Consent
-  /** The tracking settings of an organization's HTML mails. */
-  tracking(organizationId: string): Promise<Tracking>
   /** Default: there are none. */
   readonly uploads?: UploadContents | undefined
+  /** Null: nothing is tracked. */
+  readonly tracker: Tracker | null
   readonly processor: Processor
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner

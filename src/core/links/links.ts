@@ -1,55 +1,35 @@
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
-import type { Bounds } from '../input/bounds.ts'
-import type { Steps } from '../loop/steps.ts'
 import type { Category } from '../notification/category.ts'
 import { EXAMPLE_LINKS, type LinkName, type MessageLinks } from '../text/links.ts'
 import type { LinkSigner } from './link-signer.ts'
 import { type LinkSource, type LinkTarget, targetOf, writeTarget } from './link-target.ts'
-import { type TrackedHtml, type TrackedLinks, type Tracking, trackHtml } from './track-html.ts'
 
 /** The links in messages to the public pages of the REST API. */
 export interface Links {
   /** False: there is no address for an unsubscription. */
   readonly canUnsubscribe: boolean
-  /** False: there is no address for tracking. */
-  readonly canTrack: boolean
+  /** False: there is no address for links of any kind. */
+  readonly canLink: boolean
   /** The address at which a recipient unsubscribes from a category. */
   unsubscribe(target: LinkTarget): string
   /** The address of a recipient's preferences. */
   preferences(target: LinkTarget): string
-  /** The HTML with tracking; the same for every attempt. */
-  track(notificationId: string, html: string, tracking: Tracking): Steps<TrackedHtml>
+  /** Whether an address is a link of a recipient. */
+  isOwn(href: string): boolean
 }
 
-/** Own pages. */
-const OWN = ['/unsubscribe?', '/preferences?', '/open?', '/click?']
-
 /** @param publicUrl mount address of the REST API without a trailing slash */
-export function createLinks(
-  publicUrl: string | undefined,
-  signer: () => LinkSigner,
-  { trackedLinks }: Pick<Bounds, 'trackedLinks'>,
-): Links {
+export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
   const base = publicUrl ?? ''
+  const [unsubscribe, preferences] = [`${base}/unsubscribe?`, `${base}/preferences?`]
   return {
     // RFC 8058 3.1: the address must be https.
     canUnsubscribe: base.startsWith('https:'),
-    canTrack: base !== '',
-    unsubscribe: (target) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', writeTarget(target))}`,
-    preferences: (target) => `${base}/preferences?t=${signer().sign('preferences', writeTarget(target))}`,
-    track(id, html, { opens, clicks }) {
-      const { sign } = signer()
-      const addresses: TrackedLinks = {
-        pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,
-        // Own links, such as an unsubscription, stay unchanged.
-        click: (href) =>
-          clicks && !OWN.some((page) => href.startsWith(`${base}${page}`))
-            ? `${base}/click?t=${sign('click', `${id}\n${href}`)}`
-            : null,
-      }
-      return trackHtml(html, addresses, trackedLinks)
-    },
+    canLink: base !== '',
+    unsubscribe: (target) => `${unsubscribe}t=${signer().sign('unsubscribe', writeTarget(target))}`,
+    preferences: (target) => `${preferences}t=${signer().sign('preferences', writeTarget(target))}`,
+    isOwn: (href) => href.startsWith(unsubscribe) || href.startsWith(preferences),
   }
 }
 
@@ -73,10 +53,10 @@ export function urlsOf(kind: ChannelKind, source: LinkSource, links: Links): Url
 export function assertLinkable(
   wanted: ReadonlySet<LinkName>,
   variables: Readonly<Record<string, unknown>>,
-  links: Pick<Links, 'canTrack'>,
+  links: Pick<Links, 'canLink'>,
 ): void {
   for (const name of wanted) {
-    if (!links.canTrack) {
+    if (!links.canLink) {
       throw new NotifierError('invalid_parameter', {
         message: `The template contains "{{${name}}}", which needs the option "publicUrl". It is not set.`,
         details: { field: 'template', option: 'publicUrl' },
@@ -109,14 +89,5 @@ export function assertUnsubscribable(
   throw new NotifierError('invalid_parameter', {
     message: `"${field}" needs the option "publicUrl" with an https address, which is not set.`,
     details: { field, option: 'publicUrl' },
-  })
-}
-
-/** @throws NotifierError `invalid_parameter` if tracking is on without a public address */
-export function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canTrack'>): void {
-  if (links.canTrack || !(tracking?.opens || tracking?.clicks)) return
-  throw new NotifierError('invalid_parameter', {
-    message: '"tracking" needs the option "publicUrl", which is not set.',
-    details: { field: 'tracking', option: 'publicUrl' },
   })
 }

@@ -1,5 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import type { Tracking } from '../links/track-html.ts'
+import type { Tracking } from '../links/tracking.ts'
 import type { RecordKind } from '../records/record-kind.ts'
 import { wrong } from './scope.ts'
 

@@ -1,5 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import type { Tracking } from '../links/track-html.ts'
+import type { Tracking } from '../links/tracking.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AcceptReads } from '../ports/storage/accept.ts'
 import type { RecordReads, RecordStores } from '../records/record-stores.ts'

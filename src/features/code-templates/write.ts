@@ -28,7 +28,7 @@ export interface WriteServices {
   readonly compiled: Pick<CompiledTemplates, 'of'>
   readonly languages: Pick<Languages, 'localeOf' | 'timeZoneOf'>
   readonly brandingOf: BrandingFinder
-  readonly links: Pick<Links, 'canTrack'>
+  readonly links: Pick<Links, 'canLink'>
   readonly markup: Markup
   readonly clock: Clock
   readonly bounds: Bounds
@@ -90,7 +90,7 @@ export function createWrite(services: WriteServices) {
       textsOf(definition, mustache, context, options, services),
     )
     const used = placeholdersIn(Object.values(texts), placeholders)
-    if (!links.canTrack && used.size > 0) throw withoutLinks(name, texts, placeholders)
+    if (!links.canLink && used.size > 0) throw withoutLinks(name, texts, placeholders)
     return {
       ...pinned(texts, options),
       template: { id: name, name, texts: { locale } },

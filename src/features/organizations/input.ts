@@ -4,7 +4,7 @@ import { isCallingCode } from '../../core/channels/sms-countries.ts'
 import { nameText, text } from '../../core/input/fields.ts'
 import { httpsUrl } from '../../core/input/https-url.ts'
 import { localeName, timeZoneName } from '../../core/input/locale-fields.ts'
-import type { Tracking } from '../../core/links/track-html.ts'
+import type { Tracking } from '../../core/links/tracking.ts'
 import { namedInput } from '../../core/rest/named.ts'
 import { ORGANIZATION_ID, ORGANIZATION_ID_FORM } from '../../core/tenancy/organization.ts'
 

@@ -3,7 +3,8 @@ import { apiKeyKind } from '../../core/access/key-kind.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
 import { definedOf } from '../../core/input/defined.ts'
-import { assertTrackable, type Links } from '../../core/links/links.ts'
+import type { Links } from '../../core/links/links.ts'
+import type { Tracking } from '../../core/links/tracking.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import { createResource } from '../../core/records/resource.ts'
 import {
@@ -27,7 +28,7 @@ const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
 
 export interface OrganizationServices extends FeatureCore {
   readonly plans: PlanFinder
-  readonly links: Pick<Links, 'canTrack'>
+  readonly links: Pick<Links, 'canLink'>
 }
 
 /** The use cases of organizations. */
@@ -163,4 +164,13 @@ function view({ id, createdAt, value }: StoredRecord<OrganizationValue>): Organi
     createdAt: new Date(createdAt).toISOString(),
     deleting: deleting !== null,
   }
+}
+
+/** @throws NotifierError `invalid_parameter` if tracking is on without a public address */
+function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canLink'>): void {
+  if (links.canLink || !(tracking?.opens || tracking?.clicks)) return
+  throw new NotifierError('invalid_parameter', {
+    message: '"tracking" needs the option "publicUrl", which is not set.',
+    details: { field: 'tracking', option: 'publicUrl' },
+  })
 }

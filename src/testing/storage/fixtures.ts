@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { NO_TRACKING } from '../../core/links/track-html.ts'
+import { NO_TRACKING } from '../../core/links/tracking.ts'
 import type { Fact } from '../../core/notification/facts.ts'
 import type { Labels } from '../../core/notification/labels.ts'
 import type { NewNotification } from '../../core/notification/notification.ts'

@@ -9,7 +9,7 @@ import {
   type RequestLimits,
 } from '../../../../src/core/limits/request-limits.ts'
 import { PUBLIC, REQUESTS } from '../../../../src/core/limits/route-limits.ts'
-import { NO_TRACKING } from '../../../../src/core/links/track-html.ts'
+import { NO_TRACKING } from '../../../../src/core/links/tracking.ts'
 import type { LimitCheck, RateLimiter } from '../../../../src/core/ports/rate-limiter.ts'
 import { UNBRANDED } from '../../../../src/core/tenancy/organization.ts'
 import type { PlanFinder } from '../../../../src/core/tenancy/plan-of.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type TrackedLinks, trackHtml } from '../../../../src/core/links/track-html.ts'
 import { finish } from '../../../../src/core/loop/steps.ts'
+import { type TrackedLinks, trackHtml } from '../../../../src/features/tracking/track-html.ts'
 
 const MOST = 500
 const tracked = (html: string, links: TrackedLinks): string => finish(trackHtml(html, links, MOST)).html

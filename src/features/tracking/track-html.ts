@@ -1,15 +1,6 @@
-import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../loop/steps.ts'
-import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from '../text/html-tokens.ts'
-
-/** Tracking of an organization's HTML mails. */
-export interface Tracking {
-  /** A picture of one pixel, fetched when the mail is opened. */
-  readonly opens: boolean
-  /** Links through an address of the service. */
-  readonly clicks: boolean
-}
-
-export const NO_TRACKING: Tracking = Object.freeze({ opens: false, clicks: false })
+import type { TrackedHtml } from '../../core/links/tracking.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../core/loop/steps.ts'
+import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from '../../core/text/html-tokens.ts'
 
 /** The addresses for tracking. */
 export interface TrackedLinks {
@@ -34,12 +25,6 @@ const REFERENCES: Readonly<Record<string, string>> = {
 
 /** Reading and signing a link costs as much as this many characters of text. */
 const LINK_CHARACTERS = 1_024
-
-export interface TrackedHtml {
-  readonly html: string
-  /** False: the mail has more links than may be tracked. */
-  readonly complete: boolean
-}
 
 /**
  * Adds tracking to HTML, deterministically. Changes only the `href` of links to web pages, and adds one picture at the
