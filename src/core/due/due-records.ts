@@ -2,9 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { DueRecord, RecordWrite } from '../ports/storage/records.ts'
+import type { DueRecord, RecordWrite, RefusedWrite } from '../ports/storage/records.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { RecordKind } from '../records/record-kind.ts'
+import { dueTimesOf } from '../records/record-stores.ts'
 
 /** What is done with the records of a kind when they fall due. */
 export interface DueHandler<Value extends object = object> {
@@ -101,6 +102,11 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
     return Math.max(SHORTEST_MS, Math.min(nextDueInMs ?? pollMs, pollMs))
   }
 
+  function wake(at: number): void {
+    // The next poll sees what falls due later.
+    if (at < clock.now() + pollMs) look()
+  }
+
   function track(work: Promise<void>): void {
     const tracked = work.finally(() => running.delete(tracked))
     running.add(tracked)
@@ -115,15 +121,20 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
     onError(failed(due, new Error('Its lease has ended, and the handler has not.')))
   }
 
+  /** Null: all is stored. */
+  async function store(set: readonly RecordWrite[]): Promise<RefusedWrite | null> {
+    const [answer] = set.length === 0 ? [] : await storage.records.write([set])
+    if (answer?.kind === 'failed') throw answer.error
+    return answer === undefined || answer.kind === 'written' ? null : answer
+  }
+
   /** Never rejects. */
   async function handle(due: DueRecord, signal: AbortSignal): Promise<void> {
     try {
       const set = (await byKind.get(due.kind.name)?.handle(due, signal)) ?? []
-      const [answer] = set.length === 0 ? [] : await storage.records.write([set])
-      if (answer?.kind === 'failed') throw answer.error
-      // Stale: another write of the record came first. It decides.
-      if (answer === undefined || answer.kind === 'written' || answer.kind === 'stale') return
-      throw new Error(`A write was refused as "${answer.kind}".`)
+      const refused = await store(set)
+      if (refused === null) for (const at of dueTimesOf(set)) wake(at)
+      else if (!isOvertaken(due, set, refused)) throw new Error(`A write was refused as "${refused.kind}".`)
     } catch (error) {
       if (!stopping.signal.aborted) onError(failed(due, error))
     }
@@ -135,10 +146,7 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
       active = handlers.length > 0
       look()
     },
-    wake(at) {
-      // The next poll sees what falls due later.
-      if (at < clock.now() + pollMs) look()
-    },
+    wake,
     async stop(deadline) {
       active = false
       cancelTimer()
@@ -147,6 +155,18 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
       cancelTimer()
     },
   }
+}
+
+/** Another write of the record came before the result of its claim. It decides. */
+function isOvertaken(due: DueRecord, set: readonly RecordWrite[], { kind, at }: RefusedWrite): boolean {
+  const write = set[at]
+  return (kind === 'stale' || kind === 'unknown') && write !== undefined && isUnder(due, write)
+}
+
+/** Whether a write is of the claimed record, under its token. */
+function isUnder({ kind, record, token }: DueRecord, write: RecordWrite): boolean {
+  if (write.do === 'insert') return false
+  return write.kind.name === kind.name && write.id === record.id && write.token === token
 }
 
 function failed({ kind, record, claims, leaseMs }: DueRecord, cause: unknown): Error {

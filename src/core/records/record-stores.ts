@@ -121,7 +121,8 @@ export function createRecordStores(
   }
 }
 
-function dueTimesOf(set: readonly RecordWrite[]): number[] {
+/** When the records that a set writes fall due, in epoch milliseconds. */
+export function dueTimesOf(set: readonly RecordWrite[]): number[] {
   return set.flatMap((one) => (one.do === 'remove' ? [] : (one.kind.due?.(one.value) ?? [])))
 }
 

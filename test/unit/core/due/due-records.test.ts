@@ -37,6 +37,12 @@ const removal: DueHandler<Reminder>['handle'] = async ({ record: { id }, token }
   { kind: reminderKind, do: 'remove', id, token },
 ]
 
+const NEXT_MS = 10_000
+
+const replacement: DueHandler<Reminder>['handle'] = async ({ record: { id, revision, readAt }, token }) => [
+  { kind: reminderKind, do: 'replace', id, revision, token, value: { at: readAt + NEXT_MS } },
+]
+
 describe('due records', () => {
   it('are handled at their time, also those that were written after the last look', async () => {
     const handle = vi.fn(removal)
@@ -103,17 +109,47 @@ describe('due records', () => {
     expect(await store.find({ id: 'r1' })).not.toBeNull()
   })
 
-  it('that are cancelled meanwhile are no fault', async () => {
+  it.each([
+    ['removes', removal],
+    ['replaces', replacement],
+  ])('that are cancelled meanwhile are no fault of a handler that %s them', async (_does, result) => {
     const cancelled: (() => Promise<unknown>)[] = []
     const { clock, errors, remind, store } = await start(async (due, signal) => {
       await cancelled[0]?.()
-      return removal(due, signal)
+      return result(due, signal)
     })
     cancelled.push(() => store.remove('r1'))
     await remind('r1', 0)
     await clock.advance(5 * MINUTE)
     expect(errors).toEqual([])
     expect(await store.find({ id: 'r1' })).toBeNull()
+  })
+
+  it('whose handler also writes a record that has changed are reported, and come again', async () => {
+    const other = {
+      kind: reminderKind,
+      do: 'replace',
+      id: 'other',
+      revision: 7,
+      value: { at: null },
+    } as const
+    const { clock, errors, remind, store } = await start(async (due, signal) =>
+      due.claims === 1 ? [...(await removal(due, signal)), other] : removal(due, signal),
+    )
+    await store.insert({ id: 'other', organizationId: null, value: { at: null } })
+    await remind('r1', 0)
+    await clock.advance(MINUTE - 1)
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('refused as "stale"')])
+    await clock.advance(1)
+    expect(await store.find({ id: 'r1' })).toBeNull()
+  })
+
+  it('are handled at the time that their last handling gave them, before the next poll', async () => {
+    const handle = vi.fn(replacement)
+    const { clock, remind } = await start(handle)
+    await remind('r1', 0)
+    await clock.advance(NEXT_MS)
+    expect(handle.mock.calls.map(([{ claims }]) => claims)).toEqual([1, 1])
   })
 
   it('beyond one claim are handled while earlier ones hang', async () => {
