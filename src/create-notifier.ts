@@ -6,6 +6,7 @@ import { createAccept } from './core/accept/accept.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import { readingFiles } from './core/accept/files.ts'
 import { batchInputOf, sendInputOf } from './core/accept/input.ts'
+import type { SendsWithRecords } from './core/accept/with-records.ts'
 import { createSecrets } from './core/access/notifier-secrets.ts'
 import { createKeyLookups } from './core/access/verify-key.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './core/channels/channel-option.ts'
@@ -126,8 +127,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const core = createCore(options)
   const engine = createDelivery(core, options)
   const source = createMetricsSource(core.storage, engine.providers, core.clock)
-  const { guard, refusal, maintained, ...run } = createRun(core, engine, source)
-  const useCases = guard(createUseCases(core, engine), {
+  const accept = createAccepting(core, engine)
+  const { guard, refusal, maintained, ...run } = createRun(core, engine, source, accept)
+  const useCases = guard(createUseCases(core, engine, accept), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
   const { tenants, organizations, apiKeys, operatorKeys } = useCases
@@ -264,7 +266,7 @@ function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
 }
 
 /** Opens, runs and closes the parts. */
-function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecycle {
+function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: SendsWithRecords): Lifecycle {
   const { clock, logger, telemetry, storage, registry, limiter, secrets, waits, observer, onError } = core
   const plugins = createPlugins(telemetry, source, clock, onError)
   const retention = createRetention({
@@ -302,7 +304,10 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
           throttled(onError, () => clock.monotonic()),
         )
       retention.start()
-      core.due.start(FEATURES.flatMap(({ due }: AnyFeature) => due?.(core) ?? []))
+      core.due.start(
+        FEATURES.flatMap(({ due }: AnyFeature) => due?.(core) ?? []),
+        accept,
+      )
     },
     async halt(deadline) {
       waits.end(stopping())
@@ -321,19 +326,21 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource): Lifecyc
   })
 }
 
-/** The use cases: those of the core, and those of the features. */
-function createUseCases(core: Core, { providers, wake }: Engine) {
-  const { storage, organizations, registry, ids, clock } = core
+/** Sends: those of callers, and those of records that fall due. */
+function createAccepting(core: Core, { wake }: Engine) {
+  const { storage, organizations, ids, clock } = core
   const preparation = { ...core, newId: ids.notification, newGroupId: () => ids.random('grp') }
   const sendLimits = createSendLimits(core.limiter, core.plans, clock)
-  const { resend, ...accept } = createAccept(
-    storage,
-    organizations,
-    sendLimits,
-    preparation,
-    wake,
-    core.observer,
-  )
+  return createAccept(storage, organizations, sendLimits, preparation, wake, core.observer)
+}
+
+/** The use cases: those of the core, and those of the features. */
+function createUseCases(
+  core: Core,
+  { providers, wake }: Engine,
+  { resend, withRecords: _, ...accept }: ReturnType<typeof createAccepting>,
+) {
+  const { storage, organizations, registry, clock } = core
   const notifications = createNotifications(
     storage,
     organizations,

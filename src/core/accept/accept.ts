@@ -14,6 +14,7 @@ import type {
   IdempotencyKey,
   IdempotencyRecord,
 } from '../ports/storage/accept.ts'
+import type { RecordWrite } from '../ports/storage/records.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { Span } from '../ports/telemetry.ts'
 import { organizationKind, unknownOrganization } from '../tenancy/organization.ts'
@@ -51,7 +52,8 @@ import {
   prepareSend,
 } from './prepare.ts'
 import { createSingleFlight } from './single-flight.ts'
-import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
+import { createUnitsOfWork, RefusedRecord, type Stored, type UnitOfWork } from './unit-of-work.ts'
+import type { SendsWithRecords } from './with-records.ts'
 
 /** The record of a single send: the answer without its time, which the record has itself. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to' | 'groupId' | 'ids'>
@@ -76,7 +78,7 @@ export function createAccept(
   services: AcceptServices & { readonly complete?: Complete | undefined },
   accepted: (lane: string) => void,
   observer: Observer,
-): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> {
+): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> & SendsWithRecords {
   const units = createUnitsOfWork(storage, services.texts, accepted)
   const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
@@ -188,7 +190,11 @@ export function createAccept(
   }
 
   /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
-  async function store({ unit }: Call, reservation: Reservation, request: AcceptRequest): Promise<Stored> {
+  async function store<Write extends RecordWrite>(
+    unit: UnitOfWork<Write>,
+    reservation: Reservation,
+    request: AcceptRequest<Write>,
+  ): Promise<Stored> {
     let stored = 0
     try {
       const answer = await unit.store({ ...request, ...reservation.quota })
@@ -200,6 +206,27 @@ export function createAccept(
     }
   }
 
+  /**
+   * Stores all notifications of a request, or nothing.
+   *
+   * @throws NotifierError `rate_limit_exceeded`, `notification_quota_exceeded`
+   */
+  async function storeWhole<Write extends RecordWrite>(
+    unit: UnitOfWork<Write>,
+    span: Span | null,
+    request: AcceptRequest<Write>,
+  ): Promise<Stored> {
+    const { organizationId, notifications } = request
+    const needed = hourly(notifications)
+    const reservation = await limits.take(organizationId, needed)
+    if (reservation.refusal !== null)
+      throw await refunded(reservation, reservation.refusal({ needed, remaining: reservation.granted }))
+    const answer = await store(unit, reservation, { ...request, notifications: traced(notifications, span) })
+    if (answer.kind === 'accepted' && answer.admitted < notifications.length)
+      throw await limits.quotaError(organizationId)
+    return answer
+  }
+
   async function acceptOnce(
     call: Call,
     span: Span | null,
@@ -209,21 +236,16 @@ export function createAccept(
     const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record, unit.lookups)
     const group = await wanted(unit, organizationId, await validate())
-    const reservation = await limits.take(organizationId, hourly(group))
-    if (reservation.refusal !== null)
-      throw await refunded(reservation, reservation.refusal(shortfallOf(group, 0, reservation)))
     const result = resultOf(group, services.clock.now())
-    const notifications = traced(group, span)
-    const answer = await store(call, reservation, {
+    const answer = await storeWhole(unit, span, {
       organizationId,
-      notifications,
+      notifications: group,
       ...recordFor(use, result),
     })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
       return replayedSend(answer.record, unit.lookups)
     }
-    if (answer.admitted === 0) throw await limits.quotaError(organizationId)
     return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
@@ -272,7 +294,7 @@ export function createAccept(
     }
     // As if the monthly quota had refused everything: a repetition has no further effect.
     const record = recordFor(going.length === 0 ? null : use, result)
-    const answer = await store(call, reservation, { organizationId, notifications, ...record })
+    const answer = await store(unit, reservation, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
     return replayedBatch(answer.record, unit.lookups.state)
@@ -381,6 +403,28 @@ export function createAccept(
           return result
         },
         aboutBatch,
+      ),
+
+    withRecords: (organizationId, messages, records) =>
+      observer.span(
+        { name: 'accept', operation: 'due' },
+        async (span) => {
+          const unit = units.shared
+          await organizations.existing(organizationId)
+          const groups = messages.map(async (message) => {
+            const input = parseSend(services.sendInput, message, organizationId, true, services.bounds)
+            return wanted(unit, organizationId, await prepare(unit, input, organizationId))
+          })
+          const notifications = (await Promise.all(groups)).flat()
+          try {
+            await storeWhole(unit, span, { organizationId, notifications, records })
+            return null
+          } catch (error) {
+            if (error instanceof RefusedRecord) return error.write
+            throw error
+          }
+        },
+        (refused) => ({ count: refused === null ? messages.length : 0 }),
       ),
   }
 }

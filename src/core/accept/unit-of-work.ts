@@ -1,7 +1,8 @@
 import { NotifierError } from '../errors/notifier-error.ts'
 import { coalesce } from '../loop/coalesce.ts'
 import type { NotificationContent } from '../notification/notification.ts'
-import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptReads, AcceptRequest, JoinedWrite } from '../ports/storage/accept.ts'
+import type { RecordWrite, RefusedWrite } from '../ports/storage/records.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { createLookups, type Lookups } from './lookups.ts'
@@ -11,20 +12,30 @@ const COMMIT_WEIGHT = 2_000
 /** So many characters weigh as much as a notification. */
 const CHARACTERS_PER_WEIGHT = 4_096
 
+/** Nothing of a request was stored, because of one of its records. */
+export class RefusedRecord extends Error {
+  readonly write: RefusedWrite
+
+  constructor(write: RefusedWrite) {
+    super(`The storage refuses a record as "${write.kind}".`)
+    this.write = write
+  }
+}
+
 /** The transaction in which an accept reads and stores. */
-export interface UnitOfWork {
+export interface UnitOfWork<Write extends RecordWrite = JoinedWrite> {
   readonly lookups: Lookups
   /** Reads inside the transaction, also for data that is otherwise cached. Undefined: ordinary reads. */
   readonly inside: AcceptReads | undefined
-  /** Wakes the lanes after the commit. @throws NotifierError of a failed request */
-  store(request: AcceptRequest): Promise<Stored>
+  /** Wakes the lanes after the commit. @throws NotifierError of a failed request; RefusedRecord */
+  store(request: AcceptRequest<Write>): Promise<Stored>
 }
 
 export type Stored = Exclude<AcceptAnswer, { kind: 'failed' | 'refused' }>
 
 export interface UnitsOfWork {
   /** The commits that concurrent callers share. */
-  readonly shared: UnitOfWork
+  readonly shared: UnitOfWork<RecordWrite>
   /**
    * The shared unit, or one for a transaction of the caller.
    *
@@ -39,11 +50,11 @@ export function createUnitsOfWork(
   texts: TextReader,
   accepted: (lane: string) => void,
 ): UnitsOfWork {
-  const commit = coalesce((requests: readonly AcceptRequest[]) => storage.accept(requests), {
+  const commit = coalesce((requests: readonly AcceptRequest<RecordWrite>[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,
     weigh: ({ notifications }) => notifications.reduce((sum, { content }) => sum + weightOf(content), 0),
   })
-  const shared: UnitOfWork = {
+  const shared: UnitOfWork<RecordWrite> = {
     lookups: createLookups(storage, texts),
     inside: undefined,
     async store(request) {
@@ -53,7 +64,7 @@ export function createUnitsOfWork(
     },
   }
 
-  function tell({ notifications }: AcceptRequest): void {
+  function tell({ notifications }: Pick<AcceptRequest, 'notifications'>): void {
     for (const lane of new Set(notifications.map((notification) => notification.lane))) accepted(lane)
   }
 
@@ -95,7 +106,7 @@ function sizeOfFiles(parts: unknown): number {
 
 function storedOf(answer: AcceptAnswer): Stored {
   if (answer.kind === 'failed') throw answer.error
-  if (answer.kind === 'refused') throw new Error(`The storage refuses a record as "${answer.write.kind}".`)
+  if (answer.kind === 'refused') throw new RefusedRecord(answer.write)
   return answer
 }
 

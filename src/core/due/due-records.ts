@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { SendInput } from '../accept/input.ts'
+import type { SendsWithRecords } from '../accept/with-records.ts'
 import type { Deadline } from '../loop/deadline.ts'
 import { within } from '../loop/within.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -11,19 +13,32 @@ import { dueTimesOf } from '../records/record-stores.ts'
 export interface DueHandler<Value extends object = object> {
   readonly kind: RecordKind<Value>
   /**
-   * Handles one record. Called again after the end of its lease if it throws, or if the process ends before its writes are
-   * stored: what it does besides them must bear repetition.
+   * Handles one record. Called again after the end of its lease if it throws, or if the process ends before its result is
+   * stored: what it does besides that must bear repetition.
    *
    * @param signal aborted when the lease ends, and when the notifier stops
-   * @returns writes for one commit, of which one replaces or removes the record under its token. None: the record stays
-   *   leased, or is gone
+   * @returns what is stored in one commit
    */
-  handle(due: DueRecord<Value>, signal: AbortSignal): Promise<readonly RecordWrite[]>
+  handle(due: DueRecord<Value>, signal: AbortSignal): Promise<DueResult>
+}
+
+/** What becomes of a record that fell due. */
+export interface DueResult {
+  /** One replaces or removes the record under its token. None: the record stays leased, or is gone. */
+  readonly writes: readonly RecordWrite[]
+  /**
+   * Messages of the record's organization, accepted with the writes or not at all. Each is checked as `send` checks it. If
+   * one is refused, because its recipient is suppressed or a limit is reached, nothing of the result is stored: the fault
+   * is reported, and the record comes again after its lease. Files are given by the id of an upload, or as bytes.
+   * Default: none.
+   */
+  readonly sends?: readonly SendInput[] | undefined
 }
 
 /** Hands records that have fallen due to their handlers while the notifier delivers. */
 export interface DueRecords {
-  start(handlers: readonly DueHandler[]): void
+  /** @param accept stores what handlers send */
+  start(handlers: readonly DueHandler[], accept: SendsWithRecords): void
   /** A record was written that falls due at this time, in epoch milliseconds. */
   wake(at: number): void
   /** Claims nothing more, aborts the handlers, and waits for them until the deadline. */
@@ -57,6 +72,7 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
   const stopping = new AbortController()
   /** Handlers must not run in the async context of the caller that wakes them. */
   const outside = AsyncLocalStorage.snapshot()
+  let accept: SendsWithRecords
   let active = false
   let isWoken = false
   /** Failed claims in a row. */
@@ -122,26 +138,42 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
   }
 
   /** Null: all is stored. */
-  async function store(set: readonly RecordWrite[]): Promise<RefusedWrite | null> {
-    const [answer] = set.length === 0 ? [] : await storage.records.write([set])
+  async function store(due: DueRecord, { writes, sends = [] }: DueResult): Promise<RefusedWrite | null> {
+    if (sends.length > 0) return storeWithSends(due, writes, sends)
+    const [answer] = writes.length === 0 ? [] : await storage.records.write([writes])
     if (answer?.kind === 'failed') throw answer.error
     return answer === undefined || answer.kind === 'written' ? null : answer
+  }
+
+  async function storeWithSends(
+    due: DueRecord,
+    writes: readonly RecordWrite[],
+    sends: readonly SendInput[],
+  ): Promise<RefusedWrite | null> {
+    const { organizationId } = due.record
+    if (organizationId === null) throw new Error('It sends, and belongs to no organization.')
+    // They would be sent again after each lease.
+    if (!writes.some((write) => isUnder(due, write)))
+      throw new Error('It sends, and does not write the record.')
+    return accept.withRecords(organizationId, sends, writes)
   }
 
   /** Never rejects. */
   async function handle(due: DueRecord, signal: AbortSignal): Promise<void> {
     try {
-      const set = (await byKind.get(due.kind.name)?.handle(due, signal)) ?? []
-      const refused = await store(set)
-      if (refused === null) for (const at of dueTimesOf(set)) wake(at)
-      else if (!isOvertaken(due, set, refused)) throw new Error(`A write was refused as "${refused.kind}".`)
+      const result = (await byKind.get(due.kind.name)?.handle(due, signal)) ?? { writes: [] }
+      const refused = await store(due, result)
+      if (refused === null) for (const at of dueTimesOf(result.writes)) wake(at)
+      else if (!isOvertaken(due, result.writes, refused))
+        throw new Error(`A write was refused as "${refused.kind}".`)
     } catch (error) {
       if (!stopping.signal.aborted) onError(failed(due, error))
     }
   }
 
   return {
-    start(handlers) {
+    start(handlers, given) {
+      accept = given
       for (const handler of handlers) byKind.set(handler.kind.name, handler)
       active = handlers.length > 0
       look()

@@ -64,8 +64,8 @@ export type TelemetryFact =
 
 /** The start of a span. `trace` of the parent: see `NewNotification.trace`. */
 export type SpanStart =
-  /** A call that accepts notifications; its parent is the caller's active span. */
-  | { readonly name: 'accept'; readonly operation: 'send' | 'batch' | 'resend' }
+  /** A call that accepts notifications; its parent is the caller's active span. `due`: of a record that fell due. */
+  | { readonly name: 'accept'; readonly operation: 'send' | 'batch' | 'resend' | 'due' }
   /** The work on a claimed job; its parent is the accept, or none. */
   | {
       readonly name: 'deliver'

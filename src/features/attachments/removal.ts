@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type UploadValue, uploadKind } from '../../core/accept/upload.ts'
-import type { DueHandler } from '../../core/due/due-records.ts'
+import type { DueHandler, DueResult } from '../../core/due/due-records.ts'
 import type { Records, RecordWrite, StoredRecord, WriteAnswer } from '../../core/ports/storage/records.ts'
 import { chunkIds, UPLOAD_LIFETIME_MS, uploadChunkKind } from './records.ts'
 
@@ -66,12 +66,12 @@ export function removalOfUploads(records: Records): DueHandler<UploadValue> {
     kind: uploadKind,
     async handle({ record, token }) {
       const { id, revision, createdAt, readAt, value } = record
-      const again = (removeAt: number): readonly RecordWrite[] => [
-        { kind: uploadKind, do: 'replace', id, revision, token, value: { ...value, removeAt } },
-      ]
+      const again = (removeAt: number): DueResult => ({
+        writes: [{ kind: uploadKind, do: 'replace', id, revision, token, value: { ...value, removeAt } }],
+      })
       if (!isEnded(record)) return again(createdAt + UPLOAD_LIFETIME_MS)
       const removed = await removeUpload(records, record, readAt + REST_MS, token)
-      return removed === 'named' ? again(readAt + NAMED_MS) : []
+      return removed === 'named' ? again(readAt + NAMED_MS) : { writes: [] }
     },
   }
 }

@@ -46,12 +46,13 @@ export function deletionOfOrganizations(
       for (;;) {
         const { left } = await deletions.purge(id, STEP)
         // It was the last step: the record is gone.
-        if (left === 'nothing') return []
+        if (left === 'nothing') return { writes: [] }
         if (left !== 'more' || signal.aborted || clock.monotonic() >= end) {
           const purgeAt = readAt + AGAIN_MS[left]
-          return [
-            { kind: organizationKind, do: 'replace', id, revision, token, value: { ...value, purgeAt } },
-          ]
+          const again = { ...value, purgeAt }
+          return {
+            writes: [{ kind: organizationKind, do: 'replace', id, revision, token, value: again }],
+          }
         }
         await wait(clock, PAUSE_MS)
       }

@@ -60,14 +60,16 @@ const handler: DueHandler<Reminder> = {
     say(`ran ${id}`)
     if (point === 'handling') end()
     await new Promise((resolve) => setTimeout(resolve, takesMs))
-    return [
-      { kind: reminderKind, do: 'remove', id, token },
-      // Of a name of its own: a second run would leave a second trace.
-      insertion(
-        { group: 'traces', reminder: id, note: value.note, claims, process: process.pid },
-        { id: randomUUID() },
-      ),
-    ]
+    return {
+      writes: [
+        { kind: reminderKind, do: 'remove', id, token },
+        // Of a name of its own: a second run would leave a second trace.
+        insertion(
+          { group: 'traces', reminder: id, note: value.note, claims, process: process.pid },
+          { id: randomUUID() },
+        ),
+      ],
+    }
   },
 }
 
@@ -87,4 +89,8 @@ process.on('SIGTERM', async () => {
   say('stopped')
 })
 say('started')
-due.start([handler])
+due.start([handler], {
+  withRecords: async () => {
+    throw new Error('It sends nothing.')
+  },
+})

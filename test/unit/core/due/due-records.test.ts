@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { SendsWithRecords } from '../../../../src/core/accept/with-records.ts'
 import { createDueRecords, type DueHandler } from '../../../../src/core/due/due-records.ts'
 import { createDeadline } from '../../../../src/core/loop/deadline.ts'
 import { systemClock } from '../../../../src/core/loop/system-clock.ts'
@@ -12,6 +13,7 @@ const MINUTE = 60_000
 const POLL_MS = 10 * MINUTE
 
 async function start(handle: DueHandler<Reminder>['handle']) {
+  const withRecords = vi.fn<SendsWithRecords['withRecords']>()
   const clock = fakeClock()
   const storage = inMemory(clock)
   await storage.start({ kinds: [reminderKind] })
@@ -24,24 +26,24 @@ async function start(handle: DueHandler<Reminder>['handle']) {
   }
   const due = createDueRecords(options)
   const handlers = [{ kind: reminderKind, handle }]
-  due.start(handlers)
+  due.start(handlers, { withRecords })
   onTestFinished(() => due.stop(createDeadline(0, systemClock())))
   const stores = createRecordStores(storage.records, () => null, due.wake)
   const store = stores.of(reminderKind)
   const remind = (id: string, inMs: number) =>
     store.insert({ id, organizationId: null, value: { at: clock.now() + inMs } })
-  return { clock, storage, due, errors, store, remind, options, handlers }
+  return { clock, storage, due, errors, store, remind, options, handlers, withRecords }
 }
 
-const removal: DueHandler<Reminder>['handle'] = async ({ record: { id }, token }) => [
-  { kind: reminderKind, do: 'remove', id, token },
-]
+const removal: DueHandler<Reminder>['handle'] = async ({ record: { id }, token }) => ({
+  writes: [{ kind: reminderKind, do: 'remove', id, token }],
+})
 
 const NEXT_MS = 10_000
 
-const replacement: DueHandler<Reminder>['handle'] = async ({ record: { id, revision, readAt }, token }) => [
-  { kind: reminderKind, do: 'replace', id, revision, token, value: { at: readAt + NEXT_MS } },
-]
+const replacement: DueHandler<Reminder>['handle'] = async ({ record: { id, revision, readAt }, token }) => ({
+  writes: [{ kind: reminderKind, do: 'replace', id, revision, token, value: { at: readAt + NEXT_MS } }],
+})
 
 describe('due records', () => {
   it('are handled at their time, also those that were written after the last look', async () => {
@@ -133,9 +135,10 @@ describe('due records', () => {
       revision: 7,
       value: { at: null },
     } as const
-    const { clock, errors, remind, store } = await start(async (due, signal) =>
-      due.claims === 1 ? [...(await removal(due, signal)), other] : removal(due, signal),
-    )
+    const { clock, errors, remind, store } = await start(async (due, signal) => {
+      const { writes } = await removal(due, signal)
+      return { writes: due.claims === 1 ? [...writes, other] : writes }
+    })
     await store.insert({ id: 'other', organizationId: null, value: { at: null } })
     await remind('r1', 0)
     await clock.advance(MINUTE - 1)
@@ -170,7 +173,7 @@ describe('due records', () => {
     const { clock, remind } = await start(async () => {
       handled += 1
       await new Promise(() => {})
-      return []
+      return { writes: [] }
     })
     for (let number = 0; number < 70; number += 1) await remind(`r${number}`, 0)
     await clock.advance(MINUTE - 1)
@@ -180,7 +183,7 @@ describe('due records', () => {
   })
 
   it('survive the end of their process', async () => {
-    const { clock, due, errors, options, remind, store } = await start(
+    const { clock, due, errors, options, remind, store, withRecords } = await start(
       (_due, signal) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     )
@@ -189,7 +192,7 @@ describe('due records', () => {
     await due.stop(createDeadline(0, systemClock()))
     expect(errors).toEqual([])
     const next = createDueRecords(options)
-    next.start([{ kind: reminderKind, handle: removal }])
+    next.start([{ kind: reminderKind, handle: removal }], { withRecords })
     onTestFinished(() => next.stop(createDeadline(0, systemClock())))
     await clock.advance(MINUTE)
     expect(await store.find({ id: 'r1' })).toBeNull()
@@ -204,5 +207,53 @@ describe('due records', () => {
     expect(errors).toEqual([new Error('down')])
     await clock.advance(POLL_MS)
     expect(handle).toHaveBeenCalledOnce()
+  })
+
+  const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+  const sending: DueHandler<Reminder>['handle'] = async (due, signal) => ({
+    ...(await removal(due, signal)),
+    sends: [message],
+  })
+  const owned = { organizationId: 'org_default', value: { at: 0 } }
+
+  it('send with the writes of their result', async () => {
+    const { clock, errors, store, withRecords } = await start(sending)
+    withRecords.mockResolvedValue(null)
+    await store.insert({ id: 'r1', ...owned })
+    await clock.advance(1)
+    const write = { kind: reminderKind, do: 'remove', id: 'r1', token: 1 }
+    expect(withRecords.mock.calls).toEqual([['org_default', [message], [write]]])
+    expect(errors).toEqual([])
+  })
+
+  it('that are cancelled before they send are no fault; a refused message or other record is one', async () => {
+    const { clock, errors, store, withRecords } = await start(sending)
+    withRecords
+      .mockResolvedValueOnce({ kind: 'stale', at: 0 })
+      .mockRejectedValueOnce(new Error('Over the quota.'))
+      .mockResolvedValueOnce({ kind: 'taken', at: 0 })
+      .mockResolvedValue(null)
+    await store.insert({ id: 'r1', ...owned })
+    await clock.advance(7 * MINUTE)
+    expect(withRecords).toHaveBeenCalledTimes(4)
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining('(attempt 2): Over the quota.'),
+      expect.stringContaining('(attempt 3): A write was refused as "taken".'),
+    ])
+  })
+
+  it('send nothing if they belong to no organization, or if their claim would not end', async () => {
+    const { clock, errors, store, remind, withRecords } = await start(async (due, signal) => ({
+      ...(await sending(due, signal)),
+      ...(due.record.id === 'kept' && { writes: [] }),
+    }))
+    await remind('nobody', 0)
+    await store.insert({ id: 'kept', ...owned })
+    await clock.advance(1)
+    expect(withRecords).not.toHaveBeenCalled()
+    expect(errors.map(({ message }) => message).sort()).toEqual([
+      expect.stringContaining('"kept"'),
+      expect.stringContaining('"nobody"'),
+    ])
   })
 })

@@ -71,7 +71,9 @@ describe('deleting an organization', () => {
     const due = { kind: organizationKind, record, token: 7, claims: 1, leaseMs: 60_000 }
     const handled = deletionOfOrganizations({ purge }, clock).handle(due, new AbortController().signal)
     await clock.advance(30_000)
-    expect(await handled).toMatchObject([{ do: 'replace', id: ID, token: 7, value: { purgeAt: 1_000 } }])
+    expect(await handled).toMatchObject({
+      writes: [{ do: 'replace', id: ID, token: 7, value: { purgeAt: 1_000 } }],
+    })
     expect(purge.mock.calls.length).toBeGreaterThan(100)
   })
 })
