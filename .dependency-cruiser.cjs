@@ -1,6 +1,5 @@
 /**
- * Layers, lowest first. A file may import from its own layer and from the layers listed for it. Imports that break this
- * today are in `scripts/import-exceptions.txt`, which may only shrink.
+ * Layers, lowest first. A file may import from its own layer and from the layers listed for it.
  */
 const layers = {
   'src/core': [],

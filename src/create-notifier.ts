@@ -16,6 +16,7 @@ import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
 import { type AnyFeature, createFeatures, joined } from './core/feature.ts'
+import { createGate } from './core/gate/gate.ts'
 import { underMaintenance } from './core/lifecycle/calls.ts'
 import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
@@ -27,6 +28,7 @@ import { createSendLimits } from './core/limits/send-limits.ts'
 import { createLinks } from './core/links/links.ts'
 import { createProcessor } from './core/loop/processor.ts'
 import { throttled } from './core/loop/throttled.ts'
+import { NO_CATEGORIES } from './core/notification/category-source.ts'
 import type { NotificationEvent } from './core/notification/event-payload.ts'
 import { createLogs, createNotifications } from './core/notification/notifications.ts'
 import { createRecordFact } from './core/notification/own-facts.ts'
@@ -60,7 +62,7 @@ import { createCatalogues } from './features/languages/service.ts'
 import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
-import { createConsent } from './features/preferences/consent.ts'
+import { preferences } from './features/preferences/index.ts'
 import { createPages } from './features/preferences/link-pages.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createPeople } from './features/recipients/service.ts'
@@ -124,12 +126,17 @@ export function createNotifier(options: NotifierOptions | MultiTenantOptions): M
 }
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
-  const core = createCore(options)
-  const engine = createDelivery(core, options)
+  const ground = createGround(options)
+  // Features need the engine that they are part of.
+  const core = createCore(ground, {
+    wake: (lane) => engine.wake(lane),
+    providers: () => engine.providers(),
+  })
+  const engine: Engine = createDelivery(core, options)
   const source = createMetricsSource(core.storage, engine.providers, core.clock)
   const accept = createAccepting(core, engine)
   const { guard, refusal, maintained, ...run } = createRun(core, engine, source, accept)
-  const useCases = guard(createUseCases(core, engine, accept), {
+  const useCases = guard(createUseCases(core, accept), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
   const { tenants, organizations, apiKeys, operatorKeys } = useCases
@@ -199,10 +206,10 @@ function observe({ clock, logger, hasLogger, telemetry }: ResolvedOptions) {
   return { meter, backpressure, events, waits, observer, listeners, tell, emit, onError: events.onError }
 }
 
-type Core = ReturnType<typeof createCore>
+type Ground = ReturnType<typeof createGround>
 
-/** Services that the use cases share. */
-function createCore(options: ResolvedOptions) {
+/** Services that know no feature. */
+function createGround(options: ResolvedOptions) {
   const { clock, kinds } = options
   const observation = observe(options)
   const { observer, listeners, onError } = observation
@@ -241,13 +248,37 @@ function createCore(options: ResolvedOptions) {
     requestLimits,
     limits: createLimits(storage, limiter, plans, requestLimits, clock),
     keys: createKeyLookups(stores, clock),
-    consent: createConsent(stores, options),
     people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
     complete: completeWithUploads(kinds),
     sendInput: sendInputOf(kinds.known.values()),
     lintInput: lintInputOf(kinds.known.values()),
     signer: webhookSigner(),
     box: secrets.box,
+  }
+}
+
+type Core = ReturnType<typeof createCore>
+
+/** The features, and what they bring to all messages. */
+function createCore(ground: Ground, engine: Pick<Engine, 'wake' | 'providers'>) {
+  const { storage, organizations, registry, clock, emit } = ground
+  const notifications = createNotifications(
+    storage,
+    organizations,
+    ground,
+    registry,
+    engine.providers,
+    clock,
+    emit,
+    engine.wake,
+  )
+  const features = createFeatures(FEATURES, { ...ground, notifications, wake: engine.wake })
+  return {
+    ...ground,
+    notifications,
+    features,
+    gate: createGate(features.judges),
+    categories: features.categories ?? NO_CATEGORIES,
   }
 }
 
@@ -337,20 +368,9 @@ function createAccepting(core: Core, { wake }: Engine) {
 /** The use cases: those of the core, and those of the features. */
 function createUseCases(
   core: Core,
-  { providers, wake }: Engine,
   { resend, withRecords: _, ...accept }: ReturnType<typeof createAccepting>,
 ) {
-  const { storage, organizations, registry, clock } = core
-  const notifications = createNotifications(
-    storage,
-    organizations,
-    core,
-    registry,
-    providers,
-    clock,
-    core.emit,
-    wake,
-  )
+  const { storage, organizations, notifications } = core
   const templates = createTemplates(core)
   const { missing, searchMissing } = createMissing(core, templates.stored)
   const lint = createLint(core, { ...templates, searchMissing, lintInput: core.lintInput })
@@ -365,7 +385,7 @@ function createUseCases(
     limits: { get: core.limits.get },
     logs: createLogs(storage, organizations),
   }
-  return joined({ tenants }, createFeatures(FEATURES, { ...core, notifications, wake }))
+  return joined({ tenants }, core.features.api)
 }
 
 /** Services that only HTTP adapters need. */
@@ -381,7 +401,8 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     admit: (who, limit) => (limit?.underMaintenance === true ? always : running).admit(who, limit),
     closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
   }
-  const services = { ...core, recordFact: createRecordFact({ ...core, wake }), maintained }
+  const consent = core.features.use(preferences)
+  const services = { ...core, consent, recordFact: createRecordFact({ ...core, wake }), maintained }
   return {
     version: VERSION,
     inputs: {

@@ -2,7 +2,9 @@ import type { KeyLookups } from './access/verify-key.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
 import type { DueHandler } from './due/due-records.ts'
+import type { Judge, NamedJudge } from './gate/verdict.ts'
 import type { Notifications } from './notification/api.ts'
+import type { CategorySource } from './notification/category-source.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
@@ -24,6 +26,14 @@ export interface FeatureCore {
   readonly notifications: PerTenant<Pick<Notifications, 'get'>>
   /** Called when stored work may be due. @param lane default: any */
   wake(lane?: string): void
+  /** What another feature shares. @throws Error if that one does not come before in the list of features */
+  use<Shared>(feature: Sharing<Shared>): Shared
+}
+
+/** A feature by what it shares. */
+export interface Sharing<Shared> {
+  readonly name: string
+  create(core: never): { readonly shared: Shared }
 }
 
 /** Records of no organization that are of no use after a time. */
@@ -36,20 +46,32 @@ export interface Expiring {
 export interface AnyFeature {
   readonly name: string
   readonly expiring?: readonly Expiring[]
-  create(core: never): object
+  create(core: never): FeatureParts
   /** What is done with its records when they fall due. */
   due?(core: Pick<FeatureCore, 'storage' | 'clock'>): readonly DueHandler[]
 }
 
+/** What a feature brings to a notifier. */
+export interface FeatureParts<Api extends object = object, Shared = unknown> {
+  /** Its methods, in groups; those of organizations under `tenants`. Features may share a group. */
+  readonly api: Api
+  /** What other features may use. */
+  readonly shared?: Shared
+  /** Says of each message whether it may go. Of two features that refuse or skip it, the first in the list decides. */
+  readonly judge?: Judge
+  /** The categories of messages: of one feature. */
+  readonly categories?: CategorySource
+}
+
 /**
- * A part of the service that the core does not know by name.
- *
- * `Api`: its methods, in groups; those of organizations under `tenants`. Features may share a group. Its routes are in
- * src/routes.ts, which only what serves HTTP loads.
+ * A part of the service that the core does not know by name. Its routes are in src/routes.ts, which only what serves HTTP
+ * loads.
  */
-export interface Feature<Api extends object, Core = FeatureCore> extends AnyFeature {
+export interface Feature<Api extends object, Core = FeatureCore, Shared = undefined> extends AnyFeature {
   /** Called once for a notifier. */
-  create(core: Core): Api
+  create(
+    core: Core,
+  ): FeatureParts<Api, Shared> & (Shared extends undefined ? unknown : { readonly shared: Shared })
 }
 
 /** Of a union: the intersection. */
@@ -57,15 +79,40 @@ type All<Union> = (Union extends unknown ? (each: Union) => void : never) extend
   ? Whole
   : never
 
-type Creators<List extends readonly AnyFeature[]> = List[number]['create']
+type Created<List extends readonly AnyFeature[]> = List[number]['create']
 
-/** The groups of all features. */
+/** The features of a notifier as one. */
+export interface Features<Api> extends Pick<FeatureCore, 'use'> {
+  readonly api: Api
+  /** In order of precedence. */
+  readonly judges: readonly NamedJudge[]
+  /** Undefined: no feature brings them. */
+  readonly categories: CategorySource | undefined
+}
+
+/** @param features each after those that it uses */
 export function createFeatures<List extends readonly AnyFeature[]>(
   features: List,
-  core: All<Parameters<Creators<List>>[0]>,
-): All<ReturnType<Creators<List>>> {
-  const apis = features.map(({ create }): object => create(core as never))
-  return apis.reduce(joined) as All<ReturnType<Creators<List>>>
+  core: Omit<All<Parameters<Created<List>>[0]>, 'use'>,
+): Features<All<ReturnType<Created<List>>['api']>> {
+  const made = new Map<string, FeatureParts>()
+  function use<Shared>({ name }: Sharing<Shared>): Shared {
+    const parts = made.get(name)
+    if (parts === undefined)
+      throw new Error(`The feature "${name}" must come earlier in the list of features.`)
+    return parts.shared as Shared
+  }
+  for (const { name, create } of features) {
+    if (made.has(name)) throw new Error(`Two features are named "${name}".`)
+    made.set(name, create({ ...core, use } as never))
+  }
+  const parts = [...made.values()]
+  return {
+    api: parts.map(({ api }) => api).reduce(joined) as All<ReturnType<Created<List>>['api']>,
+    judges: [...made].flatMap(([name, { judge }]) => (judge === undefined ? [] : { name, judge })),
+    categories: parts.find(({ categories }) => categories !== undefined)?.categories,
+    use,
+  }
 }
 
 /** One object with the groups of both. */

@@ -11,29 +11,30 @@ import { webhookEvents } from './webhook-events/index.ts'
 
 /**
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
- * src/routes.ts. Features that a send needs while it is accepted or delivered, and those about templates, are joined by
- * name in create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention, tracking.
+ * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. Features
+ * that a send needs while it is accepted or delivered, and those about templates, are joined by name in
+ * create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention, tracking.
  */
 export const FEATURES: readonly [
+  typeof suppressions,
+  typeof categories,
+  typeof preferences,
   typeof apiKeys,
   typeof attachments,
-  typeof categories,
   typeof failures,
   typeof organizations,
-  typeof preferences,
   typeof receipts,
   typeof sessions,
-  typeof suppressions,
   typeof webhookEvents,
 ] = [
+  suppressions,
+  categories,
+  preferences,
   apiKeys,
   attachments,
-  categories,
   failures,
   organizations,
-  preferences,
   receipts,
   sessions,
-  suppressions,
   webhookEvents,
 ]

@@ -25,7 +25,7 @@ vi.mock('../../src/features/index.ts', async (original) => {
     name: 'reminders',
     create({ stores }: FeatureCore) {
       made.reminders = stores.of(reminderKind)
-      return {}
+      return { api: {} }
     },
     due: () => [{ kind: reminderKind, handle }],
   }

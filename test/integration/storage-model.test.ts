@@ -143,7 +143,9 @@ async function take(
       world.ids.push(fresh.id)
       const sendAt = one.inMs === 0 ? null : now + one.inMs
       const priority = one.high ? ('high' as const) : ('normal' as const)
-      const notification = { ...fresh, ...one.labels, sendAt, priority }
+      // Some are due later than they say.
+      const dueAt = one.inMs === 700 && one.high ? now + 2 * one.inMs : undefined
+      const notification = { ...fresh, ...one.labels, sendAt, dueAt, priority }
       const organizationId = ORGANIZATIONS[one.organization] ?? ''
       return storage.accept([{ organizationId, notifications: [notification] }])
     }

@@ -59,7 +59,7 @@ function store(state: State, organization: string, notification: kit.NewNotifica
     ...{ provider: null, provider_message_id: null, error: null, ...kit.labelColumns(notification) },
   }
   state.notifications.set(id, subject)
-  const dueAt = Math.max(created_at, sendAt ?? created_at)
+  const dueAt = Math.max(created_at, sendAt ?? 0, notification.dueAt ?? 0)
   createJob(state, { jobId: id, lane, organizationId: organization, high, subject, dueAt })
 }
 

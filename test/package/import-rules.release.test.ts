@@ -131,18 +131,6 @@ test('a feature sees others through their index alone', async () => {
   ])
 })
 
-test('an exception allows its import, and fails when nothing needs it', async () => {
-  addImport('src/core/breach.ts', 'src/features/leaf.ts')
-  tree.set(
-    'scripts/import-exceptions.txt',
-    '# Shrinks.\nsrc/core/breach.ts → src/features/leaf.ts\nsrc/core/mended.ts → src/features/leaf.ts\n',
-  )
-  expect(await check()).toEqual({
-    passed: false,
-    breaches: ['exception-without-breach: src/core/mended.ts → src/features/leaf.ts'],
-  })
-})
-
 test('ports take neither core modules nor packages', async () => {
   addPackage('src/core/ports/core.ts', 'node:http')
   addPackage('src/core/ports/package.ts', 'zod')

@@ -1,14 +1,14 @@
 import { resolveChannels } from '../../src/core/channels/channel-option.ts'
 import { createProviderRegistry } from '../../src/core/channels/provider-registry.ts'
 import type { EngineOptions } from '../../src/core/delivery/engine.ts'
+import { createGate } from '../../src/core/gate/gate.ts'
 import { memoryRateLimiter } from '../../src/core/limits/memory-rate-limiter.ts'
 import { createLinkSigner } from '../../src/core/links/link-signer.ts'
 import { createLinks } from '../../src/core/links/links.ts'
+import { NO_CATEGORIES } from '../../src/core/notification/category-source.ts'
 import type { Clock } from '../../src/core/ports/clock.ts'
 import type { Provider } from '../../src/core/ports/provider.ts'
-import { createRecordStores } from '../../src/core/records/record-stores.ts'
-import { resolveCategories } from '../../src/features/categories/options.ts'
-import { type Consent, createConsent } from '../../src/features/preferences/consent.ts'
+import { judgeBySuppressions } from '../../src/features/suppressions/judge.ts'
 import { KINDS } from './kinds.ts'
 
 /** What an engine needs for one provider that serves all. */
@@ -17,7 +17,16 @@ export function engineParts(
   clock: Clock,
 ): Pick<
   EngineOptions,
-  'registry' | 'links' | 'consent' | 'tracker' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
+  | 'registry'
+  | 'links'
+  | 'gate'
+  | 'categories'
+  | 'tracker'
+  | 'limiter'
+  | 'localLimiter'
+  | 'maxPauseMs'
+  | 'queue'
+  | 'tell'
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
@@ -30,21 +39,13 @@ export function engineParts(
       onError() {},
     }),
     links: createLinks(undefined, () => createLinkSigner([])),
-    consent: noPreferences(clock),
     tracker: null,
+    gate: createGate([{ name: 'suppressions', judge: judgeBySuppressions }]),
+    categories: NO_CATEGORIES,
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,
     queue: null,
     tell() {},
-  }
-}
-
-/** Of organizations that have no preferences and no categories of their own. */
-function noPreferences(clock: Clock): Consent {
-  const stores = createRecordStores({} as never, () => null)
-  return {
-    ...createConsent(stores, { categories: resolveCategories(undefined, KINDS), clock }),
-    inUse: { of: () => false, mark() {} },
   }
 }

@@ -12,7 +12,7 @@ const INSERT = `
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[],
     $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
-    $28::text[], $29::text[])`
+    $28::text[], $29::text[], $30::bigint[])`
 
 const NO_DRAW = [null, null, null, null] as const
 
@@ -47,6 +47,7 @@ export async function insertNotifications(
     ...(draw ?? NO_DRAW),
     ...labelsOf(admitted),
     ...namesOf(admitted),
+    unlessEmpty(admitted.map(({ notification }) => whole(notification.dueAt ?? null))),
   ]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
@@ -124,8 +125,8 @@ function addMade(made: MadeDue, { now, seqs }: InsertedRow, admitted: readonly A
   made.wakes = true
   if (made.refs === null) return
   for (const [index, seq] of (JSON.parse(seqs ?? '[]') as number[]).entries()) {
-    const { lane = '', sendAt = null } = admitted[index]?.notification ?? {}
-    const dueInMs = sendAt === null ? 0 : Math.max(0, Math.ceil(sendAt) - now)
+    const { lane = '', sendAt, dueAt } = admitted[index]?.notification ?? {}
+    const dueInMs = Math.max(0, Math.ceil(Math.max(sendAt ?? 0, dueAt ?? 0)) - now)
     made.refs.push({ jobId: String(2 * seq), lane, dueInMs })
   }
 }
@@ -142,6 +143,7 @@ export function rowOf(
     recipient: notification.to,
     high: notification.priority === 'high',
     send_at: whole(notification.sendAt),
+    due_at: whole(notification.dueAt ?? null),
     expires_at: whole(notification.expiresAt),
     template_id: template?.id ?? null,
     template_name: template?.name ?? null,

@@ -109,7 +109,7 @@ export function createAccept(
   }
 
   function storeOne(organizationId: string, notification: NewNotification, now: number): void {
-    const { lane, priority, sendAt, resendOf, trace, uploads } = notification
+    const { lane, priority, resendOf, trace, uploads } = notification
     const { content, attachments } = storedContent(notification.content)
     const seq = insert(organizationId, notification, content, now)
     if (attachments !== null) setAttachments().run(attachments, seq)
@@ -117,9 +117,9 @@ export function createAccept(
     if (trace !== undefined) setTrace().run(trace, seq)
     if (uploads !== undefined) name(seq, uploads)
     const high = priority === 'high' ? 1 : 0
-    const waits = sendAt !== null && sendAt > now
+    const dueAt = Math.max(now, notification.sendAt ?? 0, notification.dueAt ?? 0)
     const job = notificationJob(seq)
-    insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
+    insertJob().run(job, organizationId, lane, high, dueAt > now ? WAITING : READY, dueAt)
   }
 
   function namesUnknown({ organizationId, notifications }: Requested): boolean {

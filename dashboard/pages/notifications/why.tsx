@@ -8,7 +8,7 @@ import { adviceFor, type Failure, type Notification } from './notification.ts'
 
 const said = texts.notifications.why
 /** Reasons to wait that nothing is wrong with. */
-const CALM: readonly string[] = ['scheduled', 'in_queue', 'attempt_running']
+const CALM: readonly string[] = ['scheduled', 'delayed', 'in_queue', 'attempt_running']
 /** Failures that a list of suppressed recipients explains. */
 const SUPPRESSED: readonly string[] = ['blocked_recipient', 'unsubscribed']
 
@@ -47,7 +47,7 @@ export function Why({ of: notification }: { readonly of: Notification }) {
 }
 
 function StillWaiting({
-  of: { reason, until, code },
+  of: { reason, until, code, message },
   error,
 }: {
   readonly of: NonNullable<Notification['waiting']>
@@ -55,6 +55,7 @@ function StillWaiting({
 }) {
   return (
     <Note {...(CALM.includes(reason) ? {} : { tone: 'warn' })} icon="clock" title={said.waiting[reason]}>
+      {message === null ? null : <p>{message}</p>}
       <p>{said.hints[reason]}</p>
       {until === null ? null : (
         <p>

@@ -51,6 +51,7 @@ export const notifications = {
   why: {
     waiting: {
       scheduled: 'It waits for its time.',
+      delayed: 'It may not go yet.',
       retry: 'The last attempt failed. It is tried again by itself.',
       in_queue: 'It waits for its turn.',
       attempt_running: 'It is being handed to the provider.',
@@ -60,6 +61,7 @@ export const notifications = {
     },
     hints: {
       scheduled: 'The sender chose the time.',
+      delayed: 'It goes by itself when that has ended.',
       retry: 'Nothing to do, unless the cause is yours.',
       in_queue: 'Others are before it. If this lasts, look whether a process delivers.',
       attempt_running: 'This takes a moment.',
@@ -109,6 +111,7 @@ export const notifications = {
     skipped: 'Skipped',
     retried: 'Retried',
     rescheduled: 'Rescheduled',
+    delayed: 'Delayed',
     reported: 'Reported by the provider',
   },
   noEvents: 'No webhook event was sent about it',

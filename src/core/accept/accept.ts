@@ -1,4 +1,3 @@
-import { verdict } from '../../features/preferences/verdict.ts'
 import { isNotifierError, type NotifierError } from '../errors/notifier-error.ts'
 import type { Shortfall } from '../limits/limit-error.ts'
 import type { Reservation, SendLimits } from '../limits/send-limits.ts'
@@ -28,7 +27,7 @@ import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
-import { applyVerdicts } from './apply-verdicts.ts'
+import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
@@ -79,7 +78,7 @@ export function createAccept(
   accepted: (lane: string) => void,
   observer: Observer,
 ): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> & SendsWithRecords {
-  const units = createUnitsOfWork(storage, services.texts, accepted)
+  const units = createUnitsOfWork(storage, services.texts, services.gate, accepted)
   const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
   const answered = createAnswered(services.registry.kinds)
@@ -145,28 +144,18 @@ export function createAccept(
   }
 
   /**
-   * The notifications; those that a preference forbids are turned off.
+   * The notifications as the gate lets them go: some are turned off, or wait.
    *
-   * @throws NotifierError `blocked_recipient`, `unsubscribed`
+   * @throws NotifierError `blocked_recipient`, `unsubscribed`, or the code of a plug-in
    */
-  async function wanted(
-    { lookups, inside }: UnitOfWork,
-    organizationId: string,
-    group: Group,
-  ): Promise<Group> {
+  async function wanted({ lookups }: UnitOfWork, organizationId: string, group: Group): Promise<Group> {
     const [first, ...others] = group
     if (first.to === '') return group
-    const { consent } = services
-    const found = consent.inUse.of(organizationId, inside)
-    const inUse = found instanceof Promise ? await found : found
-    const named = consent.categories.ofStored(organizationId, first.category ?? null)
+    const named = services.categories.ofStored(organizationId, first.category ?? null)
     const category = named instanceof Promise ? await named : named
-    const verdictOn = (one: NewNotification) => {
-      const { to, recipient = null } = one
-      return verdict({ organizationId, kind: kindOf(one), to, recipient, category }, lookups, inUse)
-    }
-    if (others.length === 0) return applyVerdicts(group, [await verdictOn(first)])
-    return applyVerdicts(group, await Promise.all(group.map(verdictOn)))
+    const askedOf = (one: NewNotification) => askedAbout(organizationId, kindOf(one), one, category)
+    if (others.length === 0) return applyVerdicts(group, [await lookups.verdict(askedOf(first))])
+    return applyVerdicts(group, await Promise.all(group.map((one) => lookups.verdict(askedOf(one)))))
   }
 
   /**

@@ -1,37 +1,58 @@
+import type { ChannelKind } from '../channels/channel-kind.ts'
+import type { Asked, Verdict } from '../gate/verdict.ts'
 import { bytesOf } from '../input/bounds.ts'
-import type { NewNotification } from '../notification/notification.ts'
+import type { Category } from '../notification/category.ts'
+import type { NewNotification, Skip, Wait } from '../notification/notification.ts'
 import { removedContent } from '../notification/sensitive.ts'
-import { suppressionError } from '../notification/suppression.ts'
 import type { Group } from './prepare.ts'
-import type { Verdict } from './verdict.ts'
 
 /**
  * Maximum stored bytes of the content of a message that a preference turned off: no monthly quota limits their number.
  */
 const MOST_KEPT_BYTES = 16_384
 
+/** The question whether a message may go to its recipient. */
+export function askedAbout(
+  organizationId: string,
+  kind: ChannelKind,
+  { to, recipient = null, metadata = null }: Pick<NewNotification, 'to' | 'recipient' | 'metadata'>,
+  category: Category,
+): Asked {
+  return { organizationId, kind, to, recipient, category, metadata, copy: false }
+}
+
 /**
- * Applies verdicts to a group of notifications before it is stored. One that a preference turns off is accepted, counts
- * against no quota, and ends as `skipped`, even if the preference changes until then: otherwise it would be sent
- * without being counted. One address that is not suppressed suffices: attempts to the others fail.
+ * Applies verdicts to a group of notifications before it is stored. One that is skipped is accepted, counts against no quota,
+ * and ends as `skipped`, even if the preference changes until then: otherwise it would be sent without being counted. One
+ * that must wait has its first attempt then. One address that is not refused suffices: attempts to the others fail.
  *
  * @param verdicts in order; undefined: it has no address, and will be skipped
- * @throws NotifierError `blocked_recipient`, `unsubscribed` if all addresses are suppressed
+ * @throws NotifierError `blocked_recipient`, `unsubscribed`, or the code of a plug-in, if all addresses are refused
  */
 export function applyVerdicts(group: Group, verdicts: readonly (Verdict | undefined)[]): Group {
   const [first] = verdicts
-  if (first?.kind === 'blocked' && verdicts.every((verdict) => verdict?.kind === 'blocked'))
-    throw suppressionError(first.reason)
+  if (first?.kind === 'refuse' && verdicts.every((verdict) => verdict?.kind === 'refuse')) throw first.error
   const [one, ...others] = group
   return [applyVerdict(one, first), ...others.map((other, at) => applyVerdict(other, verdicts[at + 1]))]
 }
 
 function applyVerdict(notification: NewNotification, verdict: Verdict | undefined): NewNotification {
-  if (verdict?.kind !== 'skip') return notification
+  if (verdict?.kind === 'skip') return skipped(notification, verdict)
+  return verdict?.kind === 'wait' ? delayed(notification, verdict) : notification
+}
+
+function skipped(notification: NewNotification, { decidedBy, message }: Skip): NewNotification {
   const { content } = notification
-  const turnedOff = { turnedOff: verdict.decidedBy }
+  const turnedOff = { turnedOff: { decidedBy, message } }
   if (bytesOf(JSON.stringify(content)) <= MOST_KEPT_BYTES)
     return { ...notification, content: { ...content, ...turnedOff }, addressees: 0 }
   const removed = { ...removedContent(content), ...turnedOff }
   return { ...notification, content: removed, uploads: undefined, addressees: 0 }
+}
+
+/** Due no later than it expires, because it ends then. */
+function delayed(notification: NewNotification, { until, reason }: Wait): NewNotification {
+  const { content, expiresAt } = notification
+  const dueAt = Math.min(until, expiresAt ?? until)
+  return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt }
 }

@@ -1,7 +1,6 @@
-import { type CategoryFinder, unknownCategory } from '../../features/categories/finder.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Category } from '../notification/category.ts'
-import type { Template } from '../text/template.ts'
+import { type CategorySource, type NamedBy, unknownCategory } from '../notification/category-source.ts'
 
 /** Messages of a batch whose unknown category is compared with the known ones: there may be ten thousand. */
 const MOST_COMPARED = 100
@@ -16,10 +15,10 @@ export interface BatchCategories {
    * @param template that names the category
    * @throws NotifierError `unknown_category`
    */
-  of(id: string | null, template?: Pick<Template, 'name'> | null): Category
+  of(id: string | null, template?: NamedBy): Category
 }
 
-export function createBatchCategories(finder: CategoryFinder, organizationId: string): BatchCategories {
+export function createBatchCategories(source: CategorySource, organizationId: string): BatchCategories {
   const known = new Map<string, Category | null>()
   let all: readonly Category[] = []
   let unknown = 0
@@ -27,12 +26,12 @@ export function createBatchCategories(finder: CategoryFinder, organizationId: st
     async prepare(ids) {
       const news = [...new Set(ids)].filter((id): id is string => typeof id === 'string' && !known.has(id))
       if (news.length === 0) return
-      const found = await finder.findAll(organizationId, news)
+      const found = await source.findAll(organizationId, news)
       for (const [at, id] of news.entries()) known.set(id, found[at] ?? null)
-      if (found.includes(null)) all = await finder.all(organizationId)
+      if (found.includes(null)) all = await source.all(organizationId)
     },
     of(id, template) {
-      if (id === null) return finder.default
+      if (id === null) return source.default
       const category = known.get(id)
       if (category) return category
       unknown += 1

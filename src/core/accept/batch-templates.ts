@@ -62,13 +62,13 @@ export async function* byTemplate(
   organizationId: string,
   reads: AcceptReads,
   services: AcceptServices & {
-    readonly categories: BatchCategories
+    readonly inBatch: BatchCategories
     localeFor(input: ParsedSend): string | undefined
   },
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
   const naming = groupedByTemplate(inputs)
-  const { registry, categories } = services
+  const { registry, inBatch } = services
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
@@ -84,7 +84,7 @@ export async function* byTemplate(
   )) {
     const named = naming.get(name) ?? []
     const inLocale = await templateIn(template, reads, services, spent)
-    await categories.prepare([template?.category])
+    await inBatch.prepare([template?.category])
     const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) {

@@ -1,5 +1,5 @@
-import { verdicts } from '../../features/preferences/verdict.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import type { Verdict } from '../gate/verdict.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
@@ -7,9 +7,8 @@ import type { NewNotification } from '../notification/notification.ts'
 import { notResolvable } from '../people/addressed.ts'
 import type { FoundPerson } from '../people/finder.ts'
 import { localeOf } from '../people/language.ts'
-import type { AcceptReads } from '../ports/storage/accept.ts'
 import { isUnanswered } from '../text/code-templates.ts'
-import { applyVerdicts } from './apply-verdicts.ts'
+import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
 import {
   assertAnswering,
@@ -24,11 +23,11 @@ import {
 import { fingerprint } from './fingerprint.ts'
 import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
+import type { Lookups } from './lookups.ts'
 import { parseSend } from './parse-send.ts'
 import { isLimited, withinLimits } from './permitted.ts'
 import { type AcceptServices, channelHint, type Group, prepareSend } from './prepare.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
-import type { Verdict } from './verdict.ts'
 
 /** Most messages in one batch. */
 const MAX_BATCH = 10_000
@@ -93,7 +92,7 @@ export async function parseBatch(
 export async function validateBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
-  { lookups: { reads }, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
+  { lookups }: Pick<UnitOfWork, 'lookups'>,
   services: AcceptServices,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
   const errors = refused.copy()
@@ -108,7 +107,7 @@ export async function validateBatch(
     const person = people(input)
     return localeOf(input, isNotifierError(person) ? null : person)
   }
-  const categories = createBatchCategories(services.consent.categories, organizationId)
+  const categories = createBatchCategories(services.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
   function prepare(input: ParsedSend, template: Found): Group | Promise<Group> {
     if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
@@ -127,7 +126,7 @@ export async function validateBatch(
     throw error
   }
   await inShare(
-    byTemplate(inputs, organizationId, reads, { ...services, categories, localeFor }, spent),
+    byTemplate(inputs, organizationId, lookups.reads, { ...services, inBatch: categories, localeFor }, spent),
     services.processor.share(organizationId),
     ([index, input, template]) =>
       attempt(index, errors, () => {
@@ -139,7 +138,7 @@ export async function validateBatch(
   )
   prepared.sort(([one], [other]) => one - other)
   const permitted = await permittedOf(prepared, organizationId, errors, services)
-  const verdictOn = await verdictsOn(permitted, organizationId, { reads, inside, categories }, services)
+  const verdictOn = await verdictsOn(permitted, organizationId, categories, lookups, services)
   const notifications: NewNotification[] = []
   for (const [index, group] of permitted) {
     attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn))))
@@ -170,26 +169,21 @@ async function permittedOf(
   return permitted
 }
 
-/** The verdicts on all notifications, looked up together. Undefined: it has no address, and will be skipped. */
+/** The verdicts on all notifications, asked for together. Undefined: it has no address, and will be skipped. */
 async function verdictsOn(
   prepared: readonly Prepared[],
   organizationId: string,
-  {
-    reads,
-    inside,
-    categories,
-  }: Pick<UnitOfWork, 'inside'> & { reads: AcceptReads; categories: BatchCategories },
-  { consent, registry }: AcceptServices,
+  categories: BatchCategories,
+  { verdicts }: Lookups,
+  { registry }: AcceptServices,
 ): Promise<(notification: NewNotification) => Verdict | undefined> {
   const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
-  const asked = going.map(({ channel, to, recipient = null, category = null }) => ({
-    organizationId,
-    kind: registry.kinds.of(channel),
-    to,
-    recipient,
-    category: categories.of(category),
-  }))
-  const found = await verdicts(asked, reads.records, await consent.inUse.of(organizationId, inside))
+  const found = await verdicts(
+    going.map((one) => {
+      const category = categories.of(one.category ?? null)
+      return askedAbout(organizationId, registry.kinds.of(one.channel), one, category)
+    }),
+  )
   const verdictOf = new Map(going.map((one, position) => [one, found[position]]))
   return (notification) => verdictOf.get(notification)
 }

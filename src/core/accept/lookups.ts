@@ -1,5 +1,5 @@
-import { createMatchPreferences, type MatchPreferences } from '../../features/preferences/verdict.ts'
-import { createMatchSuppression, type MatchSuppression } from '../../features/suppressions/match.ts'
+import type { Gate } from '../gate/gate.ts'
+import type { Asked, Verdict } from '../gate/verdict.ts'
 import { type Coalesced, coalesce } from '../loop/coalesce.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { NotificationState } from '../ports/storage/notifications.ts'
@@ -19,19 +19,23 @@ export interface Lookups {
   /** Reads of records, joined by kind. */
   readonly records: RecordReads
   readonly template: Coalesced<WantedTemplate, Template | null>
-  readonly suppression: MatchSuppression
-  readonly preferences: MatchPreferences
+  /** Whether a message may go. */
+  readonly verdict: Coalesced<Asked, Verdict>
+  /** The same of many, in order. */
+  verdicts(asked: readonly Asked[]): Promise<readonly Verdict[]>
 }
 
-export function createLookups(reads: AcceptReads, texts: TextReader): Lookups {
+/** @param inside in a transaction of the caller */
+export function createLookups(reads: AcceptReads, texts: TextReader, gate: Gate, inside = false): Lookups {
+  const verdicts = (asked: readonly Asked[]) => gate(asked, { records: reads.records, inside })
   return {
     records: joinedByKind(reads.records),
     reads,
     record: coalesce((keys) => reads.findIdempotent(keys)),
     state: coalesce((ids) => reads.notifications.states(ids)),
     template: coalesce((wanted) => findTemplates(reads.records, texts, wanted)),
-    suppression: createMatchSuppression(reads.records),
-    preferences: createMatchPreferences(reads.records),
+    verdict: coalesce(verdicts),
+    verdicts,
   }
 }
 

@@ -1,15 +1,16 @@
-import type { Consent } from '../../features/preferences/consent.ts'
 import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import { assertRecipient } from '../channels/recipient.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import type { Gate } from '../gate/gate.ts'
 import type { Bounds } from '../input/bounds.ts'
 import { mergedMetadata } from '../input/metadata.ts'
 import type { LinkSource } from '../links/link-target.ts'
 import { assertUnsubscribable, exampleUrls, type Links, type Urls, urlsOf } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
 import type { Category } from '../notification/category.ts'
+import type { CategorySource } from '../notification/category-source.ts'
 import type {
   NewNotification,
   Notification,
@@ -39,7 +40,8 @@ import { assertAhead } from './times.ts'
 
 /** What the validation of a send needs. */
 export interface AcceptServices {
-  readonly consent: Consent
+  readonly gate: Gate
+  readonly categories: CategorySource
   readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly library: Library
@@ -94,7 +96,7 @@ export function prepareSend(
   const given = partsOf(kind, input, services.registry.kinds)
   assertCompleted(kind, given)
   const parts = fromCategory(kind, given, category)
-  assertParts(kind, parts, services.links, category ?? services.consent.categories.default)
+  assertParts(kind, parts, services.links, category ?? services.categories.default)
   assertCarried(kind, route, to, parts, services.registry, parts === given ? null : category)
   const id = services.newId()
 
@@ -182,11 +184,11 @@ export function categoryFor(
   organizationId: string,
   input: ParsedSend,
   template: Template | null,
-  { consent }: AcceptServices,
+  { categories }: AcceptServices,
 ): Category | null | Promise<Category> {
-  if (input.category !== undefined) return consent.categories.existing(organizationId, input.category)
+  if (input.category !== undefined) return categories.existing(organizationId, input.category)
   const id = template?.category ?? null
-  return id === null ? null : consent.categories.existing(organizationId, id, template)
+  return id === null ? null : categories.existing(organizationId, id, template)
 }
 
 /**
@@ -199,7 +201,7 @@ export function categoryFor(
 export function prepareResend(original: Notification, services: AcceptServices): NewNotification {
   const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = original
   const { metadata, recipient, category } = original
-  const { turnedOff: _, ...content } = original.content
+  const { turnedOff: _, delayed: __, ...content } = original.content
   if (content.removed === true) throw new NotifierError('content_removed')
   const kind = services.registry.kinds.of(channel)
   const route = routeOf(kind, organizationId, services)

@@ -1,4 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
+import type { Gate } from '../gate/gate.ts'
 import { coalesce } from '../loop/coalesce.ts'
 import type { NotificationContent } from '../notification/notification.ts'
 import type { AcceptAnswer, AcceptReads, AcceptRequest, JoinedWrite } from '../ports/storage/accept.ts'
@@ -48,6 +49,7 @@ export interface UnitsOfWork {
 export function createUnitsOfWork(
   storage: Storage<unknown>,
   texts: TextReader,
+  gate: Gate,
   accepted: (lane: string) => void,
 ): UnitsOfWork {
   const commit = coalesce((requests: readonly AcceptRequest<RecordWrite>[]) => storage.accept(requests), {
@@ -55,7 +57,7 @@ export function createUnitsOfWork(
     weigh: ({ notifications }) => notifications.reduce((sum, { content }) => sum + weightOf(content), 0),
   })
   const shared: UnitOfWork<RecordWrite> = {
-    lookups: createLookups(storage, texts),
+    lookups: createLookups(storage, texts, gate),
     inside: undefined,
     async store(request) {
       const answer = storedOf(await commit(request))
@@ -73,7 +75,7 @@ export function createUnitsOfWork(
     if (transaction === undefined) throw unsupported(storage.name)
     const { reads } = transaction
     return {
-      lookups: reads === undefined ? shared.lookups : createLookups(reads, texts),
+      lookups: reads === undefined ? shared.lookups : createLookups(reads, texts, gate, true),
       inside: reads,
       async store(request) {
         const { answer, committed } = await transaction.accept(request)

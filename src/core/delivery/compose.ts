@@ -1,7 +1,3 @@
-import type { Consent } from '../../features/preferences/consent.ts'
-import { skipReason } from '../../features/preferences/precedence.ts'
-import { type VerdictLookups, verdict } from '../../features/preferences/verdict.ts'
-import type { DecidedBy, Verdict } from '../accept/verdict.ts'
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
@@ -9,17 +5,17 @@ import { type Links, urlsOf } from '../links/links.ts'
 import { NO_TRACKING, type Tracker, type Tracking } from '../links/tracking.ts'
 import type { RunInSlices } from '../loop/processor.ts'
 import type { Steps } from '../loop/steps.ts'
-import { type Category, DEFAULT_CATEGORY } from '../notification/category.ts'
-import type { NotificationFailure } from '../notification/notification.ts'
-import { suppressionError } from '../notification/suppression.ts'
+import type { Category } from '../notification/category.ts'
+import type { NotificationFailure, Skip } from '../notification/notification.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Message } from '../ports/provider.ts'
 import type { CompiledTemplate } from '../text/compile.ts'
 import type { CompiledTemplates } from '../text/compiled-templates.ts'
 import type { TemplateVersion } from '../text/kind.ts'
 import { isBlank, renderContent, renderParts } from '../text/render.ts'
-import { type CopyFacts, NO_COPIES, unwantedCopies, withoutCopies } from './copies.ts'
+import { type CopyFacts, NO_COPIES, withoutCopies } from './copies.ts'
 import { endBefore, type NotificationJob } from './end-before.ts'
+import type { Judged } from './judged.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
 import type { Threads } from './threads.ts'
@@ -31,9 +27,6 @@ export interface Composition {
   readonly links: Links
   /** Null: nothing is tracked. */
   readonly tracker: Tracker | null
-  readonly consent: Consent
-  /** The look-ups of suppressions and preferences. */
-  readonly lookups: VerdictLookups
   readonly uploads: UploadContents
   readonly threads: Threads
   readonly logger: Logger
@@ -54,40 +47,36 @@ export interface ComposedMessage {
  */
 export type Compose = (
   job: NotificationJob,
+  judged: Judged,
   state: ProviderState,
   share: RunInSlices,
   stop: Stop,
 ) => Promise<ComposedMessage | NotificationFailure | null>
 
 export function createCompose(composition: Composition): Compose {
-  async function compose(...[job, state, share, stop]: Parameters<Compose>): ReturnType<Compose> {
-    const ended = endedBefore(job, state)
+  async function compose(...[job, judged, state, share, stop]: Parameters<Compose>): ReturnType<Compose> {
+    const ended = endedBefore(job, judged, state)
     if (ended !== null) return ended
-    const { notification, organizationId } = job
-    const { content } = notification
+    const { content } = job.notification
     const { kind } = state.provider
     const template = 'body' in content ? null : await templateOf(content.template, composition)
     if (template !== null && 'code' in template) return template
-    const named = composition.consent.categories.ofStored(organizationId, notification.category)
-    const category = named instanceof Promise ? await named : named
     const asked = connectionsOf(kind, job, composition)
     const connections = asked instanceof Promise ? await asked : asked
-    const about = { category, template, connections }
+    const about = { category: judged.category, template, connections }
     const rendered = await shared(render(kind, job, about, composition), share, stop)
     if (rendered === null || 'code' in rendered) return rendered
-    // Checked last, because the recipient may have been suppressed, or may have changed a preference, since the accept or
-    // the last attempt. If it rejects, nothing is sent and the job comes back after its lease.
-    return withoutUnwanted(kind, job, category, rendered, composition)
+    return withoutCopies(kind, rendered, judged.unwanted)
   }
 
-  return function composeWhole(job, state, share, stop) {
+  return function composeWhole(job, judged, state, share, stop) {
     const { content } = job.notification
     const { parts } = content
-    const needed = parts !== undefined && endedBefore(job, state) === null
+    const needed = parts !== undefined && endedBefore(job, judged, state) === null
     const reading = needed ? composition.uploads.into(parts) : undefined
-    if (reading === undefined) return compose(job, state, share, stop)
+    if (reading === undefined) return compose(job, judged, state, share, stop)
     return withUploads(job, reading).then((whole) =>
-      'code' in whole ? whole : compose(whole, state, share, stop),
+      'code' in whole ? whole : compose(whole, judged, state, share, stop),
     )
   }
 }
@@ -129,44 +118,20 @@ function trackingOf(
 }
 
 /** Why the message needs no text. Null: it does. */
-function endedBefore(job: NotificationJob, state: ProviderState): NotificationFailure | null {
+function endedBefore(
+  job: NotificationJob,
+  { verdict }: Judged,
+  state: ProviderState,
+): NotificationFailure | null {
   const ended = endBefore(job, state)
   if (ended !== null) return ended
-  // Since the accept.
   const { turnedOff } = job.notification.content
-  return turnedOff === undefined ? null : skipped(job, turnedOff)
+  if (turnedOff !== undefined) return skipped(turnedOff)
+  if (verdict.kind === 'refuse') return { code: verdict.error.code, message: verdict.error.message }
+  return verdict.kind === 'skip' ? skipped(verdict) : null
 }
 
-/** The message without unwanted copies, or why there is none. Looks up the recipient and copies in one query. */
-async function withoutUnwanted(
-  kind: ChannelKind,
-  job: NotificationJob,
-  category: Category,
-  composed: ComposedMessage,
-  composition: Composition,
-): Promise<ComposedMessage | NotificationFailure> {
-  const { organizationId, notification } = job
-  const { consent, lookups } = composition
-  const found = consent.inUse.of(organizationId)
-  const inUse = found instanceof Promise ? await found : found
-  const verdictOn = (to: string, recipient: string | null) =>
-    verdict({ organizationId, kind, to, recipient, category }, lookups, inUse)
-  const answer = verdictOn(notification.to, notification.recipient)
-  const copies = unwantedCopies(kind, notification.content.parts, (address) => verdictOn(address, null))
-  if (copies === null) return refusalOf(job, await answer) ?? composed
-  const [answered, unwanted] = await Promise.all([answer, copies])
-  return refusalOf(job, answered) ?? withoutCopies(kind, composed, unwanted)
-}
-
-/** Null: the message may be sent. */
-function refusalOf(job: NotificationJob, answer: Verdict): NotificationFailure | null {
-  if (answer.kind === 'go') return null
-  return answer.kind === 'blocked' ? suppressionError(answer.reason) : skipped(job, answer.decidedBy)
-}
-
-function skipped({ notification }: NotificationJob, decidedBy: DecidedBy): NotificationFailure {
-  const { category, channel } = notification
-  const message = skipReason(decidedBy, category ?? DEFAULT_CATEGORY, channel)
+function skipped({ decidedBy, message }: Skip): NotificationFailure {
   return { code: 'opted_out', message, decidedBy }
 }
 

@@ -1,14 +1,13 @@
-import type { Consent } from '../../features/preferences/consent.ts'
-import { createMatchPreferences } from '../../features/preferences/verdict.ts'
-import { createMatchSuppression } from '../../features/suppressions/match.ts'
 import type { SecretBox } from '../access/secrets.ts'
 import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
+import type { Gate } from '../gate/gate.ts'
 import type { Links } from '../links/links.ts'
 import type { Tracker } from '../links/tracking.ts'
 import type { Deadline } from '../loop/deadline.ts'
 import type { Processor } from '../loop/processor.ts'
 import { throttled } from '../loop/throttled.ts'
 import { within } from '../loop/within.ts'
+import type { CategorySource } from '../notification/category-source.ts'
 import type { NotificationEvent } from '../notification/event-payload.ts'
 import type { ProcessListeners } from '../notification/process-event.ts'
 import type { ProviderEvent } from '../notification/provider-event.ts'
@@ -27,6 +26,7 @@ import { createChoose } from './choose.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import type { NotificationJob } from './end-before.ts'
 import type { EndpointEvent } from './endpoint-health.ts'
+import { createJudgeJob } from './judged.ts'
 import { createLanes } from './lanes.ts'
 import { createLeases } from './leases.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './model.ts'
@@ -66,11 +66,12 @@ export interface EngineOptions {
   readonly compiled: CompiledTemplates
   readonly links: Links
   readonly findAddress: FindAddress
-  readonly consent: Consent
   /** Default: there are none. */
   readonly uploads?: UploadContents | undefined
   /** Null: nothing is tracked. */
   readonly tracker: Tracker | null
+  readonly gate: Gate
+  readonly categories: Pick<CategorySource, 'ofStored'>
   readonly processor: Processor
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
@@ -164,10 +165,7 @@ export function createEngine(options: EngineOptions): Engine {
       attempts,
       uploads: options.uploads ?? NO_UPLOADS,
       threads: createThreads(storage.notifications, registry),
-      lookups: {
-        suppression: createMatchSuppression(storage.records),
-        preferences: createMatchPreferences(storage.records),
-      },
+      judge: createJudgeJob(options.gate, options.categories, storage.records, registry.kinds),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
       mayHaveGone: (job) => mayHaveGone(storage, job),
     },

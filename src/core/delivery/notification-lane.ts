@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Processor, RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { Fact } from '../notification/facts.ts'
-import type { NotificationFailure } from '../notification/notification.ts'
+import type { NotificationFailure, Wait } from '../notification/notification.ts'
 import { type Outcome, withoutTexts } from '../notification/outcome.ts'
 import { isOwn, type ProviderEvent } from '../notification/provider-event.ts'
 import type { Observer } from '../observe/observer.ts'
@@ -19,6 +19,7 @@ import { type ComposedMessage, type Composition, createCompose } from './compose
 import type { CopyFacts } from './copies.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
 import { createFailoverHistory } from './failover-history.ts'
+import type { JudgeJob } from './judged.ts'
 import type { Lane } from './lane.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
@@ -56,6 +57,7 @@ export interface NotificationDelivery extends Composition {
   lastAmbiguous(job: NotificationJob): Promise<string | null>
   /** The current addresses of people. */
   readonly findAddress: FindAddress
+  readonly judge: JudgeJob
   /** Whether an attempt since the last retry has an unknown result. */
   mayHaveGone(job: NotificationJob): Promise<boolean>
   readonly clock: Clock
@@ -104,7 +106,8 @@ export function createNotificationLane(
   delivery: NotificationDelivery,
   exempt?: () => string | null,
 ): Required<Lane> {
-  const { registry, attempts, processor, clock, logger, observer, random, onError, findAddress } = delivery
+  const { registry, attempts, processor, clock, logger, observer, random, onError, findAddress, judge } =
+    delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
   /** Jobs whose history or address is being read. Each will need a slot. */
@@ -153,8 +156,11 @@ export function createNotificationLane(
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
+    const judged = await judge(job)
+    const { verdict } = judged
+    if (verdict.kind === 'wait' && verdict.until > clock.now()) return delayed(job, verdict)
     const share = processor.share(job.organizationId)
-    const composed = await compose(job, state, share, stop)
+    const composed = await compose(job, judged, state, share, stop)
     if (composed === null) {
       await attempts.release([job])
       return null
@@ -377,6 +383,12 @@ export function createNotificationLane(
     } finally {
       reading.remove(job.organizationId)
     }
+  }
+
+  /** Costs no attempt. It ends when it expires. */
+  function delayed({ notification: { expiresInMs } }: NotificationJob, { until, reason }: Wait): Ending {
+    const delayMs = Math.min(until - clock.now(), expiresInMs ?? Number.POSITIVE_INFINITY)
+    return { facts: [{ type: 'delayed', message: reason }], next: { kind: 'retry', delayMs, notSent: true } }
   }
 
   /** Costs no attempt, and the history says why it waits. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
- * All facts about a notification after its accept. `sent` … `unsubscribed` concern one hand-over to a provider.
+ * All facts about a notification after its accept. `delayed`: the next attempt waits, because the gate says so. `sent` … `unsubscribed` concern one hand-over to a provider.
  * `reported` is a report without a meaning here: it is logged with its raw code and changes nothing.
  */
 export type FactType =
@@ -22,6 +22,7 @@ export type FactType =
   | 'skipped'
   | 'retried'
   | 'rescheduled'
+  | 'delayed'
   | 'reported'
 
 /** A fact. The storage adds sequence number and time. */
@@ -102,6 +103,7 @@ export const EVENT_TYPE_OF: Readonly<Record<FactType, EventType | null>> = {
   skipped: 'notification.skipped',
   retried: null,
   rescheduled: null,
+  delayed: null,
   reported: null,
 }
 

@@ -76,13 +76,14 @@ export interface NotificationRecord extends NotificationSummary {
 
 export interface WaitingRecord {
   /**
-   * `scheduled`: for its `sendAt`. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it
+   * `scheduled`: for its `sendAt`. `delayed`: it may not go yet; `message` tells why. `retry`: for the next attempt; `code` tells why the last one failed. `in_queue`: it
    * is due, and others are ahead of it. `attempt_running`: a provider is being called. `provider_paused`: all of its
    * providers are paused; `code` tells why. `channel_not_configured`: it has no provider. `providers_unavailable`: the
    * function that makes the organization's providers fails, or has not answered yet.
    */
   readonly reason:
     | 'scheduled'
+    | 'delayed'
     | 'retry'
     | 'in_queue'
     | 'attempt_running'
@@ -92,6 +93,8 @@ export interface WaitingRecord {
   /** When that changes, as far as is known: ISO 8601 UTC. */
   readonly until: string | null
   readonly code: ErrorCode | null
+  /** Of `delayed`: the reason, for people. */
+  readonly message: string | null
 }
 
 export interface TimelineRecord {

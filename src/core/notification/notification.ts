@@ -1,4 +1,3 @@
-import type { DecidedBy } from '../accept/verdict.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Labels, PartialLabels } from './labels.ts'
 
@@ -62,8 +61,26 @@ interface Carried {
   readonly parts?: unknown
   /** The locale that the send named, or else the person had at the accept, as BCP 47. Absent: unknown. */
   readonly locale?: string
-  /** The preference that turned the message off at the accept: it is never sent. Absent: none did. */
-  readonly turnedOff?: DecidedBy
+  /** Why the gate turned the message off at the accept: it is never sent. Absent: it did not. */
+  readonly turnedOff?: Skip
+  /** Why the gate delayed the message at the accept. Absent: it did not. */
+  readonly delayed?: Wait
+}
+
+/** Why a message is not wanted. */
+export interface Skip {
+  /** What decided, a short text such as `recipient_category`. */
+  readonly decidedBy: string
+  /** A sentence for people. */
+  readonly message: string
+}
+
+/** Why a message waits. */
+export interface Wait {
+  /** Epoch milliseconds. */
+  readonly until: number
+  /** A sentence for people. */
+  readonly reason: string
 }
 
 interface Sensitivity {
@@ -151,6 +168,8 @@ export interface NewNotification extends PartialLabels {
   readonly sendAt: number | null
   /** Latest time of a hand-over. Null: never expires. */
   readonly expiresAt: number | null
+  /** Earliest time of the first attempt, if it is later than {@link sendAt}. The status does not depend on it. */
+  readonly dueAt?: number | undefined
   /** Id of the notification that this one resends. */
   readonly resendOf?: string | undefined
   /**

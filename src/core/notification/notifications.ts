@@ -7,6 +7,7 @@ import { exampleUrls } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { JobCount } from '../ports/storage/job-counts.ts'
 import type { LogEntry } from '../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../ports/storage/notifications.ts'
 import type { PageRequest } from '../ports/storage/page.ts'
@@ -27,7 +28,6 @@ import type {
   NotificationRecord,
   NotificationSummary,
   TimelineRecord,
-  WaitingRecord,
 } from './model.ts'
 import type { Notification, NotificationFailure } from './notification.ts'
 import { failureOf, otherAddress } from './record-facts.ts'
@@ -71,27 +71,24 @@ export function createNotifications(
   ): Promise<NotificationRecord> {
     const { rendered } = parseOptions(getOptions, options)
     const notification = await find(organizationId, id)
-    const [timeline, waiting] = await Promise.all([
-      storage.notifications.timeline(id),
-      waitingFor(notification),
-    ])
+    const [timeline, job] = await Promise.all([storage.notifications.timeline(id), jobOf(notification)])
     return {
       ...summary(notification, registry),
       sensitive: notification.content.sensitive === true,
       ...(rendered === true ? { rendered: await render(notification) } : {}),
-      waiting,
+      waiting: job && waitingOf(notification, job, timeline, { registry, providers }),
       timeline: timeline.map((entry) => timelineRecord(entry, notification.to)),
     }
   }
 
-  async function waitingFor(notification: Notification): Promise<WaitingRecord | null> {
-    const { id, channel, organizationId, status } = notification
+  /** Null: its delivery has ended. */
+  async function jobOf({ id, channel, organizationId, status }: Notification): Promise<JobCount | null> {
     if (status !== 'queued' && status !== 'scheduled') return null
     const { counts } = await storage.countJobs({ notificationId: id }, 1)
     const [job] = counts
     if (job === undefined) return null
     await registry.warm(channel, organizationId)
-    return waitingOf(notification, job, { registry, providers })
+    return job
   }
 
   /** @throws NotifierError `sensitive_content`, `content_removed` */

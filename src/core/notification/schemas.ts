@@ -111,6 +111,7 @@ export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
         reason: z
           .enum([
             'scheduled',
+            'delayed',
             'retry',
             'in_queue',
             'attempt_running',
@@ -119,10 +120,11 @@ export const notificationRecord: z.ZodType<Open<NotificationRecord>> = named(
             'providers_unavailable',
           ])
           .describe(
-            '`in_queue`: due, and others are before it. `provider_paused`: all of its providers rest.',
+            '`delayed`: it may not go yet, as `message` says. `in_queue`: due, and others are before it. `provider_paused`: all of its providers rest.',
           ),
         until: timestamp.nullable().describe('When that changes, as far as is known.'),
         code: z.string().nullable().describe('Why the last attempt failed, or why the provider rests.'),
+        message: z.string().nullable().describe('Why it is delayed, for people.'),
       })
       .nullable()
       .describe('Why it is not sent yet. Null: its delivery has ended.'),

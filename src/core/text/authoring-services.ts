@@ -2,7 +2,7 @@ import type { Complete } from '../accept/complete.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { Processor } from '../loop/processor.ts'
-import type { Category } from '../notification/category.ts'
+import type { CategorySource } from '../notification/category-source.ts'
 import type { PeopleFinder } from '../people/finder.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { IdGenerator } from '../records/ids.ts'
@@ -33,11 +33,6 @@ export interface AuthoringServices {
   readonly people: PeopleFinder | null
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
-  readonly consent: {
-    readonly categories: {
-      /** @throws NotifierError `unknown_category` */
-      existing(organizationId: string, id: string): Category | Promise<Category>
-    }
-  }
+  readonly categories: Pick<CategorySource, 'existing'>
   readonly bounds: Bounds
 }

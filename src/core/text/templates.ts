@@ -49,7 +49,7 @@ export interface Templates extends Pick<Drafts, 'drafted'>, Pick<TextChecks, 'as
 }
 
 export function createTemplates(services: AuthoringServices): Templates {
-  const { stores, ids, organizations, kinds, processor, consent, code, texts } = services
+  const { stores, ids, organizations, kinds, processor, categories, code, texts } = services
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
   const checks = createTextChecks(services)
@@ -73,7 +73,7 @@ export function createTemplates(services: AuthoringServices): Templates {
 
   /** @throws NotifierError `unknown_category` */
   async function currentId(organizationId: string, category: string | null): Promise<string | null> {
-    return category === null ? null : (await consent.categories.existing(organizationId, category)).id
+    return category === null ? null : (await categories.existing(organizationId, category)).id
   }
 
   /** Adds a version if the text changes; a new name or description alone keeps the version. */

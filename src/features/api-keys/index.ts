@@ -6,4 +6,4 @@ import { createApiKeys } from './service.ts'
 /** The keys of callers over HTTP. */
 export const apiKeys: Feature<
   Served & { readonly apiKeys: KeyVerification; readonly operatorKeys: OperatorKeys }
-> = { name: 'api-keys', create: createApiKeys }
+> = { name: 'api-keys', create: (core) => ({ api: createApiKeys(core) }) }

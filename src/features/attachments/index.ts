@@ -7,6 +7,6 @@ import { createUploads, type UploadServices } from './service.ts'
 /** Files that are uploaded before the messages that carry them. */
 export const attachments: Feature<TenantsOf<{ readonly attachments: Attachments }>, UploadServices> = {
   name: 'attachments',
-  create: (core) => ({ tenants: { attachments: createUploads(core) } }),
+  create: (core) => ({ api: { tenants: { attachments: createUploads(core) } } }),
   due: ({ storage }) => [removalOfUploads(storage.records)],
 }

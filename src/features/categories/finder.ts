@@ -1,41 +1,21 @@
-import { NotifierError } from '../../core/errors/notifier-error.ts'
-import { listedNames, shortName } from '../../core/input/listed-names.ts'
-import { nearestName } from '../../core/input/nearest-name.ts'
+import type { NotifierError } from '../../core/errors/notifier-error.ts'
+import { type Category, indexCategories, plainCategory } from '../../core/notification/category.ts'
 import {
-  type Category,
-  DEFAULT_CATEGORY,
-  indexCategories,
-  plainCategory,
-} from '../../core/notification/category.ts'
+  type CategorySource,
+  type NamedBy,
+  unknownCategory,
+} from '../../core/notification/category-source.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
-import type { Template } from '../../core/text/template.ts'
 import type { CodeCategories } from './options.ts'
 import { categoryKind, storedCategories } from './records.ts'
 
 /** Finds the categories of an organization: those in code, and the stored ones. Caches the stored ones for seconds. */
-export interface CategoryFinder {
-  /** The category of messages without one. */
-  readonly default: Category
+export interface CategoryFinder extends CategorySource {
   /** The categories in code. */
   readonly code: CodeCategories
   /** The category with an id or a former one. Null: none. At once for a category in code. */
   find(organizationId: string, id: string): Category | null | Promise<Category | null>
-  /** Like {@link find} of each, in order, in at most one query. */
-  findAll(organizationId: string, ids: readonly string[]): Promise<readonly (Category | null)[]>
-  /** The category of a stored notification; a deleted one is known by its id only. Null: the default one. */
-  ofStored(organizationId: string, id: string | null): Category | Promise<Category>
-  /**
-   * Like {@link find}.
-   *
-   * @param template that names the category
-   * @throws NotifierError `unknown_category` (422), which names near ones
-   */
-  existing(
-    organizationId: string,
-    id: string,
-    template?: Pick<Template, 'name'> | null,
-  ): Category | Promise<Category>
   /** All, those in code first, each in order of its id. */
   all(organizationId: string): Promise<readonly Category[]>
   /** Removes an organization from the cache, after a change of its categories. */
@@ -108,7 +88,7 @@ export function createCategoryFinder(
     organizationId: string,
     id: string,
     found: Promise<Category | null>,
-    template: Pick<Template, 'name'> | null | undefined,
+    template: NamedBy | undefined,
   ): Promise<Category> {
     return (await found) ?? raise(unknownCategory(id, await all(organizationId), undefined, template))
   }
@@ -142,27 +122,6 @@ export function createCategoryFinder(
 function byId({ id: one }: Category, { id: other }: Category): number {
   if (one === other) return 0
   return one < other ? -1 : 1
-}
-
-/**
- * @param known all categories, so that the message can name near ones
- * @param template that names the category; null: none does
- */
-export function unknownCategory(
-  id: string,
-  known: readonly Category[],
-  field = 'category',
-  template: Pick<Template, 'name'> | null = null,
-): NotifierError {
-  const names = known.map(({ id }) => id)
-  const near = nearestName(id, names)
-  const others = names.filter((name) => name !== DEFAULT_CATEGORY)
-  const hint = near === null ? ` Known: ${listedNames(names)}.` : ` Did you mean "${near}"?`
-  const namedBy = template === null ? '' : `, which the template "${template.name}" names`
-  return new NotifierError('unknown_category', {
-    message: `There is no category "${shortName(id)}"${namedBy}.${others.length === 0 ? ' None is declared.' : hint}`,
-    details: { field, category: shortName(id), ...(near === null ? {} : { nearest: near }) },
-  })
 }
 
 function raise(error: NotifierError): never {

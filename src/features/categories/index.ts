@@ -1,13 +1,26 @@
-import type { Feature } from '../../core/feature.ts'
+import type { Feature, FeatureCore } from '../../core/feature.ts'
+import { type CategoryFinder, createCategoryFinder } from './finder.ts'
+import type { CodeCategories } from './options.ts'
 import type { Served } from './routes.ts'
-import { type CategoryServices, createCategories } from './service.ts'
+import { createCategories } from './service.ts'
 
-export { type CategoryFinder, createCategoryFinder, unknownCategory } from './finder.ts'
+export type { CategoryFinder } from './finder.ts'
 export { channelOrAll } from './input.ts'
-export type { CodeCategories } from './options.ts'
+
+interface CategoryServices extends FeatureCore {
+  /** The categories in code. */
+  readonly categories: CodeCategories
+}
 
 /** Categories of messages, which people turn on and off. */
-export const categories: Feature<Served, CategoryServices> = {
+export const categories: Feature<Served, CategoryServices, CategoryFinder> = {
   name: 'categories',
-  create: (core) => ({ tenants: { categories: createCategories(core) } }),
+  create(core) {
+    const finder = createCategoryFinder(core.stores, core.categories, core.clock)
+    return {
+      api: { tenants: { categories: createCategories(core, finder) } },
+      shared: finder,
+      categories: finder,
+    }
+  },
 }

@@ -20,17 +20,11 @@ import type { CategoryFinder } from './finder.ts'
 import { categoryChange, categoryFault, categoryInput, categoryOf } from './input.ts'
 import { type CategoryValue, categoryKind, categoryRecordId, storedCategories } from './records.ts'
 
-export interface CategoryServices extends FeatureCore {
-  readonly consent: { readonly categories: CategoryFinder }
-}
-
 /** The use cases of categories. */
-export function createCategories({
-  stores,
-  organizations,
-  kinds,
-  consent: { categories: finder },
-}: CategoryServices): PerTenant<Categories> {
+export function createCategories(
+  { stores, organizations, kinds }: FeatureCore,
+  finder: CategoryFinder,
+): PerTenant<Categories> {
   const store = stores.of(categoryKind)
   const { code } = finder
 

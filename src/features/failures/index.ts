@@ -10,5 +10,7 @@ type Api = Served & TenantsOf<{ readonly statistics: StatisticsApi }>
 /** Failed notifications, their causes and their retry. */
 export const failures: Feature<Api, DeadLetterServices> = {
   name: 'failures',
-  create: (core) => ({ tenants: { ...createDeadLetters(core), statistics: createStatistics(core) } }),
+  create: (core) => ({
+    api: { tenants: { ...createDeadLetters(core), statistics: createStatistics(core) } },
+  }),
 }

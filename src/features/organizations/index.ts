@@ -6,6 +6,6 @@ import { createOrganizations, type OrganizationServices } from './service.ts'
 /** The tenants of a notifier, and their deletion. */
 export const organizations: Feature<Served, OrganizationServices> = {
   name: 'organizations',
-  create: (core) => ({ organizations: createOrganizations(core) }),
+  create: (core) => ({ api: { organizations: createOrganizations(core) } }),
   due: ({ storage, clock }) => [deletionOfOrganizations(storage.deletions, clock)],
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/ports/clock.ts'
-import type { AcceptReads } from '../../core/ports/storage/accept.ts'
 import type { RecordStores } from '../../core/records/record-stores.ts'
 import { preferenceKind } from './records.ts'
 
@@ -8,10 +7,10 @@ export interface PreferencesInUse {
   /**
    * Whether preferences are stored. Synchronous while that is known. It sees other processes' changes within a second.
    *
-   * @param inside the reads of a transaction of the caller, which must not wait for another connection: if it is
-   *   unknown, the answer is yes
+   * @param inside a transaction of the caller, which must not wait for another connection: if it is unknown, the answer is
+   *   yes
    */
-  of(organizationId: string, inside?: AcceptReads): boolean | Promise<boolean>
+  of(organizationId: string, inside: boolean): boolean | Promise<boolean>
   /** Called before the first preference is stored here. */
   mark(organizationId: string): void
 }
@@ -44,7 +43,7 @@ export function createPreferencesInUse(
       const until = known.get(organizationId)
       if (until === Number.POSITIVE_INFINITY) return true
       if (until !== undefined && until > clock.monotonic()) return false
-      if (inside !== undefined) return true
+      if (inside) return true
       const others = asking.get(organizationId)
       if (others !== undefined) return others
       const answer = ask(organizationId).finally(() => asking.delete(organizationId))

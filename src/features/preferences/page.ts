@@ -8,7 +8,7 @@ import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import type { PeopleFinder } from '../../core/people/finder.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import { matchSuppressions, optingIn, suppressionId } from '../suppressions/index.ts'
+import { optingIn, suppressionId, suppressionKind } from '../suppressions/index.ts'
 import type { Consent } from './consent.ts'
 import { changePreferences, type Preferences, withCurrentIds } from './model.ts'
 import { optOutOfAll, ownersOf } from './opting-out.ts'
@@ -72,9 +72,9 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     // Retention has removed the notification, and the link has no address.
     if (notification === null) return null
     const { to } = notification
-    const ids = [suppressionId(kinds.of(channel), organizationId, to)]
-    const [reason = null] = await matchSuppressions(storage.records, ids)
-    return reason === null ? null : { to, reason }
+    const id = suppressionId(kinds.of(channel), organizationId, to)
+    const [entry = null] = await storage.records.get(suppressionKind, [{ id }])
+    return entry && { to, reason: entry.value.reason }
   }
 
   /** A link without a recipient id acts for its address alone. */
@@ -194,14 +194,13 @@ function isOn(category: Category, channel: string, target: LinkTarget, state: St
   const person = channel === target.channel ? [byAddress, ...others] : others
   // A bounce says nothing about what the person wants.
   const unsubscribed = channel === target.channel && state.suppression?.reason === 'unsubscribe'
-  const { kind } = decide({
+  const decidedBy = decide({
     channel,
     category,
-    suppression: unsubscribed ? 'unsubscribe' : null,
     person: person.filter((preferences) => preferences !== null),
     organization: state.organization,
   })
-  return kind === 'go'
+  return decidedBy === null && (category.required || !unsubscribed)
 }
 
 /**

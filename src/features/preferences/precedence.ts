@@ -1,23 +1,24 @@
-import type { DecidedBy, Verdict } from '../../core/accept/verdict.ts'
 import type { Category } from '../../core/notification/category.ts'
 import { ALL, cellFor } from '../../core/notification/cells.ts'
-import type { SuppressionReason } from '../../core/notification/suppression.ts'
 import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
 
-/** Everything that decides whether a message may be sent. */
-export interface VerdictInput {
+/** The settings that can turn a message off, the strongest first. */
+export type DecidedBy =
+  | 'recipient_category_channel'
+  | 'recipient_category'
+  | 'recipient_channel'
+  | 'organization'
+  | 'category_default'
+
+/** Everything that decides whether a message is wanted. */
+export interface DecisionInput {
   readonly channel: string
   readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default'>
-  /** The suppression of the address. Null: none. */
-  readonly suppression: SuppressionReason | null
   /** What the person wants, stored by recipient id and by address. */
   readonly person: readonly Preferences[]
   /** Null: no preferences of the organization. */
   readonly organization: Preferences | null
 }
-
-const GO: Verdict = Object.freeze({ kind: 'go' })
-const OFF: Verdict = Object.freeze({ kind: 'skip', decidedBy: 'category_default' })
 
 const REASONS: Readonly<Record<DecidedBy, (category: string, channel: string) => string>> = {
   recipient_category_channel: (category, channel) =>
@@ -44,39 +45,32 @@ interface Level {
 }
 
 /**
- * Decides whether a message may be sent. The first level with an answer decides:
+ * What turned a message off. Null: it is wanted. The first level with an answer decides:
  *
- * 1. hard bounce, complaint, STOP, suppressed by hand: blocked;
- * 2. a required category: sent;
- * 3. an address that has unsubscribed from everything: blocked;
- * 4. the person's category × channel;
- * 5. the person's category on all channels;
- * 6. the person's channel;
- * 7. the organization, in the same three steps;
- * 8. the default of the category.
+ * 1. a required category: wanted;
+ * 2. the person's category × channel;
+ * 3. the person's category on all channels;
+ * 4. the person's channel;
+ * 5. the organization, in the same three steps;
+ * 6. the default of the category.
  *
  * Of a person's two records, the later choice about a category counts, and of each channel. If that is unknown, "off" wins on
  * each level. An "on" for a channel alone never overrides a category that is off by default.
  */
-export function decide(input: VerdictInput): Verdict {
-  const { suppression, category, channel } = input
-  if (suppression !== null && suppression !== 'unsubscribe') return { kind: 'blocked', reason: suppression }
-  if (category.required) return GO
-  if (suppression !== null) return { kind: 'blocked', reason: suppression }
-  return decideByPreferences(input, cellFor(category.default, channel) !== false)
-}
-
-/** @param isOn the default of the category */
-function decideByPreferences(input: VerdictInput, isOn: boolean): Verdict {
-  if (input.person.length === 0 && input.organization === null) return isOn ? GO : OFF
+export function decide(input: DecisionInput): DecidedBy | null {
+  const { category, channel, person, organization } = input
+  if (category.required) return null
+  const isOn = cellFor(category.default, channel) !== false
+  const byDefault = isOn ? null : 'category_default'
+  if (person.length === 0 && organization === null) return byDefault
   for (const { decidedBy, votes, optsIn } of levelsOf(input)) {
-    if (votes.includes(false)) return { kind: 'skip', decidedBy }
-    if (votes.includes(true) && (optsIn || isOn)) return GO
+    if (votes.includes(false)) return decidedBy
+    if (votes.includes(true) && (optsIn || isOn)) return null
   }
-  return isOn ? GO : OFF
+  return byDefault
 }
 
-function* levelsOf({ channel, category, person, organization }: VerdictInput): Generator<Level> {
+function* levelsOf({ channel, category, person, organization }: DecisionInput): Generator<Level> {
   const inCategory = (key: string) => (of: Preferences) => categoryCell(of, category, key)
   const onChannel = ({ channels }: Preferences) => cellFor(channels, channel)
   const ofCategory = latest(person, (of) => categoryChosenAt(of, category, channel))

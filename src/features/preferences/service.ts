@@ -3,11 +3,11 @@ import { type Kinds, unknownChannel } from '../../core/channels/kinds.ts'
 import { assertRecipient } from '../../core/channels/recipient.ts'
 import { NotifierError } from '../../core/errors/notifier-error.ts'
 import type { FeatureCore } from '../../core/feature.ts'
+import { unknownCategory } from '../../core/notification/category-source.ts'
 import { ALL, shortCells } from '../../core/notification/cells.ts'
 import type { StoredRecord } from '../../core/ports/storage/records.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject } from '../../core/tenancy/scope.ts'
-import { unknownCategory } from '../categories/index.ts'
 import type { PreferencesApi } from './api.ts'
 import type { Consent } from './consent.ts'
 import {
@@ -40,16 +40,11 @@ function isOptOut({ channels, categories }: PreferenceChanges): boolean {
   return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
 }
 
-export interface PreferenceServices extends FeatureCore {
-  readonly consent: Consent
-}
-
 /** The use cases of preferences. */
-export function createPreferences({
-  organizations,
-  kinds,
-  consent: { book, categories },
-}: PreferenceServices): PerTenant<PreferencesApi> {
+export function createPreferences(
+  { organizations, kinds }: FeatureCore,
+  { book, categories }: Consent,
+): PerTenant<PreferencesApi> {
   function ownerOf(organizationId: string, of: PreferencesOf): PreferenceOwner {
     if (of.organization === true) return ownerOrganization(organizationId)
     if (of.recipient !== undefined) return ownerByRecipient(organizationId, of.recipient)

@@ -41,7 +41,6 @@ export interface Receipts {
 
 export interface ReceiptServices {
   readonly storage: Storage
-  readonly consent: Consent
   readonly clock: Clock
   readonly logger: Logger
   /** Public mount address of the API. Undefined: from the Host header. */
@@ -64,8 +63,8 @@ const ID_BYTES = 18
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
 /** Takes reports of providers: verifies, stores, then answers. */
-export function createReceipts(services: ReceiptServices): Receipts {
-  const { storage, consent, registry, clock, logger, publicUrl, emit, wake, backpressure } = services
+export function createReceipts(services: ReceiptServices, consent: Consent): Receipts {
+  const { storage, registry, clock, logger, publicUrl, emit, wake, backpressure } = services
   /** One queue per instance: slow verification delays only that provider. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Requests without an answer. */

@@ -7,5 +7,5 @@ export { SESSION_MS } from './service.ts'
 export const sessions: Feature<{ readonly sessions: Sessions }, SessionServices> = {
   name: 'sessions',
   expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
-  create: (core) => ({ sessions: createSessions(core) }),
+  create: (core) => ({ api: { sessions: createSessions(core) } }),
 }

@@ -1,12 +1,15 @@
 import type { Feature } from '../../core/feature.ts'
+import { judgeBySuppressions } from './judge.ts'
 import type { Served } from './routes.ts'
 import { createSuppressions } from './service.ts'
 
-export { type MatchSuppression, matchSuppressions } from './match.ts'
-export { optingIn, suppressing, suppressionId } from './records.ts'
+export { optingIn, suppressing, suppressionId, suppressionKind } from './records.ts'
 
 /** Addresses that get no messages. */
 export const suppressions: Feature<Served> = {
   name: 'suppressions',
-  create: (core) => ({ tenants: { suppressions: createSuppressions(core) } }),
+  create: (core) => ({
+    api: { tenants: { suppressions: createSuppressions(core) } },
+    judge: judgeBySuppressions,
+  }),
 }

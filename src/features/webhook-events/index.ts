@@ -6,6 +6,8 @@ import { createEventDeliveries, createWebhookEndpoints, type WebhookServices } f
 export const webhookEvents: Feature<Served, WebhookServices> = {
   name: 'webhook-events',
   create: (core) => ({
-    tenants: { webhooks: createWebhookEndpoints(core), notifications: createEventDeliveries(core.storage) },
+    api: {
+      tenants: { webhooks: createWebhookEndpoints(core), notifications: createEventDeliveries(core.storage) },
+    },
   }),
 }

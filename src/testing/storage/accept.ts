@@ -123,6 +123,40 @@ export function acceptChecks(check: Check): void {
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, '2026-01'), 5)
   })
 
+  check('a notification with a due time is first claimed then, and queued until then', async (harness) => {
+    const { storage, secondDoor } = harness
+    const [probe] = await storage.accept([request({ notifications: [] })])
+    assert.ok(probe?.kind === 'accepted')
+    const { createdAt } = probe
+    const ids = await accept(storage, [
+      note({ dueAt: createdAt + 60_000 }),
+      note({ dueAt: createdAt + 60_000, sendAt: createdAt + 120_000 }),
+      note({ dueAt: createdAt + 60_000, sendAt: createdAt + 30_000 }),
+      note({ dueAt: createdAt - 60_000 }),
+    ])
+    const found = await Promise.all(ids.map((id) => storage.notifications.get(id)))
+    assert.deepEqual(
+      found.map((one) => one?.status),
+      ['queued', 'scheduled', 'scheduled', 'queued'],
+    )
+    assert.deepEqual((await secondDoor.jobs()).map(({ state }) => state).sort(), [
+      'ready',
+      'waiting',
+      'waiting',
+      'waiting',
+    ])
+    async function deliverDue(): Promise<(string | undefined)[]> {
+      const jobs = await claim(storage)
+      await storage.settle(jobs.map((job) => ended(job)))
+      return jobs.map(idOf).sort()
+    }
+    assert.deepEqual(await deliverDue(), [ids[3]])
+    await harness.advance(61_000)
+    assert.deepEqual(await deliverDue(), [ids[0], ids[2]].sort())
+    await harness.advance(60_000)
+    assert.deepEqual(await deliverDue(), [ids[1]])
+  })
+
   check(
     'accept makes a notification of the future scheduled, and one of the past queued',
     async (harness) => {

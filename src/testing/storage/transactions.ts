@@ -99,7 +99,7 @@ export function transactionChecks(check: Check): void {
       resendOf: 'notif_1',
       trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     } as const
-    const [one, other] = [note(given), note(given)]
+    const [one, other] = [note(given), note({ ...given, dueAt: 4_000_000_000_002 })]
     await storage.accept([request({ notifications: [one] })])
     await transactions.commit(request({ notifications: [other] }), 'a row')
     const stored = await Promise.all([one, other].map(({ id }) => storage.notifications.get(id)))
@@ -109,6 +109,8 @@ export function transactionChecks(check: Check): void {
       (await secondDoor.jobs()).map(({ state, lane }) => [state, lane]),
       [0, 1].map(() => ['waiting', one.lane]),
     )
+    const [{ dueAt } = {}] = (await storage.countJobs({ notificationId: other.id }, 1)).counts
+    assert.equal(dueAt, other.dueAt)
   })
 
   within('records are stored and removed with it', async ({ storage }, transactions) => {

@@ -186,6 +186,10 @@ eachIsFound({
     accepting(async (accept, requests) => (await accept(requests)).reverse()),
   ],
   'what is of the future is sent at once': ['of the future scheduled', notification({ sendAt: null })],
+  'what is due later is claimed at once': [
+    'with a due time is first claimed then',
+    notification({ dueAt: undefined }),
+  ],
   'the priority is lost': ['high goes before normal', notification({ priority: 'normal' })],
   'the expiry is lost': ['until it expires', notification({ expiresAt: null })],
   'an accept writes no records': [

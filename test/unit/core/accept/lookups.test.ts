@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLookups } from '../../../../src/core/accept/lookups.ts'
+import { createGate } from '../../../../src/core/gate/gate.ts'
 import type { RecordKind } from '../../../../src/core/records/record-kind.ts'
 import { createTextReader } from '../../../../src/core/text/text-store.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -18,7 +19,7 @@ it('reads of one turn are joined by their kind, whichever it is', async () => {
   const insert = (kind: RecordKind<Note>, id: string) =>
     ({ kind, do: 'insert', id, organizationId: null, value: { text: `${kind.name} ${id}` } }) as const
   await storage.records.write([[insert(notes, 'a'), insert(notes, 'b'), insert(drafts, 'a')]])
-  const { records } = createLookups(storage, createTextReader(storage.records))
+  const { records } = createLookups(storage, createTextReader(storage.records), createGate([]))
   const readNotes = watchReads(storage, notes)
   const readDrafts = watchReads(storage, drafts)
   const found = await Promise.all([

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../../src/core/accept/verdict.ts'
 import { plainCategory } from '../../../../src/core/notification/category.ts'
 import type { Cells } from '../../../../src/core/notification/cells.ts'
-import { SUPPRESSION_REASONS, type SuppressionReason } from '../../../../src/core/notification/suppression.ts'
 import { NO_PREFERENCES, type Preferences } from '../../../../src/features/preferences/model.ts'
-import { decide, type VerdictInput } from '../../../../src/features/preferences/precedence.ts'
+import {
+  type DecidedBy,
+  type DecisionInput,
+  decide,
+} from '../../../../src/features/preferences/precedence.ts'
 
 type Cell = boolean | undefined
 
@@ -38,14 +40,12 @@ function inputOf(
   more: {
     readonly isOn?: boolean
     readonly required?: boolean
-    readonly suppression?: SuppressionReason
   } = {},
-): VerdictInput {
-  const { isOn = true, required = false, suppression = null } = more
+): DecisionInput {
+  const { isOn = true, required = false } = more
   return {
     channel: 'email',
     category: { ...plainCategory('news'), required, default: { '*': !isOn, email: isOn } },
-    suppression,
     person: person.map(preferencesOf),
     organization: preferencesOf(organization),
   }
@@ -55,9 +55,8 @@ const records: readonly Relevant[] = CELLS.flatMap((cell) =>
   CELLS.flatMap((category) => CELLS.map((channel) => ({ cell, category, channel }))),
 )
 
-function brief(verdict: Verdict): string {
-  if (verdict.kind === 'go') return 'go'
-  return verdict.kind === 'skip' ? `skip: ${verdict.decidedBy}` : `blocked: ${verdict.reason}`
+function brief(decidedBy: DecidedBy | null): string {
+  return decidedBy === null ? 'go' : `skip: ${decidedBy}`
 }
 
 /** An independent reading of the rule: writes the whole table as a list of questions, from the strongest. */
@@ -66,12 +65,8 @@ function oracle(
   organization: Relevant,
   isOn: boolean,
   required: boolean,
-  suppression: SuppressionReason | undefined,
 ): string {
-  const hard: readonly unknown[] = ['hard_bounce', 'complaint', 'stop', 'manual']
-  if (hard.includes(suppression)) return `blocked: ${suppression}`
   if (required) return 'go'
-  if (suppression === 'unsubscribe') return 'blocked: unsubscribe'
   const questions: [string, Cell[], boolean][] = [
     ['recipient_category_channel', person.map(({ cell }) => cell), true],
     ['recipient_category', person.map(({ category }) => category), true],
@@ -129,7 +124,7 @@ describe('the precedence of preferences', () => {
         for (const organization of records)
           for (const isOn of [true, false]) {
             const verdict = decide(inputOf([one, other], organization, { isOn }))
-            const expected = oracle([one, other], organization, isOn, false, undefined)
+            const expected = oracle([one, other], organization, isOn, false)
             if (brief(verdict) !== expected)
               expect.fail(
                 `${JSON.stringify({ one, other, organization, isOn })}: ${brief(verdict)}, not ${expected}`,
@@ -139,32 +134,18 @@ describe('the precedence of preferences', () => {
     expect(cells).toBe(27 * 27 * 27 * 2)
   })
 
-  it.each(SUPPRESSION_REASONS)(
-    'a suppression for %s, with a required category and without',
-    (suppression) => {
-      for (const required of [true, false])
-        for (const one of records) {
-          const verdict = decide(inputOf([one], NOTHING, { required, suppression }))
-          expect(brief(verdict)).toBe(oracle([one], NOTHING, true, required, suppression))
-        }
-    },
-  )
-
   it('agrees with the oracle on any number of records', () => {
     const cell = fc.constantFrom(...CELLS)
     const record = fc.record({ cell, category: cell, channel: cell })
-    const reason = fc.option(fc.constantFrom(...SUPPRESSION_REASONS), { nil: undefined, freq: 9 })
     fc.assert(
       fc.property(
         fc.array(record, { maxLength: 3 }),
         record,
         fc.boolean(),
         fc.boolean(),
-        reason,
-        (person, organization, isOn, required, suppression) => {
-          const more = { isOn, required, ...(suppression === undefined ? {} : { suppression }) }
-          const verdict = brief(decide(inputOf(person, organization, more)))
-          return verdict === oracle(person, organization, isOn, required, suppression)
+        (person, organization, isOn, required) => {
+          const verdict = brief(decide(inputOf(person, organization, { isOn, required })))
+          return verdict === oracle(person, organization, isOn, required)
         },
       ),
     )
@@ -173,7 +154,7 @@ describe('the precedence of preferences', () => {
   it('counts the later choice of two records, and off where the order is unknown', () => {
     const category = { ...plainCategory('news'), formerIds: ['promo'] }
     const of = (...person: readonly Preferences[]) => {
-      const input = { channel: 'email', category, suppression: null, organization: null }
+      const input = { channel: 'email', category, organization: null }
       const [one, other] = [person, person.toReversed()].map((records) =>
         brief(decide({ ...input, person: records })),
       )
@@ -200,7 +181,7 @@ describe('the precedence of preferences', () => {
 
   it('asks what is said of all channels where a channel is not named', () => {
     const category = { ...plainCategory('news'), default: { '*': false, email: true } }
-    const input = { category, suppression: null, organization: null }
+    const input = { category, organization: null }
     const allOff = { ...NO_PREFERENCES, channels: { '*': false, push: true } }
     expect(brief(decide({ ...input, channel: 'sms', person: [] }))).toBe('skip: category_default')
     expect(brief(decide({ ...input, channel: 'email', person: [] }))).toBe('go')
@@ -215,7 +196,6 @@ describe('the precedence of preferences', () => {
         decide({
           channel: 'email',
           category,
-          suppression: null,
           organization: null,
           person: [{ channels: {}, categories }],
         }),
@@ -229,8 +209,6 @@ describe('the precedence of preferences', () => {
   it('reads own cells only', () => {
     const category = plainCategory('constructor')
     const person = [NO_PREFERENCES]
-    expect(
-      brief(decide({ channel: 'constructor', category, suppression: null, organization: null, person })),
-    ).toBe('go')
+    expect(brief(decide({ channel: 'constructor', category, organization: null, person }))).toBe('go')
   })
 })

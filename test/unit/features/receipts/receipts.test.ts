@@ -5,10 +5,12 @@ import type { Receipt } from '../../../../src/core/notification/receipt.ts'
 import { silentLogger } from '../../../../src/core/observe/silent-logger.ts'
 import type { ReceiptRecord } from '../../../../src/core/ports/storage/receipts.ts'
 import { createRecordStores } from '../../../../src/core/records/record-stores.ts'
+import { createCategoryFinder } from '../../../../src/features/categories/finder.ts'
 import { resolveCategories } from '../../../../src/features/categories/options.ts'
-import { createConsent } from '../../../../src/features/preferences/consent.ts'
+import { createPreferenceBook } from '../../../../src/features/preferences/book.ts'
+import { createPreferencesInUse } from '../../../../src/features/preferences/in-use.ts'
 import { type Backpressure, createBackpressure } from '../../../../src/features/receipts/backpressure.ts'
-import { createReceipts } from '../../../../src/features/receipts/service.ts'
+import { createReceipts, type ReceiptServices } from '../../../../src/features/receipts/service.ts'
 import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
@@ -51,15 +53,9 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     }),
     kindOf('email'),
   )
-  const { take } = createReceipts({
+  const stores = createRecordStores(storage.records, () => null)
+  const services: ReceiptServices = {
     storage,
-    consent: createConsent(
-      createRecordStores(storage.records, () => null),
-      {
-        categories: resolveCategories(undefined, KINDS),
-        clock,
-      },
-    ),
     clock,
     logger: silentLogger(),
     publicUrl: undefined,
@@ -67,6 +63,10 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     emit() {},
     wake() {},
     backpressure,
+  }
+  const { take } = createReceipts(services, {
+    categories: createCategoryFinder(stores, resolveCategories(undefined, KINDS), clock),
+    book: createPreferenceBook(stores, createPreferencesInUse(stores, clock)),
   })
   return (key: string) =>
     take(

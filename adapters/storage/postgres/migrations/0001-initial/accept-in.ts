@@ -115,10 +115,10 @@ BEGIN
   WITH given AS MATERIALIZED (
     SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM ROWS FROM (
       json_to_recordset(v_notifications) AS (id text, channel text, lane text, recipient text, high boolean,
-        send_at bigint, expires_at bigint, template_id text, template_name text, resend_of text, trace text,
-        person text, category text, group_id text, metadata text, content text, attachments text)
-    ) WITH ORDINALITY AS g (id, channel, lane, recipient, high, send_at, expires_at, template_id, template_name,
-      resend_of, trace, person, category, group_id, metadata, content, attachments, number)
+        send_at bigint, due_at bigint, expires_at bigint, template_id text, template_name text, resend_of text,
+        trace text, person text, category text, group_id text, metadata text, content text, attachments text)
+    ) WITH ORDINALITY AS g (id, channel, lane, recipient, high, send_at, due_at, expires_at, template_id,
+      template_name, resend_of, trace, person, category, group_id, metadata, content, attachments, number)
     ORDER BY g.number LIMIT v_admitted),
   stored AS (
     INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
@@ -127,8 +127,8 @@ BEGIN
       expires_at, template_id, template_name, resend_of, trace, person, category, group_id, metadata, content, attachments
     FROM given)
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
-  SELECT 2 * seq, 2 * seq, CASE WHEN send_at > v_now THEN send_at ELSE v_now END,
-    CASE WHEN send_at > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id
+  SELECT 2 * seq, 2 * seq, greatest(v_now, send_at, due_at),
+    CASE WHEN greatest(send_at, due_at) > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id
   FROM given;
   IF json_typeof(v_request -> 'pairs') = 'array' THEN
     -- Finds nothing of those that the quota refused.
