@@ -215,7 +215,7 @@ function createGround(options: ResolvedOptions) {
   const { observer, listeners, onError } = observation
   const limiter = observedLimiter(options.limiter, observer, clock)
   const storage = observedStorage(options.storage, { observer, listeners, clock })
-  const due = createDueRecords({ ...options, storage, onError })
+  const due = createDueRecords({ ...options, storage, random: Math.random, onError })
   const stores = createRecordStores(
     storage.records,
     async (id) => (await plans.of(id)).plan.storedBytes,

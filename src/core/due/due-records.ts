@@ -50,6 +50,8 @@ export interface DueRecordsOptions {
   readonly clock: Clock
   /** Longest interval between two looks: other processes write records, too. */
   readonly pollMs: number
+  /** From 0 to 1. */
+  random(): number
   /** Receives failed claims and handlers. */
   onError(error: unknown): void
 }
@@ -59,6 +61,9 @@ const LEASE_MS = 60_000
 /** Records that are handled at once, and one more of each kind at most. */
 const AT_ONCE = 20
 
+/** How long a record whose earlier claims brought no result has the process to itself, among those of its claim. */
+const ALONE_MS = 1_000
+
 /** Shortest interval between two looks at records that others hold. */
 const SHORTEST_MS = 50
 
@@ -66,7 +71,7 @@ const SHORTEST_MS = 50
 const LONGEST_BACKOFF_MS = 30_000
 
 export function createDueRecords(options: DueRecordsOptions): DueRecords {
-  const { storage, clock, pollMs, onError } = options
+  const { storage, clock, pollMs, random, onError } = options
   const byKind = new Map<string, DueHandler>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -113,7 +118,8 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
     const kinds = [...byKind.values()].map(({ kind }) => kind)
     const most = Math.ceil((AT_ONCE - running.size) / kinds.length)
     const { due, nextDueInMs } = await storage.records.claimDue({ kinds, most, leaseMs: LEASE_MS })
-    for (const each of due) track(run(each))
+    for (const each of due) if (each.claims === 1) track(run(each))
+    runApart(due.filter(({ claims }) => claims > 1))
     if (due.length > 0 && nextDueInMs === 0) isWoken = true
     return Math.max(SHORTEST_MS, Math.min(nextDueInMs ?? pollMs, pollMs))
   }
@@ -126,6 +132,20 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
   function track(work: Promise<void>): void {
     const tracked = work.finally(() => running.delete(tracked))
     running.add(tracked)
+  }
+
+  /**
+   * One of these may have ended its process, and the claims of its neighbours with it. One after another, in another order each
+   * time, the neighbours come to their end before it.
+   */
+  function runApart(due: readonly DueRecord[]): void {
+    let turn: Promise<unknown> = Promise.resolve()
+    for (const each of shuffled(due, random)) {
+      const before = turn
+      const work = before.then(() => (stopping.signal.aborted ? undefined : run(each)))
+      turn = before.then(() => within(work, ALONE_MS, clock))
+      track(work)
+    }
   }
 
   async function run(due: DueRecord): Promise<void> {
@@ -187,6 +207,13 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
       cancelTimer()
     },
   }
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  return items
+    .map((item) => [random(), item] as const)
+    .sort(([one], [other]) => one - other)
+    .map(([, item]) => item)
 }
 
 /** Another write of the record came before the result of its claim. It decides. */

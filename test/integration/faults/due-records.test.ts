@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { timeOf } from '../../../src/testing/storage/fixtures.ts'
-import { write } from '../../../src/testing/storage/record-fixtures.ts'
+import { find, reminderKind, write } from '../../../src/testing/storage/record-fixtures.ts'
 import { DUE_STORAGES, dueWorld, LEASE_MS, missingFor, reminder } from '../../support/faults/due-world.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import type { Program } from '../../support/program.ts'
@@ -32,6 +32,19 @@ describeEachWith(DUE_STORAGES, missingFor, 'a record that falls due on %s', (nam
       expect((await world.traces()).get(one.id)?.map(({ claims }) => claims)).toEqual([3])
     },
   )
+
+  it('that ends its process does not keep its neighbours', async () => {
+    const world = await dueWorld(name)
+    const neighbours = Array.from({ length: 10 }, () => reminder(0))
+    const poison = { ...reminder(0), value: { at: 0, note: 'poison' } }
+    await write(world.storage, ...neighbours.slice(5), poison, ...neighbours.slice(0, 5))
+    let clockMs = 0
+    for (let claims = 1; (await world.traces()).size < neighbours.length; claims += 1) {
+      await world.die({ clocksMs: [clockMs], takesMs: 10 })
+      clockMs += Math.min(LEASE_MS * 2 ** claims, 2 * HOUR)
+    }
+    expect(await find(world.storage, reminderKind, poison.id)).not.toBeNull()
+  })
 
   it('whose process is killed after the commit of its result is not handled again', async () => {
     const world = await dueWorld(name)

@@ -19,7 +19,7 @@ export interface DueProgram {
   readonly leaseMs: number
   /** What handling one takes. Default 0. */
   readonly takesMs?: number
-  /** Where it ends. */
+  /** Where it ends; also when it handles one with the note `poison`. */
   readonly point?: Point | 'handling'
   /** How far its clock is off: at first, and then after each claim. The last one stays. */
   readonly clocksMs?: readonly number[]
@@ -58,7 +58,7 @@ const handler: DueHandler<Reminder> = {
   kind: reminderKind,
   async handle({ record: { id, value }, token, claims }) {
     say(`ran ${id}`)
-    if (point === 'handling') end()
+    if (point === 'handling' || value.note === 'poison') end()
     await new Promise((resolve) => setTimeout(resolve, takesMs))
     return {
       writes: [
@@ -77,6 +77,7 @@ const due = createDueRecords({
   storage,
   clock,
   pollMs: 50,
+  random: Math.random,
   onError: (error) => say(`error ${error instanceof Error ? error.message : String(error)}`),
 })
 // Timers of the service keep no process alive.

@@ -22,6 +22,8 @@ async function start(handle: DueHandler<Reminder>['handle']) {
     storage,
     clock,
     pollMs: POLL_MS,
+    // In the order of the claim.
+    random: () => 0,
     onError: (error: unknown) => void errors.push(error as Error),
   }
   const due = createDueRecords(options)
@@ -180,6 +182,22 @@ describe('due records', () => {
     expect(handled).toBe(20)
     await clock.advance(2)
     expect(handled).toBe(40)
+  })
+
+  it('that come again are handled one after another, each within a second', async () => {
+    const started: string[] = []
+    const { clock, remind } = await start(async (due, signal) => {
+      if (due.claims === 1) throw new Error('Not yet.')
+      started.push(due.record.id)
+      if (due.record.id === 'hanging') await new Promise(() => {})
+      return removal(due, signal)
+    })
+    const ids = ['r1', 'hanging', 'r2', 'r3']
+    for (const id of ids) await remind(id, 0)
+    await clock.advance(MINUTE + 999)
+    expect(started).toEqual(['r1', 'hanging'])
+    await clock.advance(1)
+    expect(started).toEqual(ids)
   })
 
   it('survive the end of their process', async () => {
