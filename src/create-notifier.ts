@@ -62,14 +62,10 @@ import { createCatalogues } from './features/languages/service.ts'
 import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
-import { preferences } from './features/preferences/index.ts'
-import { createPages } from './features/preferences/link-pages.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createPeople } from './features/recipients/service.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
-import { createTracker } from './features/tracking/tracker.ts'
-import { createVisits } from './features/tracking/visits.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
 import {
   type MultiTenantOptions,
@@ -127,15 +123,17 @@ export function createNotifier(options: NotifierOptions | MultiTenantOptions): M
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const ground = createGround(options)
-  // Features need the engine that they are part of.
+  // Features need the engine and the lifecycle that they are part of.
   const core = createCore(ground, {
     wake: (lane) => engine.wake(lane),
     providers: () => engine.providers(),
+    maintained: () => lifecycle.maintained(),
   })
   const engine: Engine = createDelivery(core, options)
   const source = createMetricsSource(core.storage, engine.providers, core.clock)
   const accept = createAccepting(core, engine)
-  const { guard, refusal, maintained, ...run } = createRun(core, engine, source, accept)
+  const lifecycle: Lifecycle = createRun(core, engine, source, accept)
+  const { guard, refusal, maintained: _, ...run } = lifecycle
   const useCases = guard(createUseCases(core, accept), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
@@ -150,7 +148,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const internals: ServedNotifier = {
     ...useCases,
     ...shared,
-    ...createHttpParts(core, engine, guard, maintained),
+    ...createHttpParts(core, guard),
   }
   const tenant = binding<Tenant<unknown>>(tenants, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {
@@ -260,19 +258,24 @@ function createGround(options: ResolvedOptions) {
 type Core = ReturnType<typeof createCore>
 
 /** The features, and what they bring to all messages. */
-function createCore(ground: Ground, engine: Pick<Engine, 'wake' | 'providers'>) {
+function createCore(
+  ground: Ground,
+  later: Pick<Engine, 'wake' | 'providers'> & Pick<Lifecycle, 'maintained'>,
+) {
   const { storage, organizations, registry, clock, emit } = ground
+  const { wake, maintained } = later
   const notifications = createNotifications(
     storage,
     organizations,
     ground,
     registry,
-    engine.providers,
+    later.providers,
     clock,
     emit,
-    engine.wake,
+    wake,
   )
-  const features = createFeatures(FEATURES, { ...ground, notifications, wake: engine.wake })
+  const recordFact = createRecordFact({ storage, emit, wake })
+  const features = createFeatures(FEATURES, { ...ground, notifications, recordFact, maintained, wake })
   return {
     ...ground,
     notifications,
@@ -283,15 +286,14 @@ function createCore(ground: Ground, engine: Pick<Engine, 'wake' | 'providers'>) 
 }
 
 function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
-  const { people, storage, plans, publicUrl } = core
-  const trackingOf = async (organizationId: string) => (await plans.of(organizationId)).tracking
+  const { people, storage, features } = core
   return createEngine({
     ...core,
     // It has its own timeouts, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
     uploads: createUploadContents(storage.records),
-    tracker: publicUrl === undefined ? null : createTracker(publicUrl, trackingOf, core),
+    tracker: features.tracker,
     random: Math.random,
   })
 }
@@ -389,7 +391,7 @@ function createUseCases(
 }
 
 /** Services that only HTTP adapters need. */
-function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard'], maintained: () => boolean) {
+function createHttpParts(core: Core, guard: Lifecycle['guard']) {
   const { clock, kinds, registry, sendInput, previewInputs, lintInput } = core
   const { get: _, admit, ...others } = core.limits
   const running = guard({ admit })
@@ -401,8 +403,6 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     admit: (who, limit) => (limit?.underMaintenance === true ? always : running).admit(who, limit),
     closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
   }
-  const consent = core.features.use(preferences)
-  const services = { ...core, consent, recordFact: createRecordFact({ ...core, wake }), maintained }
   return {
     version: VERSION,
     inputs: {
@@ -420,8 +420,6 @@ function createHttpParts(core: Core, { wake }: Engine, guard: Lifecycle['guard']
     maxUploadBytes: core.attachments.maxBytes,
     limits,
     pageTexts: core.pageTexts,
-    pages: guard(createPages(services)),
-    visits: guard(createVisits(services)),
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
   }

@@ -3,8 +3,10 @@ import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
 import type { DueHandler } from './due/due-records.ts'
 import type { Judge, NamedJudge } from './gate/verdict.ts'
+import type { Tracker } from './links/tracking.ts'
 import type { Notifications } from './notification/api.ts'
 import type { CategorySource } from './notification/category-source.ts'
+import type { RecordFact } from './notification/own-facts.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
@@ -24,6 +26,7 @@ export interface FeatureCore {
   readonly organizations: OrganizationFinder
   readonly keys: KeyLookups
   readonly notifications: PerTenant<Pick<Notifications, 'get'>>
+  readonly recordFact: RecordFact
   /** Called when stored work may be due. @param lane default: any */
   wake(lane?: string): void
   /** What another feature shares. @throws Error if that one does not come before in the list of features */
@@ -60,7 +63,9 @@ export interface FeatureParts<Api extends object = object, Shared = unknown> {
   /** Says of each message whether it may go. Of two features that refuse or skip it, the first in the list decides. */
   readonly judge?: Judge
   /** The categories of messages: of one feature. */
-  readonly categories?: CategorySource
+  readonly categories?: CategorySource | undefined
+  /** Makes opens and clicks known: of one feature. */
+  readonly tracker?: Tracker | undefined
 }
 
 /**
@@ -82,12 +87,14 @@ type All<Union> = (Union extends unknown ? (each: Union) => void : never) extend
 type Created<List extends readonly AnyFeature[]> = List[number]['create']
 
 /** The features of a notifier as one. */
-export interface Features<Api> extends Pick<FeatureCore, 'use'> {
+export interface Features<Api> {
   readonly api: Api
   /** In order of precedence. */
   readonly judges: readonly NamedJudge[]
   /** Undefined: no feature brings them. */
   readonly categories: CategorySource | undefined
+  /** Undefined: no feature brings one. */
+  readonly tracker: Tracker | undefined
 }
 
 /** @param features each after those that it uses */
@@ -111,7 +118,7 @@ export function createFeatures<List extends readonly AnyFeature[]>(
     api: parts.map(({ api }) => api).reduce(joined) as All<ReturnType<Created<List>>['api']>,
     judges: [...made].flatMap(([name, { judge }]) => (judge === undefined ? [] : { name, judge })),
     categories: parts.find(({ categories }) => categories !== undefined)?.categories,
-    use,
+    tracker: parts.find(({ tracker }) => tracker !== undefined)?.tracker,
   }
 }
 

@@ -7,13 +7,14 @@ import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
 import { sessions } from './sessions/index.ts'
 import { suppressions } from './suppressions/index.ts'
+import { tracking } from './tracking/index.ts'
 import { webhookEvents } from './webhook-events/index.ts'
 
 /**
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
  * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. Features
  * that a send needs while it is accepted or delivered, and those about templates, are joined by name in
- * create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention, tracking.
+ * create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention.
  */
 export const FEATURES: readonly [
   typeof suppressions,
@@ -25,6 +26,7 @@ export const FEATURES: readonly [
   typeof organizations,
   typeof receipts,
   typeof sessions,
+  typeof tracking,
   typeof webhookEvents,
 ] = [
   suppressions,
@@ -36,5 +38,6 @@ export const FEATURES: readonly [
   organizations,
   receipts,
   sessions,
+  tracking,
   webhookEvents,
 ]

@@ -39,7 +39,7 @@ export function engineParts(
       onError() {},
     }),
     links: createLinks(undefined, () => createLinkSigner([])),
-    tracker: null,
+    tracker: undefined,
     gate: createGate([{ name: 'suppressions', judge: judgeBySuppressions }]),
     categories: NO_CATEGORIES,
     limiter: memoryRateLimiter({ clock }),

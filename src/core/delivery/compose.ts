@@ -26,7 +26,7 @@ export interface Composition {
   readonly compiled: CompiledTemplates
   readonly links: Links
   /** Null: nothing is tracked. */
-  readonly tracker: Tracker | null
+  readonly tracker: Tracker | undefined
   readonly uploads: UploadContents
   readonly threads: Threads
   readonly logger: Logger
@@ -114,7 +114,7 @@ function trackingOf(
   organizationId: string,
   { tracker }: Composition,
 ): Tracking | Promise<Tracking> {
-  return kind.html === true && tracker !== null ? tracker.settings(organizationId) : NO_TRACKING
+  return kind.html === true && tracker !== undefined ? tracker.settings(organizationId) : NO_TRACKING
 }
 
 /** Why the message needs no text. Null: it does. */
@@ -222,7 +222,8 @@ function* tracked(
   { tracker, logger }: Composition,
   tracking: Tracking,
 ): Steps<Message> {
-  if (tracker === null || message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
+  if (tracker === undefined || message.format !== 'html' || !(tracking.opens || tracking.clicks))
+    return message
   const { body } = message
   yield
   const { html, complete } = yield* tracker.track(notificationId, body, tracking)

@@ -68,8 +68,8 @@ export interface EngineOptions {
   readonly findAddress: FindAddress
   /** Default: there are none. */
   readonly uploads?: UploadContents | undefined
-  /** Null: nothing is tracked. */
-  readonly tracker: Tracker | null
+  /** Undefined: nothing is tracked. */
+  readonly tracker: Tracker | undefined
   readonly gate: Gate
   readonly categories: Pick<CategorySource, 'ofStored'>
   readonly processor: Processor

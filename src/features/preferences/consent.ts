@@ -1,3 +1,4 @@
+import type { LinkTarget } from '../../core/links/link-target.ts'
 import type { CategoryFinder } from '../categories/index.ts'
 import type { PreferenceBook } from './book.ts'
 
@@ -5,4 +6,15 @@ import type { PreferenceBook } from './book.ts'
 export interface Consent {
   readonly categories: CategoryFinder
   readonly book: PreferenceBook
+}
+
+/** Opt-outs that come another way than over a page. */
+export interface OptOuts {
+  /**
+   * Turns a category off on the channel of a link, or everything optional if the category does not exist any more. May be
+   * repeated.
+   *
+   * @throws NotifierError `not_found` if the organization does not exist, `service_unavailable`
+   */
+  optOut(target: LinkTarget): Promise<void>
 }

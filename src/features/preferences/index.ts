@@ -1,24 +1,25 @@
-import type { Feature, FeatureCore } from '../../core/feature.ts'
+import type { Feature } from '../../core/feature.ts'
 import { categories } from '../categories/index.ts'
 import { createPreferenceBook } from './book.ts'
-import type { Consent } from './consent.ts'
+import type { OptOuts } from './consent.ts'
 import { createPreferencesInUse } from './in-use.ts'
 import { judgeByPreferences } from './judge.ts'
+import { createPages, type PageServices, type Pages } from './link-pages.ts'
+import { optOut } from './opting-out.ts'
 import type { Served } from './routes.ts'
 import { createPreferences } from './service.ts'
 
-export type { Consent } from './consent.ts'
-export { optOut } from './opting-out.ts'
+export type { OptOuts } from './consent.ts'
 
-/** People's preferences. */
-export const preferences: Feature<Served, FeatureCore, Consent> = {
+/** People's preferences, and the pages on which they choose. */
+export const preferences: Feature<Served & { readonly pages: Pages }, PageServices, OptOuts> = {
   name: 'preferences',
   create(core) {
     const inUse = createPreferencesInUse(core.stores, core.clock)
     const consent = { categories: core.use(categories), book: createPreferenceBook(core.stores, inUse) }
     return {
-      api: { tenants: { preferences: createPreferences(core, consent) } },
-      shared: consent,
+      api: { tenants: { preferences: createPreferences(core, consent) }, pages: createPages(core, consent) },
+      shared: { optOut: (target) => optOut(consent, target) },
       judge: judgeByPreferences(inUse),
     }
   },

@@ -1,14 +1,11 @@
-import type { ProviderRegistry } from '../../core/channels/provider-registry.ts'
 import { isNotifierError } from '../../core/errors/notifier-error.ts'
+import type { FeatureCore } from '../../core/feature.ts'
 import { underMaintenance } from '../../core/lifecycle/calls.ts'
 import type { PageFrame } from '../../core/links/link-routes.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
 import { type LinkTarget, readTarget } from '../../core/links/link-target.ts'
-import type { RecordFact } from '../../core/notification/own-facts.ts'
 import type { PeopleFinder } from '../../core/people/finder.ts'
-import type { Clock } from '../../core/ports/clock.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { BrandingFinder, OrganizationFinder } from '../../core/tenancy/plan-of.ts'
+import type { BrandingFinder } from '../../core/tenancy/plan-of.ts'
 import type { Consent } from './consent.ts'
 import { optOut } from './opting-out.ts'
 import { createPreferencePages, type PreferencePage, type PreferencePost } from './page.ts'
@@ -34,22 +31,16 @@ export interface Pages {
  */
 export type Unsubscription = 'possible' | 'required' | 'unknown'
 
-export interface PageServices {
-  readonly consent: Consent
-  readonly registry: Pick<ProviderRegistry, 'kinds' | 'channels'>
-  readonly storage: Storage
-  readonly organizations: OrganizationFinder
+export interface PageServices extends FeatureCore {
   readonly brandingOf: BrandingFinder
-  readonly clock: Clock
   /** Null: no resolver is configured. */
   readonly people: PeopleFinder | null
   readonly secrets: { signer(): LinkSigner }
-  readonly recordFact: RecordFact
   onError(error: unknown): void
 }
 
-export function createPages(services: PageServices): Pages {
-  const { storage, consent, organizations, brandingOf, clock, recordFact, onError } = services
+export function createPages(services: PageServices, consent: Consent): Pages {
+  const { storage, organizations, brandingOf, clock, recordFact, onError } = services
   const { signer } = services.secrets
   const preferences = createPreferencePages({
     kinds: services.registry.kinds,

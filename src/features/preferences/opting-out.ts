@@ -16,12 +16,7 @@ export function ownersOf({
   return recipient === null ? [byAddress] : [byAddress, ownerByRecipient(organizationId, recipient)]
 }
 
-/**
- * Turns a category off on the channel of a link, or everything optional if the category does not exist any more. May be
- * repeated.
- *
- * @throws NotifierError `not_found` if the organization does not exist, `service_unavailable`
- */
+/** See `OptOuts`. */
 export async function optOut({ categories, book }: Consent, target: LinkTarget): Promise<void> {
   const { organizationId, channel } = target
   const category = await categories.find(organizationId, target.category)

@@ -3,8 +3,7 @@ import type { ChannelKind } from '../../core/channels/channel-kind.ts'
 import { targetOf } from '../../core/links/link-target.ts'
 import type { Receipt } from '../../core/notification/receipt.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { Consent } from '../preferences/index.ts'
-import { optOut } from '../preferences/index.ts'
+import type { OptOuts } from '../preferences/index.ts'
 import type { ReceiptSource } from './model.ts'
 
 /** Whether a report says that the recipient left one list of messages only. */
@@ -22,7 +21,7 @@ export async function leaveList(
   kind: ChannelKind,
   { organizationId }: ReceiptSource,
   storage: Pick<Storage, 'notifications'>,
-  consent: Consent,
+  { optOut }: OptOuts,
 ): Promise<boolean> {
   const notification = notificationId === undefined ? null : await storage.notifications.get(notificationId)
   if (notification === null || notification.channel !== kind.name) return false
@@ -31,6 +30,6 @@ export async function leaveList(
   const address = fact?.address === undefined ? target.address : addressHash(kind, fact.address)
   // A copy went to someone else than the recipient.
   const recipient = address === target.address ? target.recipient : null
-  await optOut(consent, { ...target, address, recipient })
+  await optOut({ ...target, address, recipient })
   return true
 }

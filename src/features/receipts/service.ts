@@ -15,8 +15,7 @@ import type { ParsedReceipts, ReceiptRequest } from '../../core/ports/receipts.t
 import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../core/ports/storage/receipts.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION, organizationKind } from '../../core/tenancy/organization.ts'
-
-import type { Consent } from '../preferences/index.ts'
+import type { OptOuts } from '../preferences/index.ts'
 import { optingIn, suppressing } from '../suppressions/index.ts'
 import type { Backpressure } from './backpressure.ts'
 import { isOfOneList, leaveList } from './list-opt-out.ts'
@@ -63,7 +62,7 @@ const ID_BYTES = 18
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
 /** Takes reports of providers: verifies, stores, then answers. */
-export function createReceipts(services: ReceiptServices, consent: Consent): Receipts {
+export function createReceipts(services: ReceiptServices, optOuts: OptOuts): Receipts {
   const { storage, registry, clock, logger, publicUrl, emit, wake, backpressure } = services
   /** One queue per instance: slow verification delays only that provider. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
@@ -125,7 +124,7 @@ export function createReceipts(services: ReceiptServices, consent: Consent): Rec
     if (fact === undefined) return storeIncoming(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
     // The preference first: if the process ends in between, the provider repeats the report.
-    if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, consent)))
+    if (isOfOneList(receipt) && (await leaveList(receipt, provider.kind, source, storage, optOuts)))
       return storeFact(whole, source, receipt)
     return storeFact(
       suppress === undefined ? whole : { ...whole, suppress: suppress.reason },

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { FeatureCore } from '../../core/feature.ts'
 import { underMaintenance } from '../../core/lifecycle/calls.ts'
 import type { LinkSigner } from '../../core/links/link-signer.ts'
-import type { RecordFact } from '../../core/notification/own-facts.ts'
-import type { Clock } from '../../core/ports/clock.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
 import { isMachineVisit, type Visit } from './machine-visit.ts'
 
 /** The targets of the links and pictures that count. Tokens prove their origin. They work under maintenance, without counting. */
@@ -14,13 +12,10 @@ export interface Visits {
   clicked(token: string, visit: Visit): Promise<string | null>
 }
 
-export interface VisitServices {
-  readonly storage: Storage
-  readonly clock: Clock
+export interface VisitServices extends Pick<FeatureCore, 'storage' | 'clock' | 'recordFact'> {
   readonly secrets: { signer(): LinkSigner }
   /** True: links still work, but are not counted. */
   maintained(): boolean
-  readonly recordFact: RecordFact
   onError(error: unknown): void
 }
 

@@ -4,17 +4,12 @@ import { NotifierError } from '../../../../src/core/errors/notifier-error.ts'
 import type { Receipt } from '../../../../src/core/notification/receipt.ts'
 import { silentLogger } from '../../../../src/core/observe/silent-logger.ts'
 import type { ReceiptRecord } from '../../../../src/core/ports/storage/receipts.ts'
-import { createRecordStores } from '../../../../src/core/records/record-stores.ts'
-import { createCategoryFinder } from '../../../../src/features/categories/finder.ts'
-import { resolveCategories } from '../../../../src/features/categories/options.ts'
-import { createPreferenceBook } from '../../../../src/features/preferences/book.ts'
-import { createPreferencesInUse } from '../../../../src/features/preferences/in-use.ts'
 import { type Backpressure, createBackpressure } from '../../../../src/features/receipts/backpressure.ts'
 import { createReceipts, type ReceiptServices } from '../../../../src/features/receipts/service.ts'
 import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { inMemory } from '../../../support/in-memory.ts'
-import { KINDS, kindOf } from '../../../support/kinds.ts'
+import { kindOf } from '../../../support/kinds.ts'
 
 const COMMIT_MS = 10
 
@@ -53,7 +48,6 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     }),
     kindOf('email'),
   )
-  const stores = createRecordStores(storage.records, () => null)
   const services: ReceiptServices = {
     storage,
     clock,
@@ -64,10 +58,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     wake() {},
     backpressure,
   }
-  const { take } = createReceipts(services, {
-    categories: createCategoryFinder(stores, resolveCategories(undefined, KINDS), clock),
-    book: createPreferenceBook(stores, createPreferencesInUse(stores, clock)),
-  })
+  const { take } = createReceipts(services, { async optOut() {} })
   return (key: string) =>
     take(
       { channel: 'email', provider: 'recorder' },
