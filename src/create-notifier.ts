@@ -17,6 +17,7 @@ import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
 import { type AnyFeature, createFeatures, joined } from './core/feature.ts'
 import { createGate } from './core/gate/gate.ts'
+import { judgeByRegions } from './core/gate/regions.ts'
 import { underMaintenance } from './core/lifecycle/calls.ts'
 import { createLifecycle, type Lifecycle, stopping } from './core/lifecycle/lifecycle.ts'
 import { refuseMembers } from './core/lifecycle/refuse-members.ts'
@@ -236,7 +237,7 @@ function createGround(options: ResolvedOptions) {
     due,
     stores,
     plans,
-    limitsOf: async (organizationId: string) => plans.of(organizationId),
+    limitsOf: plans.of,
     ids,
     processor,
     secrets,
@@ -280,7 +281,7 @@ function createCore(
     ...ground,
     notifications,
     features,
-    gate: createGate(features.judges),
+    gate: createGate([{ name: 'regions', judge: judgeByRegions(ground.limitsOf) }, ...features.judges]),
     categories: features.categories ?? NO_CATEGORIES,
   }
 }

@@ -25,6 +25,7 @@ import { needsTexts } from '../text/library.ts'
 import { renderContent, shown } from '../text/render.ts'
 import type { Template } from '../text/template.ts'
 import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
+import { senderCheck } from './allowed-sender.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
 import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
@@ -41,7 +42,6 @@ import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import type { SendOptions } from './options.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
-import { isLimited, withinLimits } from './permitted.ts'
 import {
   type AcceptServices,
   categoryFor,
@@ -102,7 +102,8 @@ export function createAccept(
     return answering === undefined ? completing() : answering.then(() => completing() ?? given)
   }
 
-  async function prepare({ lookups }: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
+  async function prepare(unit: UnitOfWork, given: ParsedSend, organizationId: string): Promise<Group> {
+    const { lookups } = unit
     const looking = lookingUp(given, organizationId, lookups.reads)
     const input = looking === undefined ? given : await looking
     const person =
@@ -116,7 +117,7 @@ export function createAccept(
     const named = categoryFor(organizationId, input, template, services)
     const category = named instanceof Promise ? await named : named
     const prepared = prepareSend(organizationId, input, person, template, category, services)
-    return permitted(organizationId, prepared instanceof Promise ? await prepared : prepared)
+    return withAllowedSender(unit, organizationId, prepared instanceof Promise ? await prepared : prepared)
   }
 
   /** A template in code goes first. */
@@ -135,18 +136,21 @@ export function createAccept(
     return channel === undefined ? undefined : services.registry.warm(channel, organizationId)
   }
 
-  /** @throws NotifierError `region_not_permitted`, `invalid_sender` */
-  async function permitted(organizationId: string, group: Group): Promise<Group> {
-    const [first] = group
-    const kind = kindOf(first)
-    if (first.to === '' || !isLimited(kind, first)) return group
-    return withinLimits(kind, group, await services.limitsOf(organizationId), services)
+  /** @throws NotifierError `invalid_sender` */
+  async function withAllowedSender(
+    { inside }: UnitOfWork,
+    organizationId: string,
+    group: Group,
+  ): Promise<Group> {
+    const check = senderCheck(services.registry.kinds, group[0])
+    check?.(await services.limitsOf(organizationId, inside?.records))
+    return group
   }
 
   /**
    * The notifications as the gate lets them go: some are turned off, or wait.
    *
-   * @throws NotifierError `blocked_recipient`, `unsubscribed`, or the code of a plug-in
+   * @throws NotifierError `region_not_permitted`, `blocked_recipient`, `unsubscribed`, or the code of a plug-in
    */
   async function wanted({ lookups }: UnitOfWork, organizationId: string, group: Group): Promise<Group> {
     const [first, ...others] = group
@@ -335,7 +339,7 @@ export function createAccept(
               const found = await byId(id, (known) => unit.lookups.reads.notifications.get(known))
               const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
-              return permitted(organizationId, [prepareResend(original, services)])
+              return withAllowedSender(unit, organizationId, [prepareResend(original, services)])
             }),
           )
         },

@@ -8,6 +8,7 @@ import { notResolvable } from '../people/addressed.ts'
 import type { FoundPerson } from '../people/finder.ts'
 import { localeOf } from '../people/language.ts'
 import { isUnanswered } from '../text/code-templates.ts'
+import { senderCheck } from './allowed-sender.ts'
 import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
 import {
@@ -25,7 +26,6 @@ import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import { parseSend } from './parse-send.ts'
-import { isLimited, withinLimits } from './permitted.ts'
 import { type AcceptServices, channelHint, type Group, prepareSend } from './prepare.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
@@ -86,13 +86,13 @@ export async function parseBatch(
 }
 
 /**
- * Validates each message separately, grouped by template, so that each template is read and compiled once. Looks up
- * suppressed recipients together.
+ * Validates each message separately, grouped by template, so that each template is read and compiled once. The gate
+ * is asked about all together.
  */
 export async function validateBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
-  { lookups }: Pick<UnitOfWork, 'lookups'>,
+  { lookups, inside }: Pick<UnitOfWork, 'lookups' | 'inside'>,
   services: AcceptServices,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: ItemErrors }> {
   const errors = refused.copy()
@@ -137,10 +137,10 @@ export async function validateBatch(
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  const permitted = await permittedOf(prepared, organizationId, errors, services)
-  const verdictOn = await verdictsOn(permitted, organizationId, categories, lookups, services)
+  const allowed = await withAllowedSenders(prepared, organizationId, inside, errors, services)
+  const verdictOn = await verdictsOn(allowed, organizationId, categories, lookups, services)
   const notifications: NewNotification[] = []
-  for (const [index, group] of permitted) {
+  for (const [index, group] of allowed) {
     attempt(index, errors, () => void notifications.push(...applyVerdicts(group, group.map(verdictOn))))
   }
   return { notifications, errors }
@@ -148,25 +148,25 @@ export async function validateBatch(
 
 type Prepared = readonly [index: number, group: Group]
 
-/** Without what the organization may not send. */
-async function permittedOf(
+/** Without the messages of senders that the organization may not use. */
+async function withAllowedSenders(
   prepared: readonly Prepared[],
   organizationId: string,
+  inside: UnitOfWork['inside'],
   errors: ItemErrors,
-  services: AcceptServices,
+  { registry, limitsOf }: AcceptServices,
 ): Promise<readonly Prepared[]> {
-  const kindOf = ({ channel }: NewNotification) => services.registry.kinds.of(channel)
-  const isSubject = ([first]: Group) => first.to !== '' && isLimited(kindOf(first), first)
-  if (!prepared.some(([, group]) => isSubject(group))) return prepared
-  const limits = await services.limitsOf(organizationId)
-  const permitted: Prepared[] = []
-  for (const [index, group] of prepared) {
-    attempt(index, errors, () => {
-      const all = isSubject(group) ? withinLimits(kindOf(group[0]), group, limits, services) : group
-      permitted.push([index, all])
+  const checks = prepared.map(([, [first]]) => senderCheck(registry.kinds, first))
+  if (checks.every((check) => check === undefined)) return prepared
+  const limits = await limitsOf(organizationId, inside?.records)
+  const allowed: Prepared[] = []
+  for (const [at, one] of prepared.entries()) {
+    attempt(one[0], errors, () => {
+      checks[at]?.(limits)
+      allowed.push(one)
     })
   }
-  return permitted
+  return allowed
 }
 
 /** The verdicts on all notifications, asked for together. Undefined: it has no address, and will be skipped. */

@@ -1,9 +1,10 @@
-import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
+import type { ChannelKind } from '../channels/channel-kind.ts'
 import { partsOf } from '../channels/parts-of.ts'
 import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import { assertRecipient } from '../channels/recipient.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { Gate } from '../gate/gate.ts'
+import type { LimitsFinder } from '../gate/regions.ts'
 import type { Bounds } from '../input/bounds.ts'
 import { mergedMetadata } from '../input/metadata.ts'
 import type { LinkSource } from '../links/link-target.ts'
@@ -54,8 +55,8 @@ export interface AcceptServices {
   readonly bounds: Bounds
   /** The schema of a send with the parts of all known channel kinds. */
   readonly sendInput: SendSchema
-  /** The countries that an organization may send to. */
-  limitsOf(organizationId: string): Promise<OrganizationLimits>
+  /** The senders that an organization may use. */
+  readonly limitsOf: LimitsFinder
   newId(): string
   newGroupId(): string
   /** The application's people. Null: the option `recipients` is absent. */

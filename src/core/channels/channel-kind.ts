@@ -33,7 +33,10 @@ export interface ChannelKind<Name extends string = string, Input = unknown, Stor
   checkRecipient?(to: string): RecipientFault | null
   /** The same for all spellings of a recipient, for suppressions and preferences. Default: the recipient unchanged. */
   canonical?(to: string): string
-  /** Checks that an organization may send to the recipient. @throws NotifierError `region_not_permitted` */
+  /**
+   * Checks that an organization may send to the recipient, at the accept and before each attempt. @throws NotifierError
+   * `region_not_permitted`
+   */
   assertPermitted?(to: string, organization: OrganizationLimits): void
   /** Checks that an organization may send as the result of `senderOf`. @throws NotifierError `invalid_sender` */
   assertSender?(sender: string, organization: OrganizationLimits): void

@@ -1,4 +1,4 @@
-import type { ChannelKind, OrganizationLimits } from '../channels/channel-kind.ts'
+import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { assertRecipient, suppressedAddress } from '../channels/recipient.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
@@ -9,7 +9,7 @@ import type { ClaimedJob } from '../ports/storage/claim.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { usable } from './addressed.ts'
-import type { PeopleFinder } from './finder.ts'
+import type { PeopleFinder, ResolvedPerson } from './finder.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
@@ -45,7 +45,6 @@ const SKIP: AddressNow = { kind: 'end', why: { code: 'no_address', message: NO_A
 interface LookUpServices {
   readonly kinds: Kinds
   readonly clock: Clock
-  limitsOf(organizationId: string): Promise<OrganizationLimits>
   onError(error: unknown): void
 }
 
@@ -53,7 +52,7 @@ interface LookUpServices {
 export function createFindAddress(
   people: PeopleFinder | null,
   { notifications }: Pick<Storage, 'notifications'>,
-  { kinds, clock, limitsOf, onError }: LookUpServices,
+  { kinds, clock, onError }: LookUpServices,
 ): FindAddress {
   const tellFault = throttled(onError, () => clock.monotonic())
 
@@ -65,33 +64,19 @@ export function createFindAddress(
     return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
   }
 
-  /** The person's current addresses on the channel, and the limits that apply. */
-  async function lookUp(
-    finder: PeopleFinder,
-    { organizationId, notification }: NotificationJob,
-    recipient: string,
-  ): Promise<Reachable> {
-    const kind = kinds.of(notification.channel)
-    const person = await finder.one(organizationId, recipient)
-    const addresses = person?.channels[kind.name] ?? []
-    const limits =
-      addresses.length === 0 || kind.assertPermitted === undefined ? null : await limitsOf(organizationId)
-    return { kind, addresses, limits }
-  }
-
   async function find(job: NotificationJob): Promise<AddressNow> {
-    const { to, recipient, createdAt } = job.notification
+    const { to, recipient, createdAt, channel } = job.notification
     const isFresh = clock.now() - createdAt <= FRESH_MS
     if (people === null || recipient === null || isFresh) return to === '' ? SKIP : { kind: 'send', to }
-    let reachable: Reachable
+    let addresses: readonly string[]
     try {
-      reachable = await lookUp(people, job, recipient)
+      addresses = addressesOf(await people.one(job.organizationId, recipient), channel)
     } catch (error) {
       const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
       if (!isToldOf) tellFault(error)
       return { kind: 'later', message: isToldOf ? error.message : NOT_FOUND_OUT, delayMs: await delayOf(job) }
     }
-    return nextAddress(job, recipient, reachable, people)
+    return nextAddress(job, recipient, kinds.of(channel), addresses, people)
   }
 
   return (job) => {
@@ -100,6 +85,10 @@ export function createFindAddress(
     if (to !== '' && (people === null || clock.now() - createdAt <= FRESH_MS)) return undefined
     return find(job)
   }
+}
+
+function addressesOf(person: ResolvedPerson | null, channel: string): readonly string[] {
+  return person?.channels[channel] ?? []
 }
 
 /** No attempt was made, because the person could not be looked up. */
@@ -112,26 +101,16 @@ function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
   )
 }
 
-/** Addresses as found late. */
-interface Reachable {
-  readonly kind: ChannelKind
-  readonly addresses: readonly string[]
-  /** Null: the kind has none. */
-  readonly limits: OrganizationLimits | null
-}
-
-/** Another address must pass the checks of an accept. */
+/** Another address must have the form that its channel needs. The gate decides whether the message may go there. */
 function nextAddress(
   { notification: { to, groupId } }: NotificationJob,
   recipient: string,
-  { kind, addresses, limits }: Reachable,
+  kind: ChannelKind,
+  addresses: readonly string[],
   people: PeopleFinder,
 ): AddressNow {
   if (addresses.includes(to)) return { kind: 'send', to }
-  const assertUsable = (address: string): void => {
-    assertRecipient(kind, address)
-    if (limits !== null) kind.assertPermitted?.(address, limits)
-  }
+  const assertUsable = (address: string): void => assertRecipient(kind, address)
   try {
     const found = usable(addresses, recipient, assertUsable, people)
     if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }

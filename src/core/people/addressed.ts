@@ -72,7 +72,11 @@ function faultOf(assertUsable: () => void): NotifierError | null {
   }
 }
 
-function aboutRecipient({ code, message, status, details }: NotifierError, recipient: string): NotifierError {
+/** The error as one about the person. */
+export function aboutRecipient(
+  { code, message, status, details }: NotifierError,
+  recipient: string,
+): NotifierError {
   return new NotifierError(code, { message, status, details: { ...details, field: 'recipient', recipient } })
 }
 

@@ -152,6 +152,20 @@ describe('countries', () => {
     await notifier.send(message(SWISS))
   })
 
+  it('decide again before an attempt', async () => {
+    const { notifier, clock } = await start()
+    const { id: organizationId } = await notifier.organizations.create({ name: 'A' })
+    const sendAt = new Date(clock.now() + 60_000)
+    const { id } = await notifier.organization(organizationId).send({ ...message(SWISS), sendAt })
+    await notifier.organizations.update(organizationId, { smsCountries: ['+49'] })
+    await clock.advance(60_000)
+    const failed = await clock.until(async () => {
+      const found = await notifier.organization(organizationId).notifications.get(id)
+      return found.status === 'failed' ? found : null
+    })
+    expect(failed.error?.code).toBe('region_not_permitted')
+  })
+
   it('change at once, and then decide over a resend, too', async () => {
     const { notifier } = await start()
     const { id: organizationId } = await notifier.organizations.create({ name: 'A' })

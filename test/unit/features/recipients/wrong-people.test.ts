@@ -190,21 +190,25 @@ describe('the late look-up', () => {
     ])
   })
 
-  it('applies the countries of the organization for a new number, and not again for the old one', async () => {
+  it('applies the countries of the organization now, for a new number and for the old one', async () => {
     const { notifier, people, sms, clock, ended, inTen } = await start()
     people.moved = GOOD
-    const ids = ['good', 'moved'].map(async (recipient) => {
+    people.gone = GOOD
+    const ids = ['good', 'moved', 'gone'].map(async (recipient) => {
       const { id } = await notifier.send({ ...textTo(recipient), sendAt: inTen() })
       return id
     })
-    const [kept = '', moved = ''] = await Promise.all(ids)
-    people.moved = { channels: { sms: '+19005550199' } }
+    const [kept = '', moved = '', gone = ''] = await Promise.all(ids)
+    people.moved = { channels: { sms: '+436641234567' } }
+    people.gone = { channels: { sms: '+19005550199' } }
     await notifier.organizations.update('org_default', { smsCountries: ['+43'] })
     await clock.advance(10 * MINUTE)
-    expect(await ended(notifier, kept)).toBe('sent')
-    expect(await ended(notifier, moved)).toBe('failed')
-    expect(await notifier.notifications.get(moved)).toMatchObject({ error: { code: 'region_not_permitted' } })
-    expect(sms?.messages.map(({ to }) => to)).toEqual(['+4915112345678'])
+    expect(await ended(notifier, moved)).toBe('sent')
+    for (const id of [kept, gone]) {
+      expect(await ended(notifier, id)).toBe('failed')
+      expect(await notifier.notifications.get(id)).toMatchObject({ error: { code: 'region_not_permitted' } })
+    }
+    expect(sms?.messages.map(({ to }) => to)).toEqual(['+436641234567'])
   })
 
   it('takes another spelling for the same address, also in a group', async () => {
@@ -243,18 +247,27 @@ describe('several addresses', () => {
   })
 
   it('may be in countries that the organization does not permit', async () => {
-    const { notifier, people } = await start()
+    const { notifier, people, sms, ended, errors } = await start()
     await notifier.organizations.update('org_default', { smsCountries: ['+49'] })
     people.ada = { channels: { sms: ['+19005550199', '+4915112345678'] } }
     people.away = { channels: { sms: ['+19005550199', '+19005550198'] } }
-    const alone = await notifier.send(textTo('ada'))
-    expect([alone.to, alone.groupId]).toEqual(['+4915112345678', undefined])
+    const refused = { code: 'region_not_permitted', details: { field: 'recipient', recipient: 'away' } }
+    await expect(notifier.send(textTo('away'))).rejects.toMatchObject({ ...refused, status: 422 })
+    await expect(notifier.validate(textTo('away'))).rejects.toMatchObject(refused)
+    const { ids = [] } = await notifier.send(textTo('ada'))
     const { items } = await notifier.sendBatch([textTo('ada'), textTo('away')])
-    expect(items).toMatchObject([
-      { id: expect.any(String) },
-      { error: { code: 'region_not_permitted', details: { field: 'recipient', recipient: 'away' } } },
-    ])
-    expect(items[0]).not.toHaveProperty('groupId')
+    expect(items).toMatchObject([{ ids: [expect.any(String), expect.any(String)] }, { error: refused }])
+    const inBatch = (items[0] as { readonly ids?: readonly string[] }).ids ?? []
+    for (const [foreign = '', own = ''] of [ids, inBatch]) {
+      expect(await ended(notifier, foreign)).toBe('failed')
+      expect(await notifier.notifications.get(foreign)).toMatchObject({
+        to: '+19005550199',
+        error: { code: 'region_not_permitted' },
+      })
+      expect(await ended(notifier, own)).toBe('sent')
+    }
+    expect(sms?.messages.map(({ to }) => to)).toEqual(['+4915112345678', '+4915112345678'])
+    expect(errors).toEqual([])
   })
 
   it('are one, if they are other spellings of it', async () => {
