@@ -153,7 +153,7 @@ describe('countries', () => {
   })
 
   it('decide again before an attempt', async () => {
-    const { notifier, clock } = await start()
+    const { notifier, clock } = await start({}, true)
     const { id: organizationId } = await notifier.organizations.create({ name: 'A' })
     const sendAt = new Date(clock.now() + 60_000)
     const { id } = await notifier.organization(organizationId).send({ ...message(SWISS), sendAt })
