@@ -15,7 +15,7 @@ import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-he
 import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
-import { type AnyFeature, createFeatures, joined } from './core/feature.ts'
+import { createFeatures, joined } from './core/feature.ts'
 import { createGate } from './core/gate/gate.ts'
 import { judgeByRegions } from './core/gate/regions.ts'
 import { underMaintenance } from './core/lifecycle/calls.ts'
@@ -55,8 +55,6 @@ import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organ
 import { binding } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates } from './core/text/templates.ts'
-import { completeWithUploads } from './features/attachments/complete.ts'
-import { createUploadContents } from './features/attachments/contents.ts'
 import { FEATURES } from './features/index.ts'
 import { createMissing } from './features/languages/missing.ts'
 import { createCatalogues } from './features/languages/service.ts'
@@ -64,7 +62,6 @@ import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
 import { createLint } from './features/lint/service.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
-import { createPeople } from './features/recipients/service.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
 import type { MultiTenantNotifier, Notifier } from './notifier.ts'
@@ -247,8 +244,6 @@ function createGround(options: ResolvedOptions) {
     requestLimits,
     limits: createLimits(storage, limiter, plans, requestLimits, clock),
     keys: createKeyLookups(stores, clock),
-    people: options.recipients === null ? null : createPeople(options.recipients, clock, onError),
-    complete: completeWithUploads(kinds),
     sendInput: sendInputOf(kinds.known.values()),
     lintInput: lintInputOf(kinds.known.values()),
     signer: webhookSigner(),
@@ -282,6 +277,8 @@ function createCore(
     notifications,
     features,
     gate: createGate([{ name: 'regions', judge: judgeByRegions(ground.limitsOf) }, ...features.judges]),
+    complete: features.complete,
+    people: features.people,
     categories: features.categories ?? NO_CATEGORIES,
   }
 }
@@ -293,7 +290,7 @@ function createDelivery(core: Core, { limiter }: ResolvedOptions): Engine {
     // It has its own timeouts, and delivers while the limiter is away.
     limiter,
     findAddress: createFindAddress(people, storage, core),
-    uploads: createUploadContents(storage.records),
+    uploads: features.uploads,
     tracker: features.tracker,
     random: Math.random,
   })
@@ -306,7 +303,7 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: 
   const retention = createRetention({
     ...core,
     days: core.retentionDays,
-    expiring: FEATURES.flatMap(({ expiring = [] }) => expiring),
+    expiring: core.features.expiring,
   })
 
   /** Runs first: a missing package is a permanent fault. */
@@ -338,10 +335,7 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: 
           throttled(onError, () => clock.monotonic()),
         )
       retention.start()
-      core.due.start(
-        FEATURES.flatMap(({ due }: AnyFeature) => due?.(core) ?? []),
-        accept,
-      )
+      core.due.start(core.features.due, accept)
     },
     async halt(deadline) {
       waits.end(stopping())

@@ -1,12 +1,15 @@
+import { type Complete, inTurn } from './accept/complete.ts'
 import type { KeyLookups } from './access/verify-key.ts'
 import type { Kinds } from './channels/kinds.ts'
 import type { ProviderRegistry } from './channels/provider-registry.ts'
+import type { UploadContents } from './delivery/upload-contents.ts'
 import type { DueHandler } from './due/due-records.ts'
 import type { Judge, NamedJudge } from './gate/verdict.ts'
 import type { Tracker } from './links/tracking.ts'
 import type { Notifications } from './notification/api.ts'
 import type { CategorySource } from './notification/category-source.ts'
 import type { RecordFact } from './notification/own-facts.ts'
+import type { PeopleFinder } from './people/finder.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
@@ -48,24 +51,34 @@ export interface Expiring {
 /** A feature of any type. */
 export interface AnyFeature {
   readonly name: string
-  readonly expiring?: readonly Expiring[]
   create(core: never): FeatureParts
-  /** What is done with its records when they fall due. */
-  due?(core: Pick<FeatureCore, 'storage' | 'clock'>): readonly DueHandler[]
+}
+
+/** What the core asks one feature for. Undefined: it has none. */
+export interface Sources {
+  /** The categories of messages. */
+  readonly categories?: CategorySource | undefined
+  /** The application's people. */
+  readonly people?: PeopleFinder | undefined
+  /** Makes opens and clicks known. */
+  readonly tracker?: Tracker | undefined
+  /** The contents of uploads. */
+  readonly uploads?: UploadContents | undefined
 }
 
 /** What a feature brings to a notifier. */
-export interface FeatureParts<Api extends object = object, Shared = unknown> {
+export interface FeatureParts<Api extends object = object, Shared = unknown> extends Sources {
   /** Its methods, in groups; those of organizations under `tenants`. Features may share a group. */
   readonly api: Api
   /** What other features may use. */
   readonly shared?: Shared
   /** Says of each message whether it may go. Of two features that refuse or skip it, the first in the list decides. */
   readonly judge?: Judge
-  /** The categories of messages: of one feature. */
-  readonly categories?: CategorySource | undefined
-  /** Makes opens and clicks known: of one feature. */
-  readonly tracker?: Tracker | undefined
+  /** Fills messages in before they are validated. Each gets what those before it in the list have made. */
+  readonly complete?: Complete
+  /** What is done with its records when they fall due. */
+  readonly due?: readonly DueHandler[]
+  readonly expiring?: readonly Expiring[]
 }
 
 /**
@@ -76,7 +89,7 @@ export interface Feature<Api extends object, Core = FeatureCore, Shared = undefi
   /** Called once for a notifier. */
   create(
     core: Core,
-  ): FeatureParts<Api, Shared> & (Shared extends undefined ? unknown : { readonly shared: Shared })
+  ): FeatureParts<Api, Shared> & ([Shared] extends [undefined] ? unknown : { readonly shared: Shared })
 }
 
 /** Of a union: the intersection. */
@@ -87,14 +100,14 @@ type All<Union> = (Union extends unknown ? (each: Union) => void : never) extend
 type Created<List extends readonly AnyFeature[]> = List[number]['create']
 
 /** The features of a notifier as one. */
-export interface Features<Api> {
+export interface Features<Api> extends Sources {
   readonly api: Api
   /** In order of precedence. */
   readonly judges: readonly NamedJudge[]
-  /** Undefined: no feature brings them. */
-  readonly categories: CategorySource | undefined
-  /** Undefined: no feature brings one. */
-  readonly tracker: Tracker | undefined
+  /** Of all features as one. Undefined: there is none. */
+  readonly complete: Complete | undefined
+  readonly due: readonly DueHandler[]
+  readonly expiring: readonly Expiring[]
 }
 
 /** @param features each after those that it uses */
@@ -117,9 +130,20 @@ export function createFeatures<List extends readonly AnyFeature[]>(
   return {
     api: parts.map(({ api }) => api).reduce(joined) as All<ReturnType<Created<List>>['api']>,
     judges: [...made].flatMap(([name, { judge }]) => (judge === undefined ? [] : { name, judge })),
-    categories: parts.find(({ categories }) => categories !== undefined)?.categories,
-    tracker: parts.find(({ tracker }) => tracker !== undefined)?.tracker,
+    complete: inTurn(parts.flatMap(({ complete = [] }) => complete)),
+    due: parts.flatMap(({ due = [] }) => due),
+    expiring: parts.flatMap(({ expiring = [] }) => expiring),
+    categories: theOnly('categories', parts),
+    people: theOnly('people', parts),
+    tracker: theOnly('tracker', parts),
+    uploads: theOnly('uploads', parts),
   }
+}
+
+function theOnly<Name extends keyof Sources>(name: Name, parts: readonly FeatureParts[]): Sources[Name] {
+  const [one, ...others] = parts.map((each) => each[name]).filter((source) => source !== undefined)
+  if (others.length > 0) throw new Error(`Two features bring "${name}".`)
+  return one
 }
 
 /** One object with the groups of both. */

@@ -5,6 +5,7 @@ import { failures } from './failures/index.ts'
 import { organizations } from './organizations/index.ts'
 import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
+import { recipients } from './recipients/index.ts'
 import { sessions } from './sessions/index.ts'
 import { suppressions } from './suppressions/index.ts'
 import { tracking } from './tracking/index.ts'
@@ -14,11 +15,12 @@ import { webhookEvents } from './webhook-events/index.ts'
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
  * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. Features
  * that a send needs while it is accepted or delivered, and those about templates, are joined by name in
- * create-notifier.ts: code-templates, languages, layouts, lint, recipients, retention.
+ * create-notifier.ts: code-templates, languages, layouts, lint, retention.
  */
 export const FEATURES: readonly [
   typeof suppressions,
   typeof categories,
+  typeof recipients,
   typeof preferences,
   typeof apiKeys,
   typeof attachments,
@@ -31,6 +33,7 @@ export const FEATURES: readonly [
 ] = [
   suppressions,
   categories,
+  recipients,
   preferences,
   apiKeys,
   attachments,

@@ -25,9 +25,8 @@ vi.mock('../../src/features/index.ts', async (original) => {
     name: 'reminders',
     create({ stores }: FeatureCore) {
       made.reminders = stores.of(reminderKind)
-      return { api: {} }
+      return { api: {}, due: [{ kind: reminderKind, handle }] }
     },
-    due: () => [{ kind: reminderKind, handle }],
   }
   return { FEATURES: [...FEATURES, reminders] }
 })

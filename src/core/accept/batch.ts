@@ -207,7 +207,7 @@ async function peopleOf(
   { people }: AcceptServices,
 ): Promise<(input: ParsedSend) => FoundPerson | null> {
   const ids = inputs.flatMap(([, { recipient }]) => recipient ?? [])
-  const found = ids.length === 0 || people === null ? null : await people.many(organizationId, ids)
+  const found = ids.length === 0 || people === undefined ? null : await people.many(organizationId, ids)
   return ({ recipient }) => {
     if (recipient === undefined) return null
     if (found === null) return notResolvable()

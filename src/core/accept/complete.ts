@@ -47,3 +47,26 @@ export function completedBatch(
     return { ...parsed, inputs, errors }
   })
 }
+
+/** Each hook gets what those before it have made of the messages, without those that cannot be completed. */
+export function inTurn(hooks: readonly Complete[]): Complete | undefined {
+  return hooks.reduceRight<Complete | undefined>(
+    (later, hook) => (later === undefined ? hook : followed(hook, later)),
+    undefined,
+  )
+}
+
+function followed(first: Complete, second: Complete): Complete {
+  return (drafts, organizationId, records) => {
+    const begun = first(drafts, organizationId, records)
+    if (begun === undefined) return second(drafts, organizationId, records)
+    return begun.then(async (answers) => {
+      const all = drafts.map((draft, at) => answers[at] ?? draft)
+      const sound = all.flatMap<ParsedSend>((one) => (isNotifierError(one) ? [] : one))
+      const rest = sound.length === 0 ? undefined : await second(sound, organizationId, records)
+      if (rest === undefined) return all
+      const whole = rest.values()
+      return all.map((one) => (isNotifierError(one) ? one : (whole.next().value ?? one)))
+    })
+  }
+}

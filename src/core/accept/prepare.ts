@@ -60,7 +60,7 @@ export interface AcceptServices {
   newId(): string
   newGroupId(): string
   /** The application's people. Null: the option `recipients` is absent. */
-  readonly people: PeopleFinder | null
+  readonly people: PeopleFinder | undefined
 }
 
 /** What one send stores: a notification for each address. */

@@ -48,9 +48,9 @@ interface LookUpServices {
   onError(error: unknown): void
 }
 
-/** @param people null: no resolver is configured here */
+/** @param people undefined: no resolver is configured here */
 export function createFindAddress(
-  people: PeopleFinder | null,
+  people: PeopleFinder | undefined,
   { notifications }: Pick<Storage, 'notifications'>,
   { kinds, clock, onError }: LookUpServices,
 ): FindAddress {
@@ -67,7 +67,7 @@ export function createFindAddress(
   async function find(job: NotificationJob): Promise<AddressNow> {
     const { to, recipient, createdAt, channel } = job.notification
     const isFresh = clock.now() - createdAt <= FRESH_MS
-    if (people === null || recipient === null || isFresh) return to === '' ? SKIP : { kind: 'send', to }
+    if (people === undefined || recipient === null || isFresh) return to === '' ? SKIP : { kind: 'send', to }
     let addresses: readonly string[]
     try {
       addresses = addressesOf(await people.one(job.organizationId, recipient), channel)
@@ -82,7 +82,7 @@ export function createFindAddress(
   return (job) => {
     const { recipient, createdAt, to } = job.notification
     if (recipient === null) return undefined
-    if (to !== '' && (people === null || clock.now() - createdAt <= FRESH_MS)) return undefined
+    if (to !== '' && (people === undefined || clock.now() - createdAt <= FRESH_MS)) return undefined
     return find(job)
   }
 }

@@ -23,7 +23,7 @@ export function addressed(
   { to, recipient }: ParsedSend,
   person: ResolvedPerson | null,
   assertUsable: (address: string) => void,
-  people: Pick<PeopleFinder, 'leftOut'> | null,
+  people: Pick<PeopleFinder, 'leftOut'> | undefined,
 ): Addressed {
   if (recipient === undefined) {
     const address = to ?? ''
@@ -46,7 +46,7 @@ export function usable<Item>(
   items: readonly Item[],
   recipient: string,
   assertUsable: (item: Item) => void,
-  people: Pick<PeopleFinder, 'leftOut'> | null,
+  people: Pick<PeopleFinder, 'leftOut'> | undefined,
 ): readonly Item[] {
   const faults: NotifierError[] = []
   const kept = items.filter((item) => {
@@ -91,13 +91,13 @@ function distinct(kind: ChannelKind, addresses: readonly string[]): readonly str
   return [...bySpelling.values()]
 }
 
-/** The person with an id. Null: unknown. @param people null: the option `recipients` is absent */
+/** The person with an id. Null: unknown. @param people undefined: the option `recipients` is absent */
 export function personOf(
-  people: PeopleFinder | null,
+  people: PeopleFinder | undefined,
   organizationId: string,
   id: string,
 ): Promise<ResolvedPerson | null> {
-  if (people === null) throw notResolvable()
+  if (people === undefined) throw notResolvable()
   return people.one(organizationId, id)
 }
 

@@ -29,8 +29,8 @@ export interface AuthoringServices {
   readonly kinds: Kinds
   readonly brandingOf: BrandingFinder
   readonly processor: Processor
-  /** The application's people. Null: the option `recipients` is absent. */
-  readonly people: PeopleFinder | null
+  /** The application's people. Undefined: the option `recipients` is absent. */
+  readonly people: PeopleFinder | undefined
   /** The schemas of previews. */
   readonly previewInputs: PreviewInputs
   readonly categories: Pick<CategorySource, 'existing'>

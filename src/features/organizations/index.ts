@@ -6,6 +6,8 @@ import { createOrganizations, type OrganizationServices } from './service.ts'
 /** The tenants of a notifier, and their deletion. */
 export const organizations: Feature<Served, OrganizationServices> = {
   name: 'organizations',
-  create: (core) => ({ api: { organizations: createOrganizations(core) } }),
-  due: ({ storage, clock }) => [deletionOfOrganizations(storage.deletions, clock)],
+  create: (core) => ({
+    api: { organizations: createOrganizations(core) },
+    due: [deletionOfOrganizations(core.storage.deletions, core.clock)],
+  }),
 }

@@ -1,5 +1,6 @@
 import type { Feature } from '../../core/feature.ts'
 import { categories } from '../categories/index.ts'
+import { recipients } from '../recipients/index.ts'
 import { createPreferenceBook } from './book.ts'
 import type { OptOuts } from './consent.ts'
 import { createPreferencesInUse } from './in-use.ts'
@@ -18,7 +19,10 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
     const inUse = createPreferencesInUse(core.stores, core.clock)
     const consent = { categories: core.use(categories), book: createPreferenceBook(core.stores, inUse) }
     return {
-      api: { tenants: { preferences: createPreferences(core, consent) }, pages: createPages(core, consent) },
+      api: {
+        tenants: { preferences: createPreferences(core, consent) },
+        pages: createPages(core, consent, core.use(recipients)),
+      },
       shared: { optOut: (target) => optOut(consent, target) },
       judge: judgeByPreferences(inUse),
     }

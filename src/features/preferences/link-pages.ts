@@ -33,19 +33,22 @@ export type Unsubscription = 'possible' | 'required' | 'unknown'
 
 export interface PageServices extends FeatureCore {
   readonly brandingOf: BrandingFinder
-  /** Null: no resolver is configured. */
-  readonly people: PeopleFinder | null
   readonly secrets: { signer(): LinkSigner }
   onError(error: unknown): void
 }
 
-export function createPages(services: PageServices, consent: Consent): Pages {
+/** @param people undefined: no resolver is configured */
+export function createPages(
+  services: PageServices,
+  consent: Consent,
+  people: PeopleFinder | undefined,
+): Pages {
   const { storage, organizations, brandingOf, clock, recordFact, onError } = services
   const { signer } = services.secrets
   const preferences = createPreferencePages({
     kinds: services.registry.kinds,
     channels: services.registry.channels,
-    people: services.people,
+    people,
     consent,
     storage,
     clock,

@@ -39,8 +39,8 @@ export interface PreferencePageServices {
   /** The configured channels. */
   readonly channels: readonly string[]
   readonly clock: Clock
-  /** Null: the application's people are not known here. */
-  readonly people: PeopleFinder | null
+  /** Undefined: the application's people are not known here. */
+  readonly people: PeopleFinder | undefined
   /** Receives the failures of the look-up, at most one a minute. */
   readonly onError: (error: unknown) => void
 }
@@ -86,7 +86,7 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
   async function shownChannels(target: LinkTarget): Promise<readonly string[]> {
     const { organizationId, channel, recipient } = target
     const all = channelsOf(target)
-    if (people === null || recipient === null || all.length === 1) return all
+    if (people === undefined || recipient === null || all.length === 1) return all
     try {
       const person = await people.one(organizationId, recipient)
       return all.filter((each) => each === channel || (person?.channels[each] ?? []).length > 0)

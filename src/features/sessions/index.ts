@@ -6,6 +6,8 @@ export { SESSION_MS } from './service.ts'
 /** Sessions of the dashboard. */
 export const sessions: Feature<{ readonly sessions: Sessions }, SessionServices> = {
   name: 'sessions',
-  expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
-  create: (core) => ({ api: { sessions: createSessions(core) } }),
+  create: (core) => ({
+    api: { sessions: createSessions(core) },
+    expiring: [{ kind: usedTokenKind, olderThanMs: 2 * SESSION_MS }],
+  }),
 }
