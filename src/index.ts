@@ -78,6 +78,7 @@ export type {
   NotificationSkippedEvent,
 } from './core/notification/event-payload.ts'
 export type { EventType, FactType } from './core/notification/facts.ts'
+export type { FailureGroup, FailureGroups } from './core/notification/failure-groups.ts'
 export type {
   GetNotificationOptions,
   LogQuery,
@@ -171,15 +172,9 @@ export {
   type TextFunction,
   type TranslatedContext,
 } from './features/code-templates/define.ts'
-export type { DeadLetters, StatisticsApi } from './features/failures/api.ts'
+export type { DeadLetters } from './features/failures/api.ts'
 export type { DeadLetterFilter, RetryInput } from './features/failures/input.ts'
 export type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './features/failures/model.ts'
-export type {
-  FailureGroup,
-  FailureGroups,
-  HourRecord,
-  Statistics,
-} from './features/failures/statistics-model.ts'
 export type { Catalogues } from './features/languages/api.ts'
 export type { CatalogueInput } from './features/languages/input.ts'
 export type {
@@ -204,6 +199,8 @@ export type { PreferencesApi } from './features/preferences/api.ts'
 export type { CellsInput, PreferencesInput, PreferencesOf } from './features/preferences/input.ts'
 export type { PreferencesRecord } from './features/preferences/model.ts'
 export type { People, Person, RecipientOptions } from './features/recipients/options.ts'
+export type { StatisticsApi } from './features/statistics/api.ts'
+export type { HourRecord, Statistics } from './features/statistics/model.ts'
 export type { Suppressions } from './features/suppressions/api.ts'
 export type { SuppressionInput, SuppressionTarget } from './features/suppressions/input.ts'
 export type { SuppressionQuery, SuppressionRecord } from './features/suppressions/model.ts'

@@ -7,6 +7,7 @@ import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
 import { recipients } from './recipients/index.ts'
 import { sessions } from './sessions/index.ts'
+import { statistics } from './statistics/index.ts'
 import { suppressions } from './suppressions/index.ts'
 import { tracking } from './tracking/index.ts'
 import { webhookEvents } from './webhook-events/index.ts'
@@ -28,6 +29,7 @@ export const FEATURES: readonly [
   typeof organizations,
   typeof receipts,
   typeof sessions,
+  typeof statistics,
   typeof tracking,
   typeof webhookEvents,
 ] = [
@@ -41,6 +43,7 @@ export const FEATURES: readonly [
   organizations,
   receipts,
   sessions,
+  statistics,
   tracking,
   webhookEvents,
 ]

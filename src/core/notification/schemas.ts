@@ -13,6 +13,7 @@ import {
   timestamp,
 } from '../rest/schemas.ts'
 import { renderedFields } from '../text/schemas.ts'
+import type { FailureGroups } from './failure-groups.ts'
 import type { NotificationRecord, NotificationSummary } from './model.ts'
 import { partsFields } from './part-schemas.ts'
 
@@ -157,4 +158,23 @@ const notificationSummary: z.ZodType<Open<NotificationSummary>> = named(
 export const notificationList: z.ZodType<List<Open<NotificationSummary>>> = named(
   'NotificationList',
   listOf(notificationSummary),
+)
+
+const failureGroup = z.object({
+  code: z.string(),
+  provider: z.string().nullable().describe('Null: no provider was asked.'),
+  channel: channelName,
+  count: z.int(),
+  newestAt: timestamp.describe('When the newest of them was accepted.'),
+})
+
+/** Failed notifications by cause. */
+export const failureGroups: z.ZodType<Open<FailureGroups>> = named(
+  'FailureGroups',
+  z.object({
+    groups: z.array(failureGroup).describe('Those with most first, at most 100.'),
+    exact: z
+      .boolean()
+      .describe('False: only the newest 10,000 failures were looked at; there are at least so many of each.'),
+  }),
 )

@@ -1,8 +1,8 @@
+import type { FailureGroups } from '../../core/notification/failure-groups.ts'
 import type { NotificationRecord, NotificationSummary } from '../../core/notification/model.ts'
 import type { List } from '../../core/records/list.ts'
 import type { RetryInput } from './input.ts'
 import type { DeadLetterGroupQuery, DeadLetterQuery, RetryResult } from './model.ts'
-import type { FailureGroups, Statistics } from './statistics-model.ts'
 
 /** Notifications that failed: after their last attempt, or for a permanent reason. */
 export interface DeadLetters {
@@ -33,18 +33,6 @@ export interface DeadLetters {
    * const { retried, more } = await notifier.deadLetters.retry({ filter, ratePerSecond: 10 })
    */
   retry(retry: RetryInput): Promise<RetryResult>
-}
-
-/** Counts for an overview, bounded so that they stay cheap. */
-export interface StatisticsApi {
-  /**
-   * The counts of the last 24 hours, why notifications failed, and what waits.
-   *
-   * @example
-   * const { hours, waiting } = await notifier.statistics.get()
-   * console.log(hours.at(-1)?.sent, waiting.due)
-   */
-  get(): Promise<Statistics>
 }
 
 /** The retry of one notification. */

@@ -1,6 +1,6 @@
 import { parseInput } from '../../core/input/parse.ts'
 import { NOTIFICATIONS_TAG } from '../../core/notification/routes.ts'
-import { notificationList, notificationRecord } from '../../core/notification/schemas.ts'
+import { failureGroups, notificationList, notificationRecord } from '../../core/notification/schemas.ts'
 import {
   type HandlerResult,
   type RequestContext,
@@ -12,7 +12,7 @@ import {
 import type { DeadLetters, Retries } from './api.ts'
 import { type RetryInput, retryInput } from './input.ts'
 import { deadLetterGroupQuery, deadLetterQuery } from './query-schemas.ts'
-import { failureGroups, retryResult } from './schemas.ts'
+import { retryResult } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
 export type Served = TenantsOf<{ readonly deadLetters: DeadLetters; readonly notifications: Retries }>

@@ -1,7 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Failure, FailureSpan } from '../../core/ports/storage/notifications.ts'
-import type { Storage } from '../../core/ports/storage/storage.ts'
-import type { FailureGroup, FailureGroups } from './statistics-model.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import type { Failure, FailureSpan } from '../ports/storage/notifications.ts'
+import type { Storage } from '../ports/storage/storage.ts'
+
+/** Failed notifications by their error and the provider that they failed at. */
+export interface FailureGroups {
+  /** The most frequent first, at most 100. */
+  readonly groups: readonly FailureGroup[]
+  /** False: only the newest 10,000 failures were examined; each count is a lower bound. */
+  readonly exact: boolean
+}
+
+export interface FailureGroup {
+  readonly code: ErrorCode
+  /** Null: no provider was called. */
+  readonly provider: string | null
+  readonly channel: string
+  readonly count: number
+  /** When the newest of them was accepted: ISO 8601 UTC. */
+  readonly newestAt: string
+}
 
 /** Maximum number of examined failures, in all and per read. */
 const MOST = 10_000

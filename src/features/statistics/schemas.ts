@@ -1,10 +1,10 @@
 import * as z from 'zod'
+import { failureGroups } from '../../core/notification/schemas.ts'
 import type { HealthReport } from '../../core/observe/health.ts'
 import type { MetricsSnapshot } from '../../core/observe/model.ts'
 import { named } from '../../core/rest/named.ts'
 import { type Open, timestamp } from '../../core/rest/schemas.ts'
-import { failureGroups } from './schemas.ts'
-import type { Statistics } from './statistics-model.ts'
+import type { Statistics } from './model.ts'
 
 const hour = z.object({
   from: timestamp,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../core/errors/catalogue.ts'
+import type { FailureGroups } from '../../core/notification/failure-groups.ts'
 
 /** What an overview of an organization shows. */
 export interface Statistics {
@@ -34,22 +34,4 @@ export interface HourRecord {
   readonly failed: number
   /** False: there may be more; only a bounded part was counted. */
   readonly exact: boolean
-}
-
-/** Failed notifications by their error and the provider that they failed at. */
-export interface FailureGroups {
-  /** The most frequent first, at most 100. */
-  readonly groups: readonly FailureGroup[]
-  /** False: only the newest 10,000 failures were examined; each count is a lower bound. */
-  readonly exact: boolean
-}
-
-export interface FailureGroup {
-  readonly code: ErrorCode
-  /** Null: no provider was called. */
-  readonly provider: string | null
-  readonly channel: string
-  readonly count: number
-  /** When the newest of them was accepted: ISO 8601 UTC. */
-  readonly newestAt: string
 }

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ownLane } from '../../core/channels/provider-registry.ts'
 import type { FeatureCore } from '../../core/feature.ts'
+import { groupFailures } from '../../core/notification/failure-groups.ts'
 import type { JobCounts } from '../../core/ports/storage/job-counts.ts'
 import type { LogCounts } from '../../core/ports/storage/logs.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { StatisticsApi } from './api.ts'
-import { groupFailures } from './failure-groups.ts'
-import type { Statistics } from './statistics-model.ts'
+import type { Statistics } from './model.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS = 24
