@@ -149,7 +149,7 @@ function groupOf(
   others: readonly string[],
   { newId, newGroupId }: AcceptServices,
 ): Group {
-  if (others.length === 0) return [first.to === '' ? { ...first, addressees: 0 } : first]
+  if (others.length === 0) return [first]
   const shared = { ...first, groupId: newGroupId() }
   return [shared, ...others.map((other) => ({ ...shared, id: newId(), to: other }))]
 }
@@ -229,8 +229,9 @@ export function prepareResend(original: Notification, services: AcceptServices):
   }
 }
 
-/** The recipient and those of copies, each address once. Undefined: only the recipient. */
+/** The recipient and those of copies, each address once; none of a message without an address. Undefined: only the recipient. */
 function addresseesOf(kind: ChannelKind, to: string, parts: unknown): number | undefined {
+  if (to === '') return 0
   const copies = parts === undefined ? [] : (kind.copiesOf?.(parts) ?? [])
   if (copies.length === 0) return undefined
   return new Set([to, ...copies].map((address) => kind.canonical?.(address) ?? address)).size
