@@ -54,13 +54,9 @@ import { createRecordStores } from './core/records/record-stores.ts'
 import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
 import { binding } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
-import { createTemplates } from './core/text/templates.ts'
+import { createTemplates, type Templates } from './core/text/templates.ts'
 import { FEATURES } from './features/index.ts'
-import { createMissing } from './features/languages/missing.ts'
-import { createCatalogues } from './features/languages/service.ts'
-import { createSharedTexts } from './features/layouts/service.ts'
 import { lintInputOf } from './features/lint/input.ts'
-import { createLint } from './features/lint/service.ts'
 import { createBackpressure } from './features/receipts/backpressure.ts'
 import { createRetention } from './features/retention/service.ts'
 import { suppressionsOf } from './features/suppressions/records.ts'
@@ -271,15 +267,28 @@ function createCore(
     wake,
   )
   const recordFact = createRecordFact({ storage, emit, wake })
-  const features = createFeatures(FEATURES, { ...ground, notifications, recordFact, maintained, wake })
-  return {
+  const features = createFeatures(FEATURES, {
     ...ground,
     notifications,
-    features,
-    gate: createGate([{ name: 'regions', judge: judgeByRegions(ground.limitsOf) }, ...features.judges]),
+    recordFact,
+    maintained,
+    wake,
+    templates: () => templates,
+  })
+  const brought = {
     complete: features.complete,
     people: features.people,
     categories: features.categories ?? NO_CATEGORIES,
+  }
+  // Templates need what features bring, and features need templates.
+  const templates: Templates = createTemplates({ ...ground, ...brought })
+  return {
+    ...ground,
+    ...brought,
+    notifications,
+    features,
+    templates,
+    gate: createGate([{ name: 'regions', judge: judgeByRegions(ground.limitsOf) }, ...features.judges]),
   }
 }
 
@@ -368,17 +377,11 @@ function createUseCases(
   { resend, withRecords: _, ...accept }: ReturnType<typeof createAccepting>,
 ) {
   const { storage, organizations, notifications } = core
-  const templates = createTemplates(core)
-  const { missing, searchMissing } = createMissing(core, templates.stored)
-  const lint = createLint(core, { ...templates, searchMissing, lintInput: core.lintInput })
   const tenants = {
     ...accept,
     waitFor: core.waits.waitFor(notifications.get),
     notifications: { ...notifications, resend },
-    templates: { ...templates.api, ...lint, missing },
-    layouts: createSharedTexts('layout', core),
-    partials: createSharedTexts('partial', core),
-    messages: createCatalogues(core),
+    templates: core.templates.api,
     limits: { get: core.limits.get },
     logs: createLogs(storage, organizations),
   }

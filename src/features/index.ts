@@ -2,6 +2,9 @@ import { apiKeys } from './api-keys/index.ts'
 import { attachments } from './attachments/index.ts'
 import { categories } from './categories/index.ts'
 import { failures } from './failures/index.ts'
+import { languages } from './languages/index.ts'
+import { layouts } from './layouts/index.ts'
+import { lint } from './lint/index.ts'
 import { organizations } from './organizations/index.ts'
 import { preferences } from './preferences/index.ts'
 import { receipts } from './receipts/index.ts'
@@ -14,9 +17,9 @@ import { webhookEvents } from './webhook-events/index.ts'
 
 /**
  * The features that add records and methods to a notifier, each in the folder of its name. Their routes are in
- * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. Features
- * that a send needs while it is accepted or delivered, and those about templates, are joined by name in
- * create-notifier.ts: code-templates, languages, layouts, lint, retention.
+ * src/routes.ts. Each comes after those that it uses; of those that judge messages, the first that says no decides. The
+ * sources of texts that features are made of are joined in src/authoring.ts: those of code-templates, languages and
+ * layouts. Retention, which has no methods, is started by create-notifier.ts.
  */
 export const FEATURES: readonly [
   typeof suppressions,
@@ -26,6 +29,9 @@ export const FEATURES: readonly [
   typeof apiKeys,
   typeof attachments,
   typeof failures,
+  typeof languages,
+  typeof layouts,
+  typeof lint,
   typeof organizations,
   typeof receipts,
   typeof sessions,
@@ -40,6 +46,9 @@ export const FEATURES: readonly [
   apiKeys,
   attachments,
   failures,
+  languages,
+  layouts,
+  lint,
   organizations,
   receipts,
   sessions,

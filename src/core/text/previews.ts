@@ -15,16 +15,23 @@ import type { StoredTemplates } from './api.ts'
 import type { AuthoringServices } from './authoring-services.ts'
 import { type CodeTemplate, jsonValues } from './code-templates.ts'
 import { type CompiledTemplate, compileSteps } from './compile.ts'
-import { createExampleParts } from './example-parts.ts'
+import type { Drafts } from './drafts.ts'
+import type { ExampleParts } from './example-parts.ts'
 import { EXAMPLE_LINKS } from './links.ts'
 import type { TemplatePreview } from './model.ts'
 import type { PreviewOptions } from './preview-input.ts'
 import { renderContent, shown } from './render.ts'
 import type { Template } from './template.ts'
-import { type UnstoredText, unstoredTemplate } from './unstored.ts'
+import type { TextChecks } from './text-checks.ts'
+import { unstoredTemplate } from './unstored.ts'
 
 /** Maximum number of placeholders to report. */
 const MOST_PLACEHOLDERS = 200
+
+export interface PreviewServices extends Pick<Drafts, 'drafted'>, Pick<TextChecks, 'assertTexts'> {
+  readonly exampleParts: ExampleParts
+  find(organizationId: string, idOrName: string): Promise<Template>
+}
 
 /** Renders templates and drafts with example values. */
 export function createPreviews(
@@ -37,16 +44,11 @@ export function createPreviews(
     people,
     previewInputs,
     code,
-    complete,
     brandingOf,
     bounds,
   }: AuthoringServices,
-  find: (organizationId: string, idOrName: string) => Promise<Template>,
-  drafted: (template: Template) => Promise<Template>,
-  assertTexts: (organizationId: string, given: UnstoredText) => Promise<void>,
+  { find, drafted, assertTexts, exampleParts }: PreviewServices,
 ): PerTenant<Pick<StoredTemplates, 'preview' | 'previewDraft'>> {
-  const exampleParts = createExampleParts({ kinds, records, complete })
-
   async function preview(
     organizationId: string,
     template: CompiledTemplate,

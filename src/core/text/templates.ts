@@ -4,7 +4,6 @@ import { NotifierError } from '../errors/notifier-error.ts'
 import { definedOf } from '../input/defined.ts'
 import type { StoredRecord } from '../ports/storage/records.ts'
 import { listReader } from '../records/list.ts'
-import type { RecordStore } from '../records/record-stores.ts'
 import type { PerTenant } from '../tenancy/per-tenant.ts'
 import { owned, parseSubject } from '../tenancy/scope.ts'
 import type { StoredTemplates } from './api.ts'
@@ -13,11 +12,11 @@ import { inCode } from './code-templates.ts'
 import { compareSteps } from './compare.ts'
 import { draftKind } from './draft-kind.ts'
 import { createDrafts, type Drafts } from './drafts.ts'
+import { createExampleParts, type ExampleParts } from './example-parts.ts'
 import { assertFormat } from './format.ts'
 import { templateChange, templateInput } from './input.ts'
 import {
   insertVersion,
-  type StoredTemplate,
   type TemplateValue,
   templateRef,
   templateShape,
@@ -44,8 +43,7 @@ export interface Templates extends Pick<Drafts, 'drafted'>, Pick<TextChecks, 'as
   readonly api: PerTenant<StoredTemplates>
   /** @throws NotifierError `template_not_found` */
   find(organizationId: string, idOrName: string): Promise<Template>
-  /** Their records, without long texts. */
-  readonly stored: RecordStore<StoredTemplate>
+  readonly exampleParts: ExampleParts
 }
 
 export function createTemplates(services: AuthoringServices): Templates {
@@ -53,6 +51,7 @@ export function createTemplates(services: AuthoringServices): Templates {
   const store = createTextStore(templateShape, stores, texts)
   const versions = createTextStore(versionShape, stores, texts)
   const checks = createTextChecks(services)
+  const exampleParts = createExampleParts(services)
   const { assertTexts, assertWhole, usesOfAll } = checks
 
   async function find(organizationId: string, idOrName: string): Promise<Template> {
@@ -109,7 +108,7 @@ export function createTemplates(services: AuthoringServices): Templates {
 
   const api: Templates['api'] = {
     ...drafts,
-    ...createPreviews(services, find, drafted, assertTexts),
+    ...createPreviews(services, { find, drafted, assertTexts, exampleParts }),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       assertFree(parsed.name)
@@ -210,7 +209,7 @@ export function createTemplates(services: AuthoringServices): Templates {
     },
   }
 
-  return { api, find, drafted, assertTexts, stored: store.stored }
+  return { api, find, drafted, assertTexts, exampleParts }
 }
 
 type TemplateEdit = Partial<Omit<TemplateValue, 'channel' | 'version' | 'updatedAt' | 'uses' | 'localized'>>

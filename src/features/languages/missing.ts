@@ -3,10 +3,9 @@ import { isRead, localesFor } from '../../core/input/locale.ts'
 import { once } from '../../core/loop/steps.ts'
 import type { PageRequest } from '../../core/ports/storage/page.ts'
 import { listInPortions, listReader } from '../../core/records/list.ts'
-import type { RecordStore } from '../../core/records/record-stores.ts'
 import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import type { AuthoringServices } from '../../core/text/authoring-services.ts'
-import { type StoredTemplate, templateShape, toTemplate } from '../../core/text/kind.ts'
+import { templateShape, toTemplate } from '../../core/text/kind.ts'
 import type { PinnedText } from '../../core/text/shared-text.ts'
 import type { Template } from '../../core/text/template.ts'
 import { usesIn } from '../../core/text/uses.ts'
@@ -25,17 +24,29 @@ const MOST_WORK = 50_000
 /** Reading this many characters of a text costs as much as looking a key up. */
 const CHARACTERS_OF_A_LOOK_UP = 16
 
-export interface MissingServices extends AuthoringServices, Pick<Languages, 'lookUps' | 'localeOf'> {
+export interface MissingServices
+  extends Pick<AuthoringServices, 'stores' | 'records' | 'organizations' | 'library' | 'texts' | 'processor'>,
+    Pick<Languages, 'lookUps' | 'localeOf'> {
   readonly languages: ApplicationLanguages
 }
 
+/** Begins a search of what the templates of an organization lack. */
+export type SearchMissing = (organizationId: string) => Promise<MissingSearch>
+
 /** Finds what templates lack in the locales of an organization. */
-export function createMissing(
-  { records, organizations, library, texts, lookUps, localeOf, languages, processor }: MissingServices,
-  store: RecordStore<StoredTemplate>,
-): PerTenant<TranslationReports> & {
-  searchMissing(organizationId: string): Promise<MissingSearch>
-} {
+export function createMissing({
+  stores,
+  records,
+  organizations,
+  library,
+  texts,
+  lookUps,
+  localeOf,
+  languages,
+  processor,
+}: MissingServices): PerTenant<TranslationReports> & { readonly searchMissing: SearchMissing } {
+  const store = stores.of(templateShape.kind)
+
   async function searchMissing(organizationId: string): Promise<MissingSearch> {
     const share = processor.share(organizationId)
     const [own] = await records.get(cataloguesKind, [{ id: organizationId }])

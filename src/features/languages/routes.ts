@@ -8,7 +8,7 @@ import { type CataloguePut, cataloguePut } from './input.ts'
 import { catalogueList, catalogueRecord, missingTranslationList } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = TenantsOf<{ readonly messages: Catalogues; readonly templates: TranslationReports }>
+export type Served = TenantsOf<{ readonly messages: Catalogues; readonly templates: TranslationReports }>
 
 const TAG: Tag = {
   name: 'Messages',

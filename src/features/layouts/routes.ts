@@ -30,7 +30,7 @@ import {
 } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = TenantsOf<{ readonly layouts: SharedTexts; readonly partials: SharedTexts }>
+export type Served = TenantsOf<{ readonly layouts: SharedTexts; readonly partials: SharedTexts }>
 
 interface Naming {
   readonly one: 'layout' | 'partial'

@@ -8,12 +8,14 @@ import { type LintInput, lintBody } from './input.ts'
 import { templateLint } from './schemas.ts'
 
 /** The methods of a notifier that the handlers use. */
-type Served = TenantsOf<{ readonly templates: TemplateLinting }> & {
+export type Served = TenantsOf<{ readonly templates: TemplateLinting }>
+
+interface Inputs {
   readonly lintInput: LintInput
   readonly previewInputs: Pick<PreviewInputs, 'draft'>
 }
 
-export const templateLintRoutes: readonly Route<Served>[] = routesOf(
+export const templateLintRoutes: readonly Route<Served & Inputs>[] = routesOf<Served & Inputs>(
   { tag: TEMPLATES_TAG, belongsTo: 'organization' },
   [
     {

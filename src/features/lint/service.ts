@@ -12,12 +12,11 @@ import type { PerTenant } from '../../core/tenancy/per-tenant.ts'
 import { parseSubject, wrong } from '../../core/tenancy/scope.ts'
 import type { AuthoringServices } from '../../core/text/authoring-services.ts'
 import { type CodeTemplate, jsonValues, type WriteOptions } from '../../core/text/code-templates.ts'
-import { createExampleParts } from '../../core/text/example-parts.ts'
 import { renderContent } from '../../core/text/render.ts'
 import type { Template } from '../../core/text/template.ts'
 import type { Templates } from '../../core/text/templates.ts'
 import { unstoredTemplate } from '../../core/text/unstored.ts'
-import type { Languages, MissingSearch, MissingTranslations } from '../languages/index.ts'
+import type { Languages, MissingTranslations, SearchMissing } from '../languages/index.ts'
 import type { TemplateLinting } from './api.ts'
 import { createFindings, type Findings, type LintedSource } from './findings.ts'
 import type { LintInput } from './input.ts'
@@ -30,10 +29,15 @@ const MOST_LOCALES = 100
 /** Maximum work of a lint, in tags that texts expand. Beyond it, no further locale is begun. */
 const MOST_WORK = 250_000
 
-/** What lints need of templates. */
-export interface LintServices extends Pick<Templates, 'find' | 'drafted' | 'assertTexts'> {
+export interface LintServices
+  extends Pick<
+      AuthoringServices,
+      'kinds' | 'processor' | 'library' | 'records' | 'brandingOf' | 'previewInputs' | 'code' | 'bounds'
+    >,
+    Pick<Languages, 'localeOf'> {
   readonly lintInput: LintInput
-  searchMissing(organizationId: string): Promise<MissingSearch>
+  /** Not before all features are made. */
+  templates(): Pick<Templates, 'find' | 'drafted' | 'assertTexts' | 'exampleParts'>
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -57,13 +61,12 @@ export function createLint(
     brandingOf,
     previewInputs,
     code,
-    complete,
     bounds,
-  }: AuthoringServices & Pick<Languages, 'localeOf'>,
-  { find, drafted, assertTexts, lintInput, searchMissing }: LintServices,
+    lintInput,
+    templates,
+  }: LintServices,
+  searchMissing: SearchMissing,
 ): PerTenant<TemplateLinting> {
-  const exampleParts = createExampleParts({ kinds, records, complete })
-
   async function lintIn(
     locale: string,
     template: Template,
@@ -101,7 +104,7 @@ export function createLint(
       kind,
       findings: createFindings({ ...TEMPLATE_RULES, ...kind.lint?.rules }),
       own: template.locale ?? (await localeOf(organizationId)),
-      parts: await exampleParts(organizationId, kind, given),
+      parts: await templates().exampleParts(organizationId, kind, given),
     }
   }
 
@@ -216,6 +219,7 @@ export function createLint(
         return entry.isMustache
           ? lint(entry.of(organizationId), given)
           : lintWritten(entry, organizationId, given)
+      const { find, drafted } = templates()
       const template = await find(organizationId, idOrName)
       return lint(draft ? await drafted(template) : template, given)
     },
@@ -223,7 +227,7 @@ export function createLint(
       const given = parseSubject(previewInputs.draft, input)
       assertMessageBounds({ variables: given.variables, data: given.data }, bounds)
       try {
-        await assertTexts(organizationId, given)
+        await templates().assertTexts(organizationId, given)
       } catch (error) {
         return unread(error, given.locale ?? (await localeOf(organizationId)))
       }
