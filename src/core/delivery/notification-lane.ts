@@ -17,7 +17,7 @@ import type { Attempts, Ending as EndingOf } from './attempts.ts'
 import type { Choose } from './choose.ts'
 import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
 import type { CopyFacts } from './copies.ts'
-import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
+import { EXPIRED, endBefore, isExpired, type NotificationJob } from './end-before.ts'
 import { createFailoverHistory } from './failover-history.ts'
 import type { JudgeJob } from './judged.ts'
 import type { Lane } from './lane.ts'
@@ -158,7 +158,8 @@ export function createNotificationLane(
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
     const judged = await judge(job)
     const { verdict } = judged
-    if (verdict.kind === 'wait' && verdict.until > clock.now()) return delayed(job, verdict)
+    const waits = verdict.kind === 'wait' && verdict.until > clock.now() && endBefore(job, state) === null
+    if (waits) return delayed(job, verdict)
     const share = processor.share(job.organizationId)
     const composed = await compose(job, judged, state, share, stop)
     if (composed === null) {

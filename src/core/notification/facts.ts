@@ -2,8 +2,9 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import type { SuppressionReason } from './suppression.ts'
 
 /**
- * All facts about a notification after its accept. `delayed`: the next attempt waits, because the gate says so. `sent` … `unsubscribed` concern one hand-over to a provider.
- * `reported` is a report without a meaning here: it is logged with its raw code and changes nothing.
+ * All facts about a notification after its accept. `sent` … `unsubscribed` concern one hand-over to a provider. `delayed`:
+ * the next attempt waits, because the gate says so. `reported` is a report without a meaning here: it is logged with its raw
+ * code and changes nothing.
  */
 export type FactType =
   | 'sent'
