@@ -5,6 +5,7 @@ const layers = {
   'src/core': [],
   'src/outgoing': ['src/core'],
   'src/features': ['src/core'],
+  'src/plugin-kit': ['src/core'],
   'src/http': ['src/core'],
   'src/dashboard': ['src/core', 'src/http'],
   'src/testing': ['src/core'],

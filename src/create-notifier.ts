@@ -51,8 +51,9 @@ import { createFindAddress } from './core/people/address-now.ts'
 import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
+import type { RequestContext, Route } from './core/rest/route.ts'
 import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
-import { binding } from './core/tenancy/per-tenant.ts'
+import { binding, type PerTenant } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
 import { createTemplates, type Templates } from './core/text/templates.ts'
 import { FEATURES } from './features/index.ts'
@@ -68,6 +69,9 @@ import {
   resolveOptions,
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
+import { asFeature, type PluginServices } from './plugin-kit/as-feature.ts'
+import { wrong } from './plugin-kit/define-plugin.ts'
+import type { Plugin, PluginApis } from './plugin-kit/plugin.ts'
 import { knownKinds, type ServedNotifier } from './served-notifier.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -88,37 +92,49 @@ export function createNotifier<
   Tx = never,
   Channels extends ChannelOptions = ChannelOptions,
   Templates extends DeclaredTemplates = AnyTemplate,
+  const Plugins extends readonly Plugin[] = readonly [],
 >(
-  options: MultiTenantOptions<Tx, Channels, Templates> & { readonly channels: Checked<Channels> },
-): MultiTenantNotifier<Tx, ChannelsOf<Channels>, Templates>
+  options: MultiTenantOptions<Tx, Channels, Templates> & Inferred<Channels, Plugins>,
+): MultiTenantNotifier<Tx, ChannelsOf<Channels>, Templates, PluginApis<Plugins>>
 export function createNotifier<
   Channels extends ChannelOptions = ChannelOptions,
   Templates extends DeclaredTemplates = AnyTemplate,
+  const Plugins extends readonly Plugin[] = readonly [],
 >(
-  options: MultiTenantOptions<never, Channels, Templates> & { readonly channels: Checked<Channels> },
-): MultiTenantNotifier<never, ChannelsOf<Channels>, Templates>
+  options: MultiTenantOptions<never, Channels, Templates> & Inferred<Channels, Plugins>,
+): MultiTenantNotifier<never, ChannelsOf<Channels>, Templates, PluginApis<Plugins>>
 export function createNotifier<
   Tx = never,
   Channels extends ChannelOptions = ChannelOptions,
   Templates extends DeclaredTemplates = AnyTemplate,
+  const Plugins extends readonly Plugin[] = readonly [],
 >(
-  options: NotifierOptions<Tx, Channels, Templates> & { readonly channels: Checked<Channels> },
-): Notifier<Tx, ChannelsOf<Channels>, Templates>
+  options: NotifierOptions<Tx, Channels, Templates> & Inferred<Channels, Plugins>,
+): Notifier<Tx, ChannelsOf<Channels>, Templates, PluginApis<Plugins>> & PluginApis<Plugins>
 /** For a storage chosen at run time: there is no common type of transactions. */
 export function createNotifier<
   Channels extends ChannelOptions = ChannelOptions,
   Templates extends DeclaredTemplates = AnyTemplate,
+  const Plugins extends readonly Plugin[] = readonly [],
 >(
-  options: NotifierOptions<never, Channels, Templates> & { readonly channels: Checked<Channels> },
-): Notifier<never, ChannelsOf<Channels>, Templates>
+  options: NotifierOptions<never, Channels, Templates> & Inferred<Channels, Plugins>,
+): Notifier<never, ChannelsOf<Channels>, Templates, PluginApis<Plugins>> & PluginApis<Plugins>
 export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
   return wire(resolveOptions(options, (clock) => sqlite({ file: ':memory:', clock })))
+}
+
+/** Options from which the types of a notifier follow. */
+interface Inferred<Channels extends ChannelOptions, Plugins> {
+  readonly channels: Checked<Channels>
+  readonly plugins?: Plugins | undefined
 }
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const ground = createGround(options)
   // Features need the engine and the lifecycle that they are part of.
   const core = createCore(ground, {
+    send: (...message) => accept.send(...message),
+    withRecords: (...sends) => accept.withRecords(...sends),
     wake: (lane) => engine.wake(lane),
     providers: () => engine.providers(),
     maintained: () => lifecycle.maintained(),
@@ -132,6 +148,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
   const { tenants, organizations, apiKeys, operatorKeys } = useCases
+  const added = guard(core.pluggedIn.api as { readonly tenants?: PerTenant<object> }).tenants ?? {}
   const shared = {
     organizations,
     apiKeys,
@@ -144,7 +161,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...shared,
     ...createHttpParts(core, guard),
   }
-  const tenant = binding<Tenant<unknown>>(tenants, readingFiles(options.kinds))
+  const tenant = binding<Tenant<unknown>>({ ...tenants, ...added }, readingFiles(options.kinds))
   const whole: MultiTenantNotifier<unknown> = {
     ...shared,
     internals: internals,
@@ -155,6 +172,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       assertOrganizationId(id)
       return tenant(id)
     },
+  }
+  for (const { name } of options.plugins) {
+    if (name in whole || name in tenants) throw wrong(name, 'needs another name: a notifier has this member')
   }
   const own = tenant(DEFAULT_ORGANIZATION)
   const notifier: MultiTenantNotifier<unknown> =
@@ -252,7 +272,9 @@ type Core = ReturnType<typeof createCore>
 /** The features, and what they bring to all messages. */
 function createCore(
   ground: Ground,
-  later: Pick<Engine, 'wake' | 'providers'> & Pick<Lifecycle, 'maintained'>,
+  later: Pick<Engine, 'wake' | 'providers'> &
+    Pick<Lifecycle, 'maintained'> &
+    Pick<PluginServices, 'send' | 'withRecords'>,
 ) {
   const { storage, organizations, registry, clock, emit } = ground
   const { wake, maintained } = later
@@ -267,14 +289,9 @@ function createCore(
     wake,
   )
   const recordFact = createRecordFact({ storage, emit, wake })
-  const features = createFeatures(FEATURES, {
-    ...ground,
-    notifications,
-    recordFact,
-    maintained,
-    wake,
-    templates: () => templates,
-  })
+  const services = { ...ground, notifications, recordFact, maintained, wake, templates: () => templates }
+  const features = createFeatures(FEATURES, services)
+  const plugins = createFeatures(ground.plugins.map(asFeature), { ...services, ...later })
   const brought = {
     complete: features.complete,
     people: features.people,
@@ -287,8 +304,13 @@ function createCore(
     ...brought,
     notifications,
     features,
+    pluggedIn: plugins,
     templates,
-    gate: createGate([{ name: 'regions', judge: judgeByRegions(ground.limitsOf) }, ...features.judges]),
+    gate: createGate([
+      { name: 'regions', judge: judgeByRegions(ground.limitsOf) },
+      ...features.judges,
+      ...plugins.judges,
+    ]),
   }
 }
 
@@ -344,7 +366,7 @@ function createRun(core: Core, engine: Engine, source: TelemetrySource, accept: 
           throttled(onError, () => clock.monotonic()),
         )
       retention.start()
-      core.due.start(core.features.due, accept)
+      core.due.start([...core.features.due, ...core.pluggedIn.due], accept)
     },
     async halt(deadline) {
       waits.end(stopping())
@@ -420,5 +442,12 @@ function createHttpParts(core: Core, guard: Lifecycle['guard']) {
     pageTexts: core.pageTexts,
     reporting: createReporting(core.hasLogger ? core.logger : null, core.observer, clock),
     processor: core.processor,
+    routes: core.pluggedIn.routes.map((route) => guardedRoute(route, guard)),
   }
+}
+
+/** A route of a plug-in, which needs nothing of the notifier. */
+function guardedRoute(route: Route<object>, guard: Lifecycle['guard']): Route<object> {
+  const { handle } = guard({ handle: (context: RequestContext) => route.handler(context, {}) })
+  return { ...route, handler: (context) => handle(context) }
 }

@@ -14,12 +14,13 @@ import type { Tenant } from './tenant.ts'
  *
  * `Tx` is the storage's type for a transaction of the caller: see {@link SendOptions.tx}. `Channels` are the parts of
  * messages by channel; by default a notifier takes messages for any channel. `Templates` are those declared in code; by
- * default a message may name any.
+ * default a message may name any. `Apis` are the methods of plug-ins.
  */
 export interface MultiTenantNotifier<
   Tx = never,
   Channels extends ChannelParts = AnyChannel,
   Templates extends DeclaredTemplates = AnyTemplate,
+  Apis = unknown,
 > extends Running,
     Listening,
     Observed {
@@ -34,7 +35,7 @@ export interface MultiTenantNotifier<
    * const acme = notifier.organization('org_acme')
    * await acme.send({ channel: 'sms', to: '+15005550006', body: 'Your code is 123456.' })
    */
-  organization(id: string): Tenant<Tx, Channels, Templates>
+  organization(id: string): Tenant<Tx, Channels, Templates> & Apis
   readonly organizations: Organizations
   readonly apiKeys: KeyVerification
   /**
@@ -49,7 +50,8 @@ export interface Notifier<
   Tx = never,
   Channels extends ChannelParts = AnyChannel,
   Templates extends DeclaredTemplates = AnyTemplate,
-> extends MultiTenantNotifier<Tx, Channels, Templates>,
+  Apis = unknown,
+> extends MultiTenantNotifier<Tx, Channels, Templates, Apis>,
     Tenant<Tx, Channels, Templates> {
   readonly apiKeys: ApiKeys & KeyVerification
 }

@@ -44,6 +44,7 @@ import {
 } from './features/recipients/options.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
 import { type ProxyOptions, proxyFrom } from './outgoing/proxy.ts'
+import type { Plugin } from './plugin-kit/plugin.ts'
 import {
   AUTHORING_OPTIONS,
   type AuthoringOptions,
@@ -139,6 +140,11 @@ export interface NotifierOptions<
    * none. The processes then claim from the storage, which is faster (docs/scaling.md).
    */
   readonly queue?: Queue | undefined
+  /**
+   * Plug-ins that add methods, routes, records and judges: `[reactions()]`. Those that judge messages are asked in this order,
+   * after suppressions and preferences. Default: none.
+   */
+  readonly plugins?: readonly Plugin[] | undefined
   /** Source of the time. Default: the runtime's clock. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
 }
@@ -234,6 +240,7 @@ export interface ResolvedOptions extends ResolvedAuthoring {
   readonly leaseMs: number
   readonly pollMs: number
   readonly queue: Queue | null
+  readonly plugins: readonly Plugin[]
   readonly maxPauseMs: number
   readonly clock: Clock
 }
@@ -288,6 +295,7 @@ export function resolveOptions<Tx>(
     'publicUrl',
     'delivery',
     'queue',
+    'plugins',
     'clock',
     'bounds',
     ...AUTHORING_OPTIONS,
@@ -365,6 +373,7 @@ export function resolveOptions<Tx>(
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
     queue: queue ?? null,
+    plugins: resolvePlugins(options.plugins),
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
     proxyFor: resolveProxy(options.proxy),
@@ -381,6 +390,18 @@ function resolveTelemetry(telemetry: NotifierOptions['telemetry'] = []): readonl
   }
   if (plugins.filter(({ startSpan }) => startSpan !== undefined).length > 1)
     throw wrong('telemetry', 'at most one plug-in that traces')
+  return plugins
+}
+
+function resolvePlugins(plugins: readonly Plugin[] = []): readonly Plugin[] {
+  if (!Array.isArray(plugins)) throw wrong('plugins', 'a list of plug-ins')
+  const names = new Set<string>()
+  for (const plugin of plugins as readonly Plugin[]) {
+    assertMethods('plugins', plugin, ['setup'], 'definePlugin() from carillon/plugin-kit')
+    if (names.has(plugin.name))
+      throw wrong('plugins', `plug-ins with different names: two are named "${plugin.name}"`)
+    names.add(plugin.name)
+  }
   return plugins
 }
 

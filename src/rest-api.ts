@@ -16,7 +16,7 @@ export interface ServingInternals extends NotifierInternals {
  */
 export function serve(served: Served, options: HttpApiOptions = {}): HttpApi {
   const internals = served?.internals as Partial<ServingInternals> | undefined
-  return internals?.serve === undefined
-    ? createApi(servedNotifier(served), ROUTES, options)
-    : internals.serve(options)
+  if (internals?.serve !== undefined) return internals.serve(options)
+  const notifier = servedNotifier(served)
+  return createApi(notifier, [...ROUTES, ...notifier.routes], options)
 }

@@ -4,6 +4,7 @@ import type { NotifierInternals, Served } from './core/lifecycle/notifier-intern
 import { VERSION } from './core/lifecycle/version.ts'
 import type { PageTextsByLanguage } from './core/links/page-texts.ts'
 import type { HttpNotifier } from './core/rest/http-notifier.ts'
+import type { Route } from './core/rest/route.ts'
 import type { PerTenant } from './core/tenancy/per-tenant.ts'
 import type { CodeTemplates } from './core/text/code-templates.ts'
 import type { PreviewInputs } from './core/text/preview-input.ts'
@@ -37,6 +38,8 @@ export interface ServedNotifier
   readonly visits: Visits
   readonly receipts: Receipts
   readonly sessions: Sessions
+  /** Operations that plug-ins add. */
+  readonly routes: readonly Route<ServedNotifier>[]
 }
 
 /** A channel as editors of templates see it. */

@@ -15,6 +15,7 @@ import type { Storage } from './ports/storage/storage.ts'
 import type { IdGenerator } from './records/ids.ts'
 import type { RecordKind } from './records/record-kind.ts'
 import type { RecordStores } from './records/record-stores.ts'
+import type { Route } from './rest/route.ts'
 import type { PerTenant } from './tenancy/per-tenant.ts'
 import type { OrganizationFinder } from './tenancy/plan-of.ts'
 
@@ -79,6 +80,8 @@ export interface FeatureParts<Api extends object = object, Shared = unknown> ext
   /** What is done with its records when they fall due. */
   readonly due?: readonly DueHandler[]
   readonly expiring?: readonly Expiring[]
+  /** Operations of the REST API that are not in src/routes.ts. */
+  readonly routes?: readonly Route<object>[]
 }
 
 /**
@@ -108,6 +111,7 @@ export interface Features<Api> extends Sources {
   readonly complete: Complete | undefined
   readonly due: readonly DueHandler[]
   readonly expiring: readonly Expiring[]
+  readonly routes: readonly Route<object>[]
 }
 
 /** @param features each after those that it uses */
@@ -128,10 +132,11 @@ export function createFeatures<List extends readonly AnyFeature[]>(
   }
   const parts = [...made.values()]
   return {
-    api: parts.map(({ api }) => api).reduce(joined) as All<ReturnType<Created<List>>['api']>,
+    api: parts.map(({ api }) => api).reduce(joined, {}) as All<ReturnType<Created<List>>['api']>,
     judges: [...made].flatMap(([name, { judge }]) => (judge === undefined ? [] : { name, judge })),
     complete: inTurn(parts.flatMap(({ complete = [] }) => complete)),
     due: parts.flatMap(({ due = [] }) => due),
+    routes: parts.flatMap(({ routes = [] }) => routes),
     expiring: parts.flatMap(({ expiring = [] }) => expiring),
     categories: theOnly('categories', parts),
     people: theOnly('people', parts),

@@ -1,4 +1,4 @@
-import { ERRORS, isErrorCode } from '../core/errors/catalogue.ts'
+import { entryOf, isErrorCode, isPluginCode } from '../core/errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 
 /** Formats of an error body: `nested` and `flat`. */
@@ -17,7 +17,8 @@ export interface ErrorAnswer {
  * cause stays in the process.
  */
 export function publicError(error: unknown): NotifierError {
-  if (!isNotifierError(error) || !isErrorCode(error.code)) return new NotifierError('internal_server_error')
+  if (!isNotifierError(error) || !(isErrorCode(error.code) || isPluginCode(error.code)))
+    return new NotifierError('internal_server_error')
   const { code: known, message, details } = error
   if (known === 'idempotency_key_reused' && details?.field === 'idempotencyKey') {
     // The option in code is a header in HTTP.
@@ -53,5 +54,5 @@ export function errorAnswer(error: NotifierError, requestId: string, format: Err
 /** Rounded up, at least 1, so that a client that obeys never returns too early. */
 function retryAfterSeconds({ code, status, retryAfterMs }: NotifierError): number | null {
   if (retryAfterMs !== undefined) return Math.max(1, Math.ceil(retryAfterMs / 1000))
-  return status === 429 || ERRORS[code].retryable ? 1 : null
+  return status === 429 || entryOf(code).retryable ? 1 : null
 }

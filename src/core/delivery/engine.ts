@@ -28,6 +28,7 @@ import type { NotificationJob } from './end-before.ts'
 import type { EndpointEvent } from './endpoint-health.ts'
 import { createJudgeJob } from './judged.ts'
 import { createLanes } from './lanes.ts'
+import { laterDelay } from './later-delay.ts'
 import { createLeases } from './leases.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './model.ts'
 import { createProviderState } from './provider-state.ts'
@@ -166,6 +167,7 @@ export function createEngine(options: EngineOptions): Engine {
       uploads: options.uploads ?? NO_UPLOADS,
       threads: createThreads(storage.notifications, registry),
       judge: createJudgeJob(options.gate, options.categories, storage.records, registry.kinds),
+      laterDelay: (job) => laterDelay(storage, job),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
       mayHaveGone: (job) => mayHaveGone(storage, job),
     },

@@ -1,6 +1,7 @@
 import type { ProviderChecks } from '../channels/provider-checks.ts'
 import type { ConfiguredProvider } from '../channels/providers.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
+import { isNotifierError } from '../errors/notifier-error.ts'
 import type { Processor, RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { Fact } from '../notification/facts.ts'
@@ -19,13 +20,15 @@ import { type ComposedMessage, type Composition, createCompose } from './compose
 import type { CopyFacts } from './copies.ts'
 import { EXPIRED, endBefore, isExpired, type NotificationJob } from './end-before.ts'
 import { createFailoverHistory } from './failover-history.ts'
-import type { JudgeJob } from './judged.ts'
+import type { Judged, JudgeJob } from './judged.ts'
 import type { Lane } from './lane.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 import type { Stop } from './stop.ts'
 import { createTally, type Tally } from './tally.ts'
 
+/** Tenants read it. */
+const UNJUDGED = 'Whether the message may go could not be found out.'
 const MAY_HAVE_GONE = 'An earlier attempt may have reached the recipient.'
 
 /**
@@ -58,6 +61,8 @@ export interface NotificationDelivery extends Composition {
   /** The current addresses of people. */
   readonly findAddress: FindAddress
   readonly judge: JudgeJob
+  /** Delay of a job about which something could not be found out. */
+  laterDelay(job: NotificationJob): Promise<number>
   /** Whether an attempt since the last retry has an unknown result. */
   mayHaveGone(job: NotificationJob): Promise<boolean>
   readonly clock: Clock
@@ -156,7 +161,8 @@ export function createNotificationLane(
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
-    const judged = await judge(job)
+    const judged = await judgedNow(job)
+    if (judged === null) return waitFor({ message: UNJUDGED, delayMs: await delivery.laterDelay(job) })
     const { verdict } = judged
     const waits = verdict.kind === 'wait' && verdict.until > clock.now() && endBefore(job, state) === null
     if (waits) return delayed(job, verdict)
@@ -376,9 +382,7 @@ export function createNotificationLane(
       if (now.kind === 'send') return { ...job, notification: { ...job.notification, to: now.to } }
       // Never skipped in silence after an attempt that may have reached the recipient.
       const ending =
-        now.kind === 'end'
-          ? endWith(job, await endingOf(job, now.why, delivery.mayHaveGone))
-          : waitForPeople(now)
+        now.kind === 'end' ? endWith(job, await endingOf(job, now.why, delivery.mayHaveGone)) : waitFor(now)
       await attempts.settle(job, ending)
       return null
     } finally {
@@ -392,8 +396,21 @@ export function createNotificationLane(
     return { facts: [{ type: 'delayed', message: reason }], next: { kind: 'retry', delayMs, notSent: true } }
   }
 
+  /** Null: a plug-in failed to judge it, as was reported. Rejects if the storage is away. */
+  async function judgedNow(job: NotificationJob): Promise<Judged | null> {
+    try {
+      return await judge(job)
+    } catch (error) {
+      if (isNotifierError(error) && error.code === 'service_unavailable') return null
+      throw error
+    }
+  }
+
   /** Costs no attempt, and the history says why it waits. */
-  function waitForPeople({ message, delayMs }: Extract<AddressNow, { kind: 'later' }>): Ending {
+  function waitFor({
+    message,
+    delayMs,
+  }: Pick<Extract<AddressNow, { kind: 'later' }>, 'message' | 'delayMs'>): Ending {
     const fact = { type: 'attempt_failed', code: 'service_unavailable', message, notSent: true } as const
     return { facts: [fact], next: { kind: 'retry', delayMs, notSent: true } }
   }

@@ -409,23 +409,48 @@ const ROWS = {
   ],
 } as const
 
-/** A stable code from the catalogue. */
-export type ErrorCode = keyof typeof ROWS
+/** A code of a plug-in: the name of the plug-in, a dot, and the plug-in's own code. */
+export type PluginErrorCode = `${string}.${string}`
+
+/** A stable code from the catalogue, or of a plug-in. */
+export type ErrorCode = CatalogueCode | PluginErrorCode
+
+type CatalogueCode = keyof typeof ROWS
 
 /** The catalogue by code. */
-export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = Object.fromEntries(
+export const ERRORS: Readonly<Record<CatalogueCode, ErrorEntry>> = Object.fromEntries(
   Object.entries<Row>(ROWS).map(([code, [status, message, action, retryable]]) => [
     code,
     { status, message, action, retryable: retryable !== undefined },
   ]),
-) as Record<ErrorCode, ErrorEntry>
+) as Record<CatalogueCode, ErrorEntry>
 
 /** Whether a value is a code of the catalogue. */
-export function isErrorCode(value: unknown): value is ErrorCode {
+export function isErrorCode(value: unknown): value is CatalogueCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value)
 }
 
 /** The default message of a code: the fault and the remedy. */
 export function standardMessage(code: ErrorCode): string {
-  return `${ERRORS[code].message} ${ERRORS[code].action}`
+  const { message, action } = entryOf(code)
+  return `${message} ${action}`
+}
+
+const OF_PLUGIN: ErrorEntry = {
+  status: 422,
+  message: 'A plug-in refuses this.',
+  action: "Read the plug-in's documentation of the code.",
+  retryable: false,
+}
+
+const PLUGIN_CODE = /^[a-z][a-z0-9]*\.[a-z][a-z0-9_]*$/
+
+/** Whether a value has the form of a code of a plug-in. */
+export function isPluginCode(value: unknown): value is PluginErrorCode {
+  return typeof value === 'string' && PLUGIN_CODE.test(value)
+}
+
+/** The entry of a code. A plug-in's errors bring their own message and status. */
+export function entryOf(code: ErrorCode): ErrorEntry {
+  return isErrorCode(code) ? ERRORS[code] : OF_PLUGIN
 }

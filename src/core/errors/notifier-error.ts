@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, standardMessage } from './catalogue.ts'
+import { type ErrorCode, entryOf, standardMessage } from './catalogue.ts'
 
 /** Fields of a {@link NotifierError} besides its code. */
 export interface NotifierErrorOptions {
@@ -29,7 +29,7 @@ export class NotifierError extends Error {
       options.cause === undefined ? undefined : { cause: options.cause },
     )
     this.code = code
-    this.status = options.status ?? ERRORS[code].status
+    this.status = options.status ?? entryOf(code).status
     this.details = options.details
     // Rounded up, so that a caller who waits that long is never too early.
     this.retryAfterMs = options.retryAfterMs === undefined ? undefined : Math.ceil(options.retryAfterMs)
@@ -47,7 +47,7 @@ export class NotifierError extends Error {
 
   /** True: the same call may succeed later. */
   get retryable(): boolean {
-    return ERRORS[this.code].retryable
+    return entryOf(this.code).retryable
   }
 }
 

@@ -1,4 +1,4 @@
-import { ERRORS } from '../errors/catalogue.ts'
+import { entryOf } from '../errors/catalogue.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { RateLimitState } from './model.ts'
 
@@ -17,7 +17,7 @@ export function limitError(state: RateLimitState, retryAfterMs: number, short?: 
   return new NotifierError(code, {
     message:
       short === undefined || short.needed <= 1
-        ? `${faultOf(state)} ${ERRORS[code].action}`
+        ? `${faultOf(state)} ${entryOf(code).action}`
         : shortOf(state, short),
     retryAfterMs,
     details: { ...state, remaining: 0, ...short },

@@ -1,5 +1,5 @@
 import { envelopeAddress } from '../channels/mail-parts.ts'
-import { ERRORS } from '../errors/catalogue.ts'
+import { entryOf } from '../errors/catalogue.ts'
 import { EVENT_TYPE_OF, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { type Fold, foldFact, roundOf, statusOf } from './status.ts'
@@ -135,7 +135,7 @@ function errorAfter(
 /** The failure of a fact, or why it was skipped; a provider may report one without a known code. */
 export function failureOf({
   code = 'provider_error',
-  message = ERRORS[code].message,
+  message = entryOf(code).message,
   providerCode,
   decidedBy,
 }: Pick<Fact, 'code' | 'message' | 'providerCode' | 'decidedBy'>): NotificationFailure {

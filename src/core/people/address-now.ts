@@ -1,12 +1,12 @@
 import type { ChannelKind } from '../channels/channel-kind.ts'
 import type { Kinds } from '../channels/kinds.ts'
 import { assertRecipient, suppressedAddress } from '../channels/recipient.ts'
+import { laterDelay } from '../delivery/later-delay.ts'
 import { isNotifierError } from '../errors/notifier-error.ts'
 import { throttled } from '../loop/throttled.ts'
 import type { NotificationFailure } from '../notification/notification.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClaimedJob } from '../ports/storage/claim.ts'
-import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { usable } from './addressed.ts'
 import type { PeopleFinder, ResolvedPerson } from './finder.ts'
@@ -23,12 +23,6 @@ export type AddressNow =
 
 /** A person resolved within this time is not resolved again. */
 const FRESH_MS = 60_000
-/** First delay while the resolver fails, doubled each time up to the longest. */
-const FIRST_DELAY_MS = 30_000
-const LONGEST_DELAY_MS = 15 * 60_000
-
-const MOST_DOUBLINGS = 10
-
 /** Tenants read these: they do not name the option. */
 const NO_ADDRESS = 'The recipient has no address on this channel.'
 const NOT_FOUND_OUT = 'The address of the recipient could not be looked up.'
@@ -51,18 +45,10 @@ interface LookUpServices {
 /** @param people undefined: no resolver is configured here */
 export function createFindAddress(
   people: PeopleFinder | undefined,
-  { notifications }: Pick<Storage, 'notifications'>,
+  storage: Pick<Storage, 'notifications'>,
   { kinds, clock, onError }: LookUpServices,
 ): FindAddress {
   const tellFault = throttled(onError, () => clock.monotonic())
-
-  /** From the history, because other processes may have failed before. */
-  async function delayOf({ notification: { id, expiresInMs } }: NotificationJob): Promise<number> {
-    const entries = await notifications.timeline(id)
-    const last = entries.findLastIndex((entry) => !isFailedLookUp(entry))
-    const delayMs = FIRST_DELAY_MS * 2 ** Math.min(entries.length - last - 1, MOST_DOUBLINGS)
-    return Math.min(delayMs, LONGEST_DELAY_MS, expiresInMs ?? LONGEST_DELAY_MS)
-  }
 
   async function find(job: NotificationJob): Promise<AddressNow> {
     const { to, recipient, createdAt, channel } = job.notification
@@ -74,7 +60,11 @@ export function createFindAddress(
     } catch (error) {
       const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
       if (!isToldOf) tellFault(error)
-      return { kind: 'later', message: isToldOf ? error.message : NOT_FOUND_OUT, delayMs: await delayOf(job) }
+      return {
+        kind: 'later',
+        message: isToldOf ? error.message : NOT_FOUND_OUT,
+        delayMs: await laterDelay(storage, job),
+      }
     }
     return nextAddress(job, recipient, kinds.of(channel), addresses, people)
   }
@@ -89,16 +79,6 @@ export function createFindAddress(
 
 function addressesOf(person: ResolvedPerson | null, channel: string): readonly string[] {
   return person?.channels[channel] ?? []
-}
-
-/** No attempt was made, because the person could not be looked up. */
-function isFailedLookUp({ type, fact }: TimelineEntry): boolean {
-  return (
-    type === 'attempt_failed' &&
-    fact?.notSent === true &&
-    fact.attempt === undefined &&
-    fact.code === 'service_unavailable'
-  )
 }
 
 /** Another address must have the form that its channel needs. The gate decides whether the message may go there. */

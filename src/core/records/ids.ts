@@ -3,7 +3,7 @@ export interface IdGenerator {
   /** `notif_` and 34 digits: 13 of milliseconds, so that ids sort by time, and 21 random ones. */
   notification(): string
   /** `<prefix>_` and 22 url-safe characters: 132 random bits. */
-  random(prefix: 'tpl' | 'lay' | 'part' | 'org' | 'req' | 'key' | 'wh' | 'evt' | 'grp' | 'att'): string
+  random(prefix: string): string
 }
 
 /** Time and random bytes for ids. */

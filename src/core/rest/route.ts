@@ -15,8 +15,8 @@ export interface Tag {
   readonly description: string
 }
 
-/** An error code of an operation, with the catalogue's status or another one. */
-export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number]
+/** An error code of an operation: with the catalogue's status or another one, and the message if it is a plug-in's. */
+export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number, message?: string]
 
 /** Headers that only some operations read. */
 export type RequestHeader = 'Idempotency-Key' | 'X-Test-Mode'

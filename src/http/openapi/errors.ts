@@ -1,11 +1,13 @@
-import { ERRORS, type ErrorCode } from '../../core/errors/catalogue.ts'
+import { type ErrorCode, entryOf } from '../../core/errors/catalogue.ts'
 import type { JsonObject } from '../../core/rest/openapi.ts'
 import type { Route } from '../../core/rest/route.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { answerHeaders } from './headers.ts'
 
 /** Codes by status. */
-type Codes = ReadonlyMap<number, ReadonlySet<ErrorCode>>
+/** Codes with their messages. */
+type Messages = ReadonlyMap<ErrorCode, string>
+type Codes = ReadonlyMap<number, Messages>
 
 const ANY: readonly ErrorCode[] = [
   'invalid_parameter',
@@ -102,7 +104,7 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
 export function errorResponses(route: Route, format: ErrorFormat): Readonly<Record<string, JsonObject>> {
   const responses: Record<string, JsonObject> = {}
   for (const [status, codes] of codesOf(route)) {
-    const name = shared.get(keyOf(status, codes))
+    const name = shared.get(keyOf(status, codes.keys()))
     responses[status] =
       name === undefined ? errorResponse(status, codes, format) : { $ref: `#/components/responses/${name}` }
   }
@@ -111,7 +113,10 @@ export function errorResponses(route: Route, format: ErrorFormat): Readonly<Reco
 
 export function sharedResponses(format: ErrorFormat): Readonly<Record<string, JsonObject>> {
   return Object.fromEntries(
-    SHARED.map(([name, status, codes]) => [name, errorResponse(status, new Set(codes), format)]),
+    SHARED.map(([name, status, codes]) => [
+      name,
+      errorResponse(status, new Map(codes.map((code) => [code, entryOf(code).message])), format),
+    ]),
   )
 }
 
@@ -125,23 +130,23 @@ function codesOf(route: Route): Codes {
     ...(route.unknown === undefined ? [] : [route.unknown]),
     ...(route.errors ?? []),
   ]
-  const byStatus = new Map<number, Set<ErrorCode>>()
+  const byStatus = new Map<number, Map<ErrorCode, string>>()
   for (const error of all) {
-    const [code, status] = typeof error === 'string' ? [error, ERRORS[error].status] : error
-    const codes = byStatus.get(status) ?? new Set()
-    byStatus.set(status, codes.add(code))
+    const [code, status, message] = typeof error === 'string' ? [error, entryOf(error).status] : error
+    const codes = byStatus.get(status) ?? new Map<ErrorCode, string>()
+    byStatus.set(status, codes.set(code, message ?? entryOf(code).message))
   }
   return new Map([...byStatus].sort(([a], [b]) => a - b))
 }
 
-function keyOf(status: number, codes: ReadonlySet<ErrorCode>): string {
+function keyOf(status: number, codes: Iterable<ErrorCode>): string {
   return `${status} ${[...codes].sort().join(' ')}`
 }
 
-function errorResponse(status: number, codes: ReadonlySet<ErrorCode>, format: ErrorFormat): JsonObject {
-  const list = [...codes]
-  const description = list.map((code) => `- \`${code}\`: ${ERRORS[code].message}`).join('\n')
-  const waits = status === 429 || list.some((code) => ERRORS[code].retryable)
+function errorResponse(status: number, codes: Messages, format: ErrorFormat): JsonObject {
+  const list = [...codes.keys()]
+  const description = [...codes].map(([code, message]) => `- \`${code}\`: ${message}`).join('\n')
+  const waits = status === 429 || list.some((code) => entryOf(code).retryable)
   const headers = [...(status === 401 ? ['WWW-Authenticate'] : []), ...(waits ? ['Retry-After'] : [])]
   return {
     description,

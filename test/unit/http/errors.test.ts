@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../../../src/core/errors/catalogue.ts'
+import { ERRORS } from '../../../src/core/errors/catalogue.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import { errorAnswer, publicError } from '../../../src/http/errors.ts'
 
-const codes = Object.keys(ERRORS) as ErrorCode[]
+const codes = Object.keys(ERRORS) as (keyof typeof ERRORS)[]
 
 describe('both body forms of every code', () => {
   it.each(codes)('%s', (code) => {

@@ -1,0 +1,28 @@
+export type { SendInput } from '../core/accept/input.ts'
+export type { Permission } from '../core/access/permissions.ts'
+export type { List, ListQuery } from '../core/records/list.ts'
+export { definePlugin, type PluginDefinition } from './define-plugin.ts'
+export {
+  go,
+  type JudgedMessage,
+  type PluginJudge,
+  type PluginVerdict,
+  refuse,
+  skip,
+  wait,
+} from './judge.ts'
+export type { Plugin, PluginApi, PluginApis, PluginCore, PluginError, PluginParts } from './plugin.ts'
+export {
+  type Concerned,
+  type DuePluginRecord,
+  type DuePluginResult,
+  onDue,
+  type PluginDueHandler,
+  type PluginInsert,
+  type PluginReads,
+  type PluginRecord,
+  type PluginRecords,
+  type PluginStore,
+  type PluginWrites,
+} from './records.ts'
+export { type PluginRequest, type PluginRoute, route } from './route.ts'
