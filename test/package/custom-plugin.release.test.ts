@@ -105,6 +105,32 @@ test('its timer survives a kill, and is cancelled by the removal of its record',
   expect(said).toEqual([[1], [0], ['sent']])
 })
 
+test('it can be taken away with its line, and comes back to its records', async () => {
+  const skipped = `
+    const id = await sent('ada@example.com')
+    await notifier.reactions.add(id, '👎')
+    say((await notifier.waitFor((await send('ada@example.com')).id)).error.decidedBy)`
+  expect(await run(skipped, 'taken.db')).toEqual([['reactions.muted']])
+  await consumer.write('without.ts', WORLD.replace('plugins: [reacting()],', ''))
+  const without = `
+    say('reactions' in notifier)
+    const { items } = await notifier.notifications.list({ status: 'skipped' })
+    say(items.map(({ error }) => error))
+    say((await notifier.waitFor((await send('ada@example.com')).id)).status)
+    say((await call('GET', '/v1/reactions')).status)
+    await clock.advance(7_200_000)
+    await notifier.organizations.create({ id: 'org_a', name: 'A' })
+    await notifier.organizations.delete('org_a')`
+  expect(await run(without, 'taken.db', 'without.ts')).toEqual([
+    [false],
+    [[{ code: 'opted_out', message: 'The recipient wants a pause.', decidedBy: 'reactions.muted' }]],
+    ['sent'],
+    [404],
+  ])
+  const back = 'say((await notifier.reactions.list()).length)'
+  expect(await run(back, 'taken.db')).toEqual([[1]])
+})
+
 const HEAD = `
 import { createNotifier } from 'carillon'
 import { smtp } from 'carillon/smtp'
@@ -148,9 +174,9 @@ test.each(Object.entries(DOES_NOT))('%s does not compile', async (name, code) =>
 })
 
 /** What `say` was called with, in order. */
-async function run(code: string, file = ':memory:'): Promise<unknown[][]> {
+async function run(code: string, file = ':memory:', world = 'world.ts'): Promise<unknown[][]> {
   const program = `
-    import { open } from './world.ts'
+    import { open } from './${world}'
     const { call, clock, notifier, say, send, sent } = await open(${JSON.stringify(file)})
     ${code}
     await notifier.stop()`
