@@ -87,7 +87,8 @@ export function dashboard<Request = never>(
     // The pages read nested errors.
     const httpOptions = { ...given, errorFormat: 'nested' } as const
     const resolved = resolveHttpOptions(httpOptions)
-    const api = createApi(served, dashboardRoutes(authenticate, resolved, keys), httpOptions, authenticate)
+    const routes = dashboardRoutes(served.routes, authenticate, resolved, keys)
+    const api = createApi(served, routes, httpOptions, authenticate)
     const refuse = createRefusals()
 
     function page(request: HttpRequest): HttpResponse {

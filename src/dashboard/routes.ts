@@ -25,14 +25,19 @@ const credentials = z.union([
   z.object({ invitation: z.string().max(1_024) }),
 ])
 
-/** The routes of the REST API, with the permissions of the REST API. */
-const served: readonly Route<ServedNotifier>[] = ROUTES.map((route) => ({
-  ...route,
-  paths: route.paths.filter((path) => path.startsWith('/v1/')).map((path) => `${API}${path}`),
-})).filter(({ paths }) => paths.length > 0)
+/** Routes of the REST API, with the permissions of the REST API. */
+function underApi(routes: readonly Route<ServedNotifier>[]): readonly Route<ServedNotifier>[] {
+  return routes
+    .map((route) => ({
+      ...route,
+      paths: route.paths.filter((path) => path.startsWith('/v1/')).map((path) => `${API}${path}`),
+    }))
+    .filter(({ paths }) => paths.length > 0)
+}
 
-/** The data that the pages request from the server. */
+/** The data that the pages request from the server. @param added operations that plug-ins add */
 export function dashboardRoutes(
+  added: readonly Route<ServedNotifier>[],
   authenticate: Authenticate,
   { trusted }: Pick<ResolvedHttpOptions, 'trusted'>,
   keys: boolean,
@@ -94,7 +99,7 @@ export function dashboardRoutes(
     handler: begin,
   }
   return [
-    ...served,
+    ...underApi([...ROUTES, ...added]),
     { ...session, operation: 'getSession', summary: 'Tell who is signed in', method: 'GET', handler: show },
     { ...session, operation: 'endSession', summary: 'Sign out', method: 'DELETE', handler: end },
     ...(keys ? [signIn] : []),

@@ -1,3 +1,4 @@
+import { dashboard } from 'carillon/dashboard'
 import { notifierFetch } from 'carillon/fetch'
 import { expect, expectTypeOf, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
@@ -181,6 +182,27 @@ it('serves its routes with keys, permissions, schemas and OpenAPI', async () => 
     responses: { 423: { description: '- `notes.closed`: The shop is closed.' } },
   })
   expect(document.tags.map(({ name }) => name)).toContain('notes')
+})
+
+it('serves its routes to the pages of the dashboard, with their permissions', async () => {
+  const { notifier } = await startNoting()
+  const pages = dashboard(notifier, {
+    authorize: (request: Request) => ({
+      actor: 'Ada',
+      permission: request.headers.has('x-full') ? 'Full Access' : 'Read Only',
+      organizations: ['org_default'],
+    }),
+  })
+  const handle = notifierFetch(pages)
+  const add = async (headers: Record<string, string>) => {
+    const request = new Request('https://localhost/api/v1/notes/n1', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
+      body: JSON.stringify({ text: 'hi' }),
+    })
+    return (await handle(request, { remoteAddress: '203.0.113.1', encrypted: true }))?.status
+  }
+  expect([await add({}), await add({ 'x-full': '1' })]).toEqual([403, 201])
 })
 
 it('sends as the application does', async () => {
