@@ -50,9 +50,11 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
   return { ...notification, content: removed, uploads: undefined, addressees: 0 }
 }
 
-/** Due no later than it expires, because it ends then. */
-function delayed(notification: NewNotification, { until, reason }: Wait): NewNotification {
+/** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */
+function delayed(notification: NewNotification, wait: Wait): NewNotification {
   const { content, expiresAt } = notification
+  const { reason } = wait
+  const until = Math.ceil(wait.until)
   const dueAt = Math.min(until, expiresAt ?? until)
   return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt }
 }

@@ -14,7 +14,7 @@ import type { CompiledTemplates } from '../text/compiled-templates.ts'
 import type { TemplateVersion } from '../text/kind.ts'
 import { isBlank, renderContent, renderParts } from '../text/render.ts'
 import { type CopyFacts, NO_COPIES, withoutCopies } from './copies.ts'
-import { endBefore, type NotificationJob } from './end-before.ts'
+import type { NotificationJob } from './end-before.ts'
 import type { Judged } from './judged.ts'
 import type { ProviderState } from './provider-state.ts'
 import { type Stop, untilStopped } from './stop.ts'
@@ -55,7 +55,7 @@ export type Compose = (
 
 export function createCompose(composition: Composition): Compose {
   async function compose(...[job, judged, state, share, stop]: Parameters<Compose>): ReturnType<Compose> {
-    const ended = endedBefore(job, judged, state)
+    const ended = endedBefore(job, judged)
     if (ended !== null) return ended
     const { content } = job.notification
     const { kind } = state.provider
@@ -72,7 +72,7 @@ export function createCompose(composition: Composition): Compose {
   return function composeWhole(job, judged, state, share, stop) {
     const { content } = job.notification
     const { parts } = content
-    const needed = parts !== undefined && endedBefore(job, judged, state) === null
+    const needed = parts !== undefined && endedBefore(job, judged) === null
     const reading = needed ? composition.uploads.into(parts) : undefined
     if (reading === undefined) return compose(job, judged, state, share, stop)
     return withUploads(job, reading).then((whole) =>
@@ -118,13 +118,7 @@ function trackingOf(
 }
 
 /** Why the message needs no text. Null: it does. */
-function endedBefore(
-  job: NotificationJob,
-  { verdict }: Judged,
-  state: ProviderState,
-): NotificationFailure | null {
-  const ended = endBefore(job, state)
-  if (ended !== null) return ended
+function endedBefore(job: NotificationJob, { verdict }: Judged): NotificationFailure | null {
   const { turnedOff } = job.notification.content
   if (turnedOff !== undefined) return skipped(turnedOff)
   if (verdict.kind === 'refuse') return { code: verdict.error.code, message: verdict.error.message }

@@ -5,7 +5,7 @@ import { type Coalesced, coalesce } from '../loop/coalesce.ts'
 import type { Category } from '../notification/category.ts'
 import type { CategorySource } from '../notification/category-source.ts'
 import type { RecordReads } from '../records/record-stores.ts'
-import { isExpired, type NotificationJob } from './end-before.ts'
+import type { NotificationJob } from './end-before.ts'
 
 /** Why copies are left out, by their addresses. */
 export type Unwanted = ReadonlyMap<string, Extract<Verdict, { kind: 'refuse' | 'skip' }>>
@@ -36,8 +36,8 @@ export function createJudgeJob(
     const { channel, to, recipient, metadata, content, category: id } = notification
     const named = categories.ofStored(organizationId, id)
     const category = named instanceof Promise ? await named : named
-    // The attempt ends both without a provider.
-    if (content.turnedOff !== undefined || isExpired(job)) return { category, verdict: GO, unwanted: NONE }
+    // The attempt ends it without a provider.
+    if (content.turnedOff !== undefined) return { category, verdict: GO, unwanted: NONE }
     const kind = kinds.of(channel)
     const answer = verdictOn({ organizationId, kind, to, recipient, category, metadata, copy: false })
     const copies = content.parts === undefined ? undefined : kind.copiesOf?.(content.parts)

@@ -161,11 +161,12 @@ export function createNotificationLane(
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
+    const over = endBefore(job, state)
+    if (over !== null) return endWith(job, await endingOf(job, over, delivery.mayHaveGone))
     const judged = await judgedNow(job)
     if (judged === null) return waitFor({ message: UNJUDGED, delayMs: await delivery.laterDelay(job) })
     const { verdict } = judged
-    const waits = verdict.kind === 'wait' && verdict.until > clock.now() && endBefore(job, state) === null
-    if (waits) return delayed(job, verdict)
+    if (verdict.kind === 'wait' && verdict.until > clock.now()) return delayed(job, verdict)
     const share = processor.share(job.organizationId)
     const composed = await compose(job, judged, state, share, stop)
     if (composed === null) {

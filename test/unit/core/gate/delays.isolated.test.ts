@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { NotifierError } from '../../../../src/core/errors/notifier-error.ts'
 import type { AnyFeature } from '../../../../src/core/feature.ts'
 import { type Asked, GO, type Judge, type Verdict } from '../../../../src/core/gate/verdict.ts'
 import { suppressionError } from '../../../../src/core/notification/suppression.ts'
@@ -21,6 +22,10 @@ const MINUTE = 60_000
 const NIGHT = 'It is night there.'
 const REFUSE: Verdict = { kind: 'refuse', error: suppressionError('manual') }
 const SKIP: Verdict = { kind: 'skip', decidedBy: 'test', message: 'Not wanted.' }
+
+function unknown(): never {
+  throw new NotifierError('service_unavailable')
+}
 
 async function start() {
   const world = notifierWorld()
@@ -220,7 +225,10 @@ describe('a message that must wait', () => {
   })
 })
 
-it('a message that may have been sent ends at once if it may not be sent again', async () => {
+it.each<[what: string, of: () => Verdict]>([
+  ['must wait', () => ({ kind: 'wait', until: Number.MAX_SAFE_INTEGER, reason: NIGHT })],
+  ['is unknown', () => unknown()],
+])('a message that may have been sent ends at once if it may not be sent again: it %s', async (_what, of) => {
   const { start, storage, clock, history } = notifierWorld()
   said.of = () => GO
   const never = () => new Promise<never>(() => {})
@@ -232,7 +240,7 @@ it('a message that may have been sent ends at once if it may not be sent again',
   await clock.advance(0)
   expect(email.calls).toHaveLength(1)
   dying.claim = never
-  said.of = () => ({ kind: 'wait', until: clock.now() + 300 * MINUTE, reason: NIGHT })
+  said.of = of
   const next = await start({ channels: { email }, delivery: { pollMs: 1_000 } })
   await clock.advance(5 * MINUTE)
   expect(await history(next, id)).toEqual([
