@@ -87,6 +87,10 @@ const RETURN_DELAY_MS = 500
 const RETURN_EVERY_MS = 1
 /** Extra delay after a pause for the message that failed. */
 const BEHIND_MS = 1
+/** A judge that lets a message wait for less is asked again only after this time. */
+const SHORTEST_WAIT_MS = 100
+/** Shorter waits are in no history: where the storage's clock is ahead, the gate sees a message before its time. */
+const LEAST_TOLD_MS = 1_000
 /** Maximum number of jobs going back at once. Above it nothing more is claimed. */
 const MOST_RETURNING = 100
 
@@ -393,8 +397,10 @@ export function createNotificationLane(
 
   /** Costs no attempt. It ends when it expires. */
   function delayed({ notification: { expiresInMs } }: NotificationJob, { until, reason }: Wait): Ending {
-    const delayMs = Math.min(until - clock.now(), expiresInMs ?? Number.POSITIVE_INFINITY)
-    return { facts: [{ type: 'delayed', message: reason }], next: { kind: 'retry', delayMs, notSent: true } }
+    const waitMs = Math.max(until - clock.now(), SHORTEST_WAIT_MS)
+    const delayMs = Math.min(waitMs, expiresInMs ?? Number.POSITIVE_INFINITY)
+    const facts = waitMs < LEAST_TOLD_MS ? [] : [{ type: 'delayed', message: reason } as const]
+    return { facts, next: { kind: 'retry', delayMs, notSent: true } }
   }
 
   /** Null: a plug-in failed to judge it, as was reported. Rejects if the storage is away. */

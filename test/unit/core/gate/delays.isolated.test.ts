@@ -5,7 +5,9 @@ import type { AnyFeature } from '../../../../src/core/feature.ts'
 import { type Asked, GO, type Judge, type Verdict } from '../../../../src/core/gate/verdict.ts'
 import { suppressionError } from '../../../../src/core/notification/suppression.ts'
 import type { Storage } from '../../../../src/core/ports/storage/storage.ts'
+import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
+import { inMemory } from '../../../support/in-memory.ts'
 import { mail, notifierWorld } from '../../../support/notifier-world.ts'
 
 const { said } = vi.hoisted(() => ({ said: { of: (_: Asked): Verdict => ({ kind: 'go' }) } }))
@@ -95,6 +97,37 @@ describe('a message that must wait', () => {
     const [delayedTo, scheduledFor] = [iso(clock.now() + 5 * MINUTE), at(9).toISOString()]
     expect((await get(early.id)).waiting).toMatchObject({ reason: 'delayed', until: delayedTo })
     expect((await get(late.id)).waiting).toMatchObject({ reason: 'scheduled', until: scheduledFor })
+  })
+
+  it('has nothing more in its history where clocks differ by less than a second', async () => {
+    const clock = fakeClock()
+    const ahead = inMemory({ now: () => clock.now() + 200 })
+    const { start, ended, history } = notifierWorld({ clock, storage: ahead })
+    const email = recordingProvider()
+    const notifier = await start({ channels: { email } })
+    const until = clock.now() + 10 * MINUTE
+    said.of = () => ({ kind: 'wait', until, reason: NIGHT })
+    const { id } = await notifier.send(mail)
+    await clock.advance(10 * MINUTE - 1)
+    expect(email.calls).toEqual([])
+    expect(await ended(notifier, id)).toBe('sent')
+    expect(clock.now()).toBe(until)
+    expect(await history(notifier, id)).toEqual(['queued', 'sent'])
+  })
+
+  it('is judged at most ten times a second, whatever its judge says, and its history does not grow', async () => {
+    const { notifier, clock, email, get } = await start()
+    let judged = 0
+    said.of = () => {
+      judged += 1
+      return { kind: 'wait', until: clock.now() + 1, reason: NIGHT }
+    }
+    const { id } = await notifier.send(mail)
+    await clock.advance(10_000)
+    expect(judged).toBeGreaterThan(50)
+    expect(judged).toBeLessThanOrEqual(102)
+    expect((await get(id)).timeline).toHaveLength(1)
+    expect(email.calls).toEqual([])
   })
 
   it.each([0, -1, -MINUTE])('goes at once if the time is past: %d ms from now', async (ms) => {
