@@ -216,6 +216,27 @@ describe('a message that must wait', () => {
     ])
   })
 
+  it.each([
+    ['must wait', () => ({ kind: 'wait', until: Date.UTC(2026, 1, 1), reason: NIGHT }) as const, 'delayed'],
+    ['is refused', () => REFUSE, 'failed: blocked_recipient'],
+    ['is not wanted', () => SKIP, 'skipped: opted_out'],
+    ['may go', () => GO, 'sent'],
+  ])('is judged anew when it is tried again after it has failed, and %s', async (_what, verdict, then) => {
+    const { notifier, clock, email, ended, get, history } = await start()
+    email.behave(() => ({ kind: 'rejected', code: 'mailbox_full', scope: 'recipient' }))
+    const { id } = await notifier.send(mail)
+    expect(await ended(notifier, id)).toBe('failed')
+    email.behave(() => ({ kind: 'accepted', providerMessageId: 'm' }))
+    said.of = verdict
+    await notifier.notifications.retry(id)
+    await clock.advance(MINUTE)
+    const before = ['queued', 'failed: mailbox_full', 'retried']
+    expect(await history(notifier, id)).toEqual([...before, then])
+    if (then !== 'delayed') return
+    expect(await get(id)).toMatchObject({ status: 'queued', waiting: { reason: 'delayed', message: NIGHT } })
+    expect(await ended(notifier, id)).toBe('sent')
+  })
+
   it('is what an idempotent repetition answers, for which no judge is asked', async () => {
     const { notifier, clock, waitUntil, get } = await start()
     waitUntil(clock.now() + 10 * MINUTE)
