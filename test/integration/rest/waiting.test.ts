@@ -44,6 +44,7 @@ describe('a notification that waits tells why', () => {
       reason: 'scheduled',
       until,
       code: null,
+      message: null,
     })
     const id = await send('a@example.com')
     await host.notifier.waitFor(id)
