@@ -3,6 +3,7 @@ export type { AnyChannel, ChannelParts, SendFields, SendInput } from './core/acc
 export type {
   BatchItem,
   BatchResult,
+  DelayedSend,
   ItemError,
   SentNotification,
   ValidatedSend,
@@ -108,6 +109,7 @@ export type {
   ProviderPausedEvent,
   ProviderResumedEvent,
 } from './core/notification/provider-event.ts'
+export type { QuietHours, QuietWindow, Weekday } from './core/notification/quiet-hours.ts'
 export type { MessageReceivedEvent, ReceivedMessage } from './core/notification/received-message.ts'
 export type { RescheduleInput } from './core/notification/reschedule-input.ts'
 export type { SuppressionReason } from './core/notification/suppression.ts'

@@ -109,6 +109,7 @@ function checkedDocument(errorFormat: ErrorFormat): Checked {
   // Compiling the hundreds of schemas costs more than all answers that are held against them.
   const cheap = { inlineRefs: false, validateSchema: false, code: { optimize: false } } as const
   const ajv = new Ajv2020({ strict: false, ...cheap })
+  ajv.addFormat('date', (text) => /^\d{4}-\d\d-\d\d$/.test(text))
   ajv.addFormat('date-time', (text) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text))
   ajv.addSchema({ ...document, components: { ...document.components, schemas: closed } }, 'api')
   const compiled = new Map<string, ValidateFunction>()

@@ -28,7 +28,7 @@ import { admittedOf, countedOf, hourlyUnits } from './admit.ts'
 import { senderCheck } from './allowed-sender.ts'
 import { createAnswered } from './answered.ts'
 import type { Sends } from './api.ts'
-import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
+import { applyVerdicts, askedAbout, delayOf } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
@@ -361,6 +361,7 @@ export function createAccept(
       const prepared = await prepare(unit, input, organizationId)
       const [notification] = prepared
       const group = await wanted(unit, organizationId, prepared)
+      const [judged] = group
       const hour = await limits.peek(organizationId, hourly(group))
       if (hour.refusal !== null) throw hour.refusal(shortfallOf(group, 0, hour))
       await assertStorable(organizationId, group, hour.quota)
@@ -371,6 +372,7 @@ export function createAccept(
         channel,
         to,
         rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content.parts),
+        delayed: delayOf(judged),
       }
     },
 

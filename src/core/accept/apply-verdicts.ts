@@ -4,6 +4,7 @@ import { bytesOf } from '../input/bounds.ts'
 import type { Category } from '../notification/category.ts'
 import type { NewNotification, Skip, Wait } from '../notification/notification.ts'
 import { removedContent } from '../notification/sensitive.ts'
+import type { DelayedSend } from './model.ts'
 import type { Group } from './prepare.ts'
 
 /**
@@ -57,4 +58,10 @@ function delayed(notification: NewNotification, wait: Wait): NewNotification {
   const until = Math.ceil(wait.until)
   const dueAt = Math.min(until, expiresAt ?? until)
   return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt }
+}
+
+/** Why a notification that verdicts were applied to waits. Null: it does not, or longer for its own time. */
+export function delayOf({ content: { delayed }, sendAt }: NewNotification): DelayedSend | null {
+  if (delayed === undefined || delayed.until <= (sendAt ?? 0)) return null
+  return { until: new Date(delayed.until).toISOString(), message: delayed.reason }
 }

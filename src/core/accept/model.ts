@@ -26,6 +26,16 @@ export interface ValidatedSend {
   readonly to: string
   /** The message as it would be sent. */
   readonly rendered: RenderedMessage
+  /** Why it would wait now, such as for the end of quiet hours. Null: it would not. */
+  readonly delayed: DelayedSend | null
+}
+
+/** A message that may not go yet. */
+export interface DelayedSend {
+  /** ISO 8601 UTC. It is judged again then. */
+  readonly until: string
+  /** For people. */
+  readonly message: string
 }
 
 export interface BatchResult {

@@ -1,4 +1,5 @@
 import { ALL, type Cells } from './cells.ts'
+import type { QuietHours } from './quiet-hours.ts'
 
 /** A category of messages, such as `marketing` or `security`, which people turn on and off. */
 export interface Category {
@@ -18,6 +19,8 @@ export interface Category {
   readonly from: string | null
   /** Earlier ids, which still name it. */
   readonly formerIds: readonly string[]
+  /** When its messages wait, unless a person or an organization decides. Null or absent: never. */
+  readonly quietHours?: QuietHours | null | undefined
 }
 
 /** The id of the category of messages without one. */
@@ -52,6 +55,8 @@ export function indexCategories(categories: readonly Category[]): ReadonlyMap<st
 
 /** A category of messages. */
 export interface CategoryRecord extends Category {
+  /** When its messages wait, unless a person or an organization decides. Null: never. */
+  readonly quietHours: QuietHours | null
   /** `code`: declared by the application, the same for all organizations; it cannot be changed here. */
   readonly source: 'code' | 'stored'
   /** ISO 8601 UTC. Null: declared in code. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { timeZoneName } from '../input/locale-fields.ts'
-import { agreeing } from '../rest/named.ts'
+import { named } from '../rest/named.ts'
 
 export type Weekday = (typeof WEEKDAYS)[number]
 
@@ -63,8 +63,9 @@ const windows = z
   .max(MOST_WINDOWS, `must have at most ${MOST_WINDOWS} windows`)
   .refine(leavesTime, 'must leave a time of the week free: messages would wait for ever')
 
-/** The schema of {@link QuietHours}. */
-export const quietHours: z.ZodType<QuietHours, QuietHours> = agreeing(
+/** The schema of {@link QuietHours}, in requests and responses. */
+export const quietHours: z.ZodType<QuietHours, QuietHours> = named(
+  'QuietHours',
   z
     .strictObject({
       zone: timeZoneName.describe('IANA time zone, such as `Europe/Zurich`.'),

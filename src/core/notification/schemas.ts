@@ -49,6 +49,13 @@ export const validatedSend: z.ZodType<ValidatedSend> = named(
     channel: channelName,
     to: z.string(),
     rendered: z.object({ ...renderedFields, ...partsFields }),
+    delayed: z
+      .object({
+        until: timestamp.describe('It is judged again then.'),
+        message: z.string().describe('For people.'),
+      })
+      .nullable()
+      .describe('Why it would wait now, such as for the end of quiet hours. Null: it would not.'),
   }),
 )
 

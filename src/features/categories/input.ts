@@ -5,6 +5,7 @@ import { descriptionText, fewFields, nameText, text } from '../../core/input/fie
 import { type Category, MOST_CATEGORIES } from '../../core/notification/category.ts'
 import { CATEGORY_ID_FORM, categoryId } from '../../core/notification/category-id.ts'
 import { ALL, longCells } from '../../core/notification/cells.ts'
+import { type QuietHours, quietHours } from '../../core/notification/quiet-hours.ts'
 import { namedInput } from '../../core/rest/named.ts'
 
 /** On or off, for all channels or by channel; `*` means all channels that are not named. */
@@ -29,6 +30,11 @@ export interface CategorySettings {
   readonly from?: string | null | undefined
   /** Earlier ids, which still name it; at most 20. */
   readonly formerIds?: readonly string[] | undefined
+  /**
+   * When its messages wait, unless the person or the organization decides about quiet hours. Contradicts `required`.
+   * Default: never.
+   */
+  readonly quietHours?: QuietHours | null | undefined
 }
 
 /** Input for a stored category. */
@@ -90,6 +96,9 @@ const fields = {
     .max(MOST_FORMER_IDS)
     .optional()
     .describe('Earlier ids, which still name the category.'),
+  quietHours: quietHours
+    .nullish()
+    .describe('When its messages wait, unless the person or the organization decides.'),
 }
 
 /** The schema behind `notifier.categories.create` and the REST API. */
@@ -123,13 +132,17 @@ export const categoriesOption: z.ZodType<Readonly<Record<string, CategorySetting
  * @param channels the known channels
  */
 export function categoryFault(
-  { id, required, default: cells }: Pick<Category, 'id' | 'required' | 'default'>,
+  { id, required, default: cells, quietHours }: Category,
   channels: ReadonlyMap<string, unknown>,
-): { readonly field: 'default' | 'required'; readonly message: string } | null {
+): { readonly field: 'default' | 'required' | 'quietHours'; readonly message: string } | null {
   const unknown = Object.keys(cells).find((name) => name !== ALL && !channels.has(name))
   if (unknown !== undefined) {
     const known = [...channels.keys()].join(', ')
     return { field: 'default', message: `There is no channel "${unknown}" here; known: ${known}.` }
+  }
+  if (required && quietHours) {
+    const message = `The category "${id}" is required, so its messages never wait: leave out "quietHours", or make it optional.`
+    return { field: 'quietHours', message }
   }
   if (!required || !Object.values(cells).includes(false)) return null
   const message = `The category "${id}" is required, so its messages are always sent: leave out "default", or make it optional.`
@@ -146,7 +159,7 @@ export function categoryOf(id: string, settings: CategorySettings): Category {
     listId = null,
     from = null,
   } = settings
-  const { formerIds = [] } = settings
+  const { formerIds = [], quietHours = null } = settings
   const all = { [ALL]: true }
   return {
     id,
@@ -157,5 +170,6 @@ export function categoryOf(id: string, settings: CategorySettings): Category {
     listId,
     from,
     formerIds: [...formerIds],
+    quietHours,
   }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { CategoryRecord } from '../../core/notification/category.ts'
+import { quietHours } from '../../core/notification/quiet-hours.ts'
 import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
 
@@ -21,6 +22,9 @@ export const categoryRecord: z.ZodType<CategoryRecord> = named(
     listId: z.string().nullable().describe('Value of the header List-Id of its mails.'),
     from: z.string().nullable().describe('Sender of its mails that name none.'),
     formerIds: z.array(z.string()).describe('Earlier ids, which still name it.'),
+    quietHours: quietHours
+      .nullable()
+      .describe('When its messages wait, unless the person or the organization decides. Null: never.'),
     source: z
       .enum(['code', 'stored'])
       .describe('`code`: declared by the application for all organizations; it cannot be changed here.'),

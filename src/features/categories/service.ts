@@ -178,6 +178,7 @@ function view({ value, createdAt }: StoredRecord<CategoryValue>): CategoryRecord
   const { updatedAt, ...category } = value
   return {
     ...category,
+    quietHours: category.quietHours ?? null,
     source: 'stored',
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt ?? createdAt).toISOString(),
@@ -185,5 +186,6 @@ function view({ value, createdAt }: StoredRecord<CategoryValue>): CategoryRecord
 }
 
 function codeView(category: Category): CategoryRecord {
-  return { ...category, source: 'code', createdAt: null, updatedAt: null }
+  const { quietHours = null } = category
+  return { ...category, quietHours, source: 'code', createdAt: null, updatedAt: null }
 }

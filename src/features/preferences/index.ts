@@ -24,7 +24,7 @@ export const preferences: Feature<Served & { readonly pages: Pages }, PageServic
         pages: createPages(core, consent, core.use(recipients)),
       },
       shared: { optOut: (target) => optOut(consent, target) },
-      judge: judgeByPreferences(inUse),
+      judge: judgeByPreferences(inUse, core.clock),
     }
   },
 }

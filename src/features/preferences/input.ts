@@ -4,6 +4,7 @@ import { channel, fewFields, text } from '../../core/input/fields.ts'
 import { withPlaces } from '../../core/input/known-fields.ts'
 import { categoryId } from '../../core/notification/category-id.ts'
 import { MAX_RECIPIENT_ID } from '../../core/notification/labels.ts'
+import { type QuietHours, quietHours } from '../../core/notification/quiet-hours.ts'
 import { namedInput } from '../../core/rest/named.ts'
 import { channelOrAll } from '../categories/index.ts'
 
@@ -45,6 +46,8 @@ export interface PreferencesInput {
    * single channels.
    */
   readonly categories?: { readonly [category: string]: boolean | null | CellsInput } | undefined
+  /** When messages wait. `false` means never, whatever the organization or the category has; null clears the choice. */
+  readonly quietHours?: QuietHours | false | null | undefined
 }
 
 /** The application's id of a person. */
@@ -78,6 +81,12 @@ const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, 
 const URL_PLACE = 'over HTTP it belongs in the URL'
 const IN_URL = { recipient: URL_PLACE, channel: URL_PLACE, to: URL_PLACE }
 
+const wantedQuiet: z.ZodType<QuietHours | false | null, QuietHours | false | null> = z.union([
+  z.literal(false),
+  z.null(),
+  quietHours,
+])
+
 /** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
 export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = namedInput(
   'PreferencesRequest',
@@ -98,6 +107,9 @@ export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = n
         .describe(
           'By id of the category: `true` or `false` for all channels, `null` to clear, or an object by channel.',
         ),
+      quietHours: wantedQuiet
+        .optional()
+        .describe('When messages wait. `false`: never, whatever the next level has; `null` clears.'),
     }),
     IN_URL,
   ),

@@ -1,9 +1,11 @@
 import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Asked, GO, type Judge, type JudgeContext, type Verdict } from '../../core/gate/verdict.ts'
+import type { Clock } from '../../core/ports/clock.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import type { PreferencesInUse } from './in-use.ts'
 import type { Preferences } from './model.ts'
-import { decide, skipReason } from './precedence.ts'
+import { type DecisionInput, decide, quietHoursOf, skipReason } from './precedence.ts'
+import { quietUntil } from './quiet-hours.ts'
 import {
   ownerByAddress,
   ownerByRecipient,
@@ -11,14 +13,18 @@ import {
   preferenceKind,
   preferencesIn,
 } from './records.ts'
+import { zoneTime } from './zone-time.ts'
 
-/** Skips what people have turned off. Messages of organizations without preferences need no look-up. */
-export function judgeByPreferences(inUse: PreferencesInUse): Judge {
+/**
+ * Skips what people have turned off, and delays what comes in quiet hours. Messages of organizations without preferences need
+ * no look-up.
+ */
+export function judgeByPreferences(inUse: PreferencesInUse, clock: Pick<Clock, 'now'>): Judge {
   return (asked, context) => {
     const used = usedBy(asked, context, inUse)
     return used instanceof Promise
-      ? used.then((known) => judged(asked, known, context.records))
-      : judged(asked, used, context.records)
+      ? used.then((known) => judged(asked, known, context.records, clock))
+      : judged(asked, used, context.records, clock)
   }
 }
 
@@ -36,16 +42,18 @@ function judged(
   asked: readonly Asked[],
   used: readonly boolean[],
   records: RecordReads,
+  clock: Pick<Clock, 'now'>,
 ): readonly Verdict[] | Promise<readonly Verdict[]> {
   return used.includes(true)
-    ? judgedByRecords(asked, used, records)
-    : asked.map((message) => verdictOf(message, NONE))
+    ? judgedByRecords(asked, used, records, clock)
+    : asked.map((message) => verdictOf(message, NONE, clock))
 }
 
 async function judgedByRecords(
   asked: readonly Asked[],
   used: readonly boolean[],
   records: RecordReads,
+  clock: Pick<Clock, 'now'>,
 ): Promise<readonly Verdict[]> {
   const ids = asked.map((message, at) => (used[at] === true ? idsOf(message) : NO_IDS))
   const distinct = [...new Set(ids.flat())]
@@ -63,6 +71,7 @@ async function judgedByRecords(
         const record = stored.get(id) ?? null
         return record && preferencesIn(record)
       }),
+      clock,
     ),
   )
 }
@@ -81,10 +90,28 @@ function idsOf({ organizationId, kind, to, recipient, category }: Asked): readon
   return ids
 }
 
-function verdictOf({ kind, category }: Asked, stored: readonly (Preferences | null)[]): Verdict {
-  const [organization = null, ...person] = stored
-  const known = person.filter((preferences) => preferences !== null)
-  const decidedBy = decide({ channel: kind.name, category, organization, person: known })
-  if (decidedBy === null) return GO
-  return { kind: 'skip', decidedBy, message: skipReason(decidedBy, category.id, kind.name) }
+function verdictOf(
+  { kind, category }: Asked,
+  stored: readonly (Preferences | null)[],
+  clock: Pick<Clock, 'now'>,
+): Verdict {
+  const [organization = null, ...others] = stored
+  const person = others.filter((preferences) => preferences !== null)
+  const input = { channel: kind.name, category, organization, person }
+  const decidedBy = decide(input)
+  if (decidedBy !== null)
+    return { kind: 'skip', decidedBy, message: skipReason(decidedBy, category.id, kind.name) }
+  const mayBeQuiet = category.quietHours || stored.some((preferences) => preferences?.quietHours)
+  return mayBeQuiet ? delayOf(input, clock) : GO
+}
+
+function delayOf(input: DecisionInput, clock: Pick<Clock, 'now'>): Verdict {
+  let verdict = GO
+  for (const hours of quietHoursOf(input)) {
+    const until = quietUntil(hours, clock.now())
+    if (until === null || (verdict.kind === 'wait' && until <= verdict.until)) continue
+    const time = new Date(zoneTime(hours.zone).readingAt(until)).toISOString().slice(11, 16)
+    verdict = { kind: 'wait', until, reason: `Quiet hours until ${time} (${hours.zone}).` }
+  }
+  return verdict
 }

@@ -1,12 +1,15 @@
 import type { Category } from '../../core/notification/category.ts'
 import { ALL, type Cells, cellFor, cellOf, NO_CELLS } from '../../core/notification/cells.ts'
+import type { QuietHours } from '../../core/notification/quiet-hours.ts'
 
 /** The preferences of a person, or of an organization for its people. Without a cell there is no choice. */
 export interface Preferences {
   readonly channels: Cells
   /** By id of the category, then by channel. */
   readonly categories: Readonly<Record<string, Cells>>
-  /** When cells were chosen, in epoch milliseconds of the storage, by {@link cellName}. Absent: unknown. */
+  /** When messages wait. False: never. Absent: no choice. */
+  readonly quietHours?: QuietHours | false | undefined
+  /** When cells and quiet hours were chosen, in epoch milliseconds of the storage, by {@link cellName}. Absent: unknown. */
   readonly chosenAt?: Readonly<Record<string, number>> | undefined
 }
 
@@ -23,6 +26,8 @@ export interface PreferenceChanges {
   readonly channels: CellChanges
   /** A list of cells merges. `clear` first removes all cells of the category. */
   readonly categories: ReadonlyMap<string, { readonly clear: boolean; readonly cells: CellChanges }>
+  /** Null clears them. Undefined: they stay. */
+  readonly quietHours?: QuietHours | false | null | undefined
 }
 
 /** The cell of a category, also one stored under a former id: a newer id outranks an older one. */
@@ -67,6 +72,14 @@ export function channelChosenAt({ channels, chosenAt }: Preferences, channel: st
   return key === undefined ? undefined : (chosenAt?.[cellName('', key)] ?? null)
 }
 
+/** When quiet hours were chosen, or that there are none. */
+export function quietChosenAt({ quietHours, chosenAt }: Preferences): ChosenAt {
+  return quietHours === undefined ? undefined : (chosenAt?.[QUIET] ?? null)
+}
+
+/** The name of quiet hours among the times of choices. No cell has it. */
+const QUIET = 'quietHours'
+
 /** Names a cell. Ids of categories and names of channels contain no colon. @param category empty: of the channel itself */
 export function cellName(category: string, channel: string): string {
   return `${category}:${channel}`
@@ -78,7 +91,7 @@ function ownCells(categories: Preferences['categories'], id: string): Cells | un
 
 /** Stores cells under the current ids of their categories. */
 export function withCurrentIds(preferences: Preferences, currentId: (id: string) => string): Preferences {
-  const { channels, categories, chosenAt } = preferences
+  const { channels, categories, quietHours, chosenAt } = preferences
   if (Object.keys(categories).every((id) => currentId(id) === id)) return preferences
   const moved = new Map<string, Map<string, boolean>>()
   const times = new Map<string, number | undefined>()
@@ -93,7 +106,8 @@ export function withCurrentIds(preferences: Preferences, currentId: (id: string)
     }
   }
   const after = [...moved].map(([id, cells]): [string, Cells] => [id, Object.fromEntries(cells)])
-  return dated(channels, Object.fromEntries(after), (category, channel) =>
+  const cells = { channels, categories: Object.fromEntries(after), quietHours, quietAt: chosenAt?.[QUIET] }
+  return dated(cells, (category, channel) =>
     category === '' ? chosenAt?.[cellName('', channel)] : times.get(cellName(category, channel)),
   )
 }
@@ -107,17 +121,28 @@ export function changePreferences(before: Preferences, changes: PreferenceChange
     else categories.set(id, after)
   }
   const channels = changeCells(before.channels, changes.channels)
-  return dated(channels, Object.fromEntries(categories), (category, channel) => {
+  const stays = changes.quietHours === undefined
+  const after = {
+    channels,
+    categories: Object.fromEntries(categories),
+    quietHours: stays ? before.quietHours : (changes.quietHours ?? undefined),
+    quietAt: stays ? before.chosenAt?.[QUIET] : now,
+  }
+  return dated(after, (category, channel) => {
     const changed = category === '' ? changes.channels : changes.categories.get(category)?.cells
     const again = changed !== undefined && Object.hasOwn(changed, channel)
     return again ? now : before.chosenAt?.[cellName(category, channel)]
   })
 }
 
+interface Undated extends Omit<Preferences, 'chosenAt'> {
+  /** When quiet hours were chosen. Undefined: unknown. */
+  readonly quietAt: number | undefined
+}
+
 /** @param at when a cell was chosen; undefined: unknown */
 function dated(
-  channels: Cells,
-  categories: Preferences['categories'],
+  { channels, categories, quietHours, quietAt }: Undated,
   at: (category: string, channel: string) => number | undefined,
 ): Preferences {
   const all: [string, Cells][] = [['', channels], ...Object.entries(categories)]
@@ -127,7 +152,13 @@ function dated(
       return time === undefined ? [] : [[cellName(category, channel), time]]
     }),
   )
-  return { channels, categories, ...(times.length === 0 ? {} : { chosenAt: Object.fromEntries(times) }) }
+  if (quietHours !== undefined && quietAt !== undefined) times.push([QUIET, quietAt])
+  return {
+    channels,
+    categories,
+    ...(quietHours === undefined ? {} : { quietHours }),
+    ...(times.length === 0 ? {} : { chosenAt: Object.fromEntries(times) }),
+  }
 }
 
 function changeCells(before: Cells, changes: CellChanges): Cells {
@@ -146,13 +177,14 @@ export function withoutCategory(before: Preferences, id: string, channel: string
 }
 
 /**
- * Turns off everything that people can turn off.
+ * Turns off everything that people can turn off. Quiet hours stay.
  *
  * @param channel on this channel only; `*`: on all
  */
 export function withoutAll(before: Preferences, channel: string, now: number): Preferences {
   const channels = { [channel]: false }
-  if (channel === ALL) return changePreferences(NO_PREFERENCES, { channels, categories: new Map() }, now)
+  if (channel === ALL)
+    return changePreferences({ ...before, ...NO_PREFERENCES }, { channels, categories: new Map() }, now)
   // An "on" for the category would outrank the channel, also a later one in another record.
   const said = Object.entries(before.categories).filter(([, cells]) => cellFor(cells, channel) !== undefined)
   const categories = new Map(said.map(([id]) => [id, { clear: false, cells: { [channel]: false } }]))
@@ -173,6 +205,8 @@ export interface PreferencesRecord {
   readonly channels: Cells
   /** By id of the category: on or off on all channels, or by channel. */
   readonly categories: Readonly<Record<string, boolean | Cells>>
+  /** When messages wait. False: never. Null: undecided. */
+  readonly quietHours: QuietHours | false | null
   /** ISO 8601 UTC. Null: nothing was ever set. */
   readonly updatedAt: string | null
 }

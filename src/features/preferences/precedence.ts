@@ -1,6 +1,14 @@
 import type { Category } from '../../core/notification/category.ts'
 import { ALL, cellFor } from '../../core/notification/cells.ts'
-import { type ChosenAt, categoryCell, categoryChosenAt, channelChosenAt, type Preferences } from './model.ts'
+import type { QuietHours } from '../../core/notification/quiet-hours.ts'
+import {
+  type ChosenAt,
+  categoryCell,
+  categoryChosenAt,
+  channelChosenAt,
+  type Preferences,
+  quietChosenAt,
+} from './model.ts'
 
 /** The settings that can turn a message off, the strongest first. */
 export type DecidedBy =
@@ -13,7 +21,7 @@ export type DecidedBy =
 /** Everything that decides whether a message is wanted. */
 export interface DecisionInput {
   readonly channel: string
-  readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default'>
+  readonly category: Pick<Category, 'id' | 'formerIds' | 'required' | 'default' | 'quietHours'>
   /** What the person wants, stored by recipient id and by address. */
   readonly person: readonly Preferences[]
   /** Null: no preferences of the organization. */
@@ -84,6 +92,24 @@ function* levelsOf({ channel, category, person, organization }: DecisionInput): 
   yield { decidedBy, votes: [inCategory(ALL)(organization)], optsIn: true }
   yield { decidedBy, votes: [onChannel(organization)], optsIn: false }
 }
+
+/**
+ * The quiet hours that apply to a message. The first level that has some, or none by choice, decides: the person, the
+ * organization, the category. Of a person's two records the later choice counts; if that is unknown, quiet hours win, and
+ * those of both apply.
+ */
+export function quietHoursOf({
+  category,
+  person,
+  organization,
+}: Omit<DecisionInput, 'channel'>): readonly QuietHours[] {
+  if (category.required) return NEVER
+  const chosen = latest(person, quietChosenAt).flatMap(({ quietHours }) => quietHours ?? [])
+  const next = organization?.quietHours ?? category.quietHours ?? false
+  return (chosen.length > 0 ? chosen : [next]).filter((wish) => wish !== false)
+}
+
+const NEVER: readonly QuietHours[] = Object.freeze([])
 
 /** The records whose choice is not older than that of another one. */
 function latest(

@@ -16,13 +16,13 @@ export const AT_CREATION = 0
 
 /** Stored preferences, with the times of all choices. */
 export function preferencesIn({ value, createdAt }: StoredRecord<PreferenceValue>): Preferences {
-  const { channels, categories, chosenAt } = value
-  if (chosenAt === undefined) return { channels, categories }
+  const { channels, categories, quietHours, chosenAt } = value
+  if (chosenAt === undefined) return { channels, categories, quietHours }
   const times = Object.entries(chosenAt).map(([cell, at]): [string, number] => [
     cell,
     at === AT_CREATION ? createdAt : at,
   ])
-  return { channels, categories, chosenAt: Object.fromEntries(times) }
+  return { channels, categories, quietHours, chosenAt: Object.fromEntries(times) }
 }
 
 export const preferenceKind: RecordKind<PreferenceValue> = { name: 'preferences', version: 1 }

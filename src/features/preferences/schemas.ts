@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { quietHours } from '../../core/notification/quiet-hours.ts'
 import { named } from '../../core/rest/named.ts'
 import { timestamp } from '../../core/rest/schemas.ts'
 import type { PreferencesRecord } from './model.ts'
@@ -22,6 +23,9 @@ export const preferencesRecord: z.ZodType<PreferencesRecord> = named(
     categories: z
       .record(z.string(), z.union([z.boolean(), cells]))
       .describe('By id of the category: on or off on all channels, or by channel.'),
+    quietHours: z
+      .union([quietHours, z.literal(false), z.null()])
+      .describe('When messages wait. False: never. Null: undecided.'),
     updatedAt: timestamp.nullable().describe('Null: nothing was ever set.'),
   }),
 )

@@ -35,7 +35,8 @@ import {
 } from './records.ts'
 
 /** True: it only turns off. An opt-out is stored regardless of the organization's budget. */
-function isOptOut({ channels, categories }: PreferenceChanges): boolean {
+function isOptOut({ channels, categories, quietHours }: PreferenceChanges): boolean {
+  if (quietHours) return false
   const cells = [channels, ...[...categories.values()].map((change) => change.cells)]
   return cells.flatMap((changes) => Object.values(changes)).every((on) => on === false)
 }
@@ -74,7 +75,7 @@ export function createPreferences(
   async function changesOf(
     organizationId: string,
     of: PreferencesOf,
-    { channels = {}, categories: given = {} }: PreferencesInput,
+    { channels = {}, categories: given = {}, quietHours }: PreferencesInput,
   ): Promise<PreferenceChanges> {
     const known = await categories.all(organizationId)
     const changes = new Map<string, { clear: boolean; cells: CellChanges }>()
@@ -86,7 +87,11 @@ export function createPreferences(
       const cells = whole ? (wish === null ? {} : { [ALL]: wish }) : cellsOf(wish, of, field, true)
       changes.set(category.id, { clear: whole, cells })
     }
-    return { channels: cellsOf(channels, of, 'channels', of.to === undefined), categories: changes }
+    return {
+      channels: cellsOf(channels, of, 'channels', of.to === undefined),
+      categories: changes,
+      quietHours,
+    }
   }
 
   async function write(
@@ -137,7 +142,7 @@ function foreignChannel(path: string, channel: string, own: string): NotifierErr
 
 function view(
   of: PreferencesOf,
-  { channels, categories }: Preferences,
+  { channels, categories, quietHours }: Preferences,
   stored: StoredRecord<PreferenceValue> | null,
 ): PreferencesRecord {
   const { recipient, channel, to, organization } = of
@@ -148,6 +153,7 @@ function view(
     ...(organization === undefined ? {} : { organization }),
     channels,
     categories: Object.fromEntries(Object.entries(categories).map(([id, cells]) => [id, shortCells(cells)])),
+    quietHours: quietHours ?? null,
     updatedAt: updated === null ? null : new Date(updated).toISOString(),
   }
 }

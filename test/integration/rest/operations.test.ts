@@ -46,6 +46,7 @@ describe('the REST API', () => {
       channel: 'email',
       to: 'ada@example.com',
       rendered: { subject: 'Hello', body: 'Hi Ada', format: 'text' },
+      delayed: null,
     })
     const refused = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, to: 'x' } })
     expect([refused.status, codeOf(refused)]).toEqual([422, 'invalid_email'])

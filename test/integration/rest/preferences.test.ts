@@ -36,7 +36,7 @@ it('preferences are read, changed and replaced over REST', async () => {
   const none = await request('GET', path)
   expect([none.status, none.json]).toEqual([
     200,
-    { channel: 'sms', to: '+14155550123', channels: {}, categories: {}, updatedAt: null },
+    { channel: 'sms', to: '+14155550123', channels: {}, categories: {}, quietHours: null, updatedAt: null },
   ])
   const changed = await request('PATCH', path, { channels: { sms: false }, categories: { news: true } })
   expect([changed.status, changed.json]).toMatchObject([
@@ -45,6 +45,10 @@ it('preferences are read, changed and replaced over REST', async () => {
   ])
   expect((await request('GET', path)).json).toEqual(changed.json)
   expect((await request('PUT', path, {})).json).toMatchObject({ channels: {}, categories: {} })
+  const quietHours = { zone: 'Europe/Zurich', windows: [{ days: ['fri'], from: '22:00', to: '07:00' }] }
+  expect((await request('PATCH', path, { quietHours })).json).toMatchObject({ quietHours })
+  expect((await request('PATCH', path, { quietHours: false })).json).toMatchObject({ quietHours: false })
+  expect((await request('PATCH', path, { quietHours: null })).json).toMatchObject({ quietHours: null })
   const person = '/v1/preferences?recipient=user%3A42'
   expect((await request('PATCH', person, { channels: { email: false } })).json).toMatchObject({
     recipient: 'user:42',
@@ -56,6 +60,7 @@ it('preferences are read, changed and replaced over REST', async () => {
     ['/v1/preferences', {}, 400, 'invalid_parameter'],
     [`${person}&channel=email&to=a%40example.com`, {}, 400, 'invalid_parameter'],
     ['/v1/preferences?channel=email', {}, 422, 'missing_required_field'],
+    [person, { quietHours: { ...quietHours, zone: 'Europe/Zürich' } }, 400, 'invalid_parameter'],
     [person, { categories: { nws: true } }, 422, 'unknown_category'],
     [person, { channels: { pigeon: true } }, 422, 'invalid_channel'],
     [person, { channels: { email: 1 } }, 400, 'invalid_parameter'],

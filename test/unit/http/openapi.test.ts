@@ -193,7 +193,7 @@ describe('the document', () => {
   })
 
   it('closes the objects inside a body: their unknown fields are always refused', () => {
-    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+    const ajv = new Ajv2020({ strict: false, formats: { date: true, 'date-time': true } })
     ajv.addSchema(document, 'api')
     const message = { to: 'ada@example.com', channel: 'email', body: 'Hi', unknown: true }
     const attachment = { filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }
@@ -224,7 +224,7 @@ describe('the document', () => {
   })
 
   it('gives examples that its schemas accept', () => {
-    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+    const ajv = new Ajv2020({ strict: false, formats: { date: true, 'date-time': true } })
     ajv.addSchema(document, 'api')
     const ids = new Set(operations.map(({ operation }) => operation.operationId))
     const examples = ROUTES.filter(({ example }) => example !== undefined)
@@ -245,7 +245,7 @@ describe('the document', () => {
 
 /**
  * The items of a batch are validated one by one; the filter of a retry, the parts of a message, the branding and the
- * tracking of an organization are always strict.
+ * tracking of an organization, and quiet hours are always strict.
  */
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'sms', 'push', 'slack'],
@@ -258,6 +258,12 @@ const INSIDE: Readonly<Record<string, string[]>> = {
   retryDeadLetters: ['filter'],
   createOrganization: ['branding', 'tracking'],
   updateOrganization: ['branding', 'tracking'],
+  createCategory: ['quietHours'],
+  updateCategory: ['quietHours'],
+  changePreferences: ['quietHours'],
+  replacePreferences: ['quietHours'],
+  changeOrganizationPreferences: ['quietHours'],
+  replaceOrganizationPreferences: ['quietHours'],
 }
 
 it('no body has objects with fields inside objects: strictBody looks at one level', () => {

@@ -35,6 +35,7 @@ describe('categories', () => {
       listId: 'news.example.com',
       from: null,
       formerIds: ['letters'],
+      quietHours: null,
       source: 'stored',
       createdAt,
       updatedAt: createdAt,

@@ -22,12 +22,19 @@ describe('preferences', () => {
   it('are undecided at first, changed cell by cell, cleared and replaced', async () => {
     const { notifier, world } = await start()
     const { get, change, replace } = notifier.preferences
-    expect(await get(ada)).toEqual({ ...ada, channels: {}, categories: {}, updatedAt: null })
+    expect(await get(ada)).toEqual({
+      ...ada,
+      channels: {},
+      categories: {},
+      quietHours: null,
+      updatedAt: null,
+    })
     const updatedAt = new Date(world.clock.now()).toISOString()
     expect(await change(ada, { channels: { email: false } })).toEqual({
       ...ada,
       channels: { email: false },
       categories: {},
+      quietHours: null,
       updatedAt,
     })
     await change(ada, { categories: { news: { email: false } } })
