@@ -15,6 +15,7 @@ import { type EndpointEvent, isEndpointEvent } from './core/delivery/endpoint-he
 import { createEngine, type Engine } from './core/delivery/engine.ts'
 import { createDueRecords } from './core/due/due-records.ts'
 import { isNotifierError } from './core/errors/notifier-error.ts'
+import { createExplain } from './core/explain/explain.ts'
 import { createFeatures, joined } from './core/feature.ts'
 import { createGate } from './core/gate/gate.ts'
 import { judgeByRegions } from './core/gate/regions.ts'
@@ -144,7 +145,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const accept = createAccepting(core, engine)
   const lifecycle: Lifecycle = createRun(core, engine, source, accept)
   const { guard, refusal, maintained: _, ...run } = lifecycle
-  const useCases = guard(createUseCases(core, accept), {
+  const useCases = guard(createUseCases(core, accept, engine.providers), {
     reported: ['send', 'sendBatch', 'validate', 'resend'],
   })
   const { tenants, organizations, apiKeys, operatorKeys } = useCases
@@ -299,6 +300,11 @@ function createCore(
   }
   // Templates need what features bring, and features need templates.
   const templates: Templates = createTemplates({ ...ground, ...brought })
+  const judges = [
+    { name: 'regions', judge: judgeByRegions(ground.limitsOf) },
+    ...features.judges,
+    ...plugins.judges,
+  ]
   return {
     ...ground,
     ...brought,
@@ -306,11 +312,8 @@ function createCore(
     features,
     pluggedIn: plugins,
     templates,
-    gate: createGate([
-      { name: 'regions', judge: judgeByRegions(ground.limitsOf) },
-      ...features.judges,
-      ...plugins.judges,
-    ]),
+    judges,
+    gate: createGate(judges),
   }
 }
 
@@ -396,13 +399,16 @@ function createAccepting(core: Core, { wake }: Engine) {
 /** The use cases: those of the core, and those of the features. */
 function createUseCases(
   core: Core,
-  { resend, withRecords: _, ...accept }: ReturnType<typeof createAccepting>,
+  { resend, withRecords: _, examine, ...accept }: ReturnType<typeof createAccepting>,
+  providers: Engine['providers'],
 ) {
   const { storage, organizations, notifications } = core
+  const explain = createExplain({ ...core, accept: { examine }, providers })
   const tenants = {
     ...accept,
+    ...explain.message,
     waitFor: core.waits.waitFor(notifications.get),
-    notifications: { ...notifications, resend },
+    notifications: { ...notifications, ...explain.notification, resend },
     templates: core.templates.api,
     limits: { get: core.limits.get },
     logs: createLogs(storage, organizations),

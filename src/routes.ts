@@ -1,3 +1,4 @@
+import { explainRoutes } from './core/explain/routes.ts'
 import { accountRoutes } from './core/limits/routes.ts'
 import { logRoutes } from './core/notification/log-routes.ts'
 import { notificationRoutes } from './core/notification/routes.ts'
@@ -25,6 +26,7 @@ import type { ServedNotifier } from './served-notifier.ts'
 /** Every operation of the REST API. */
 export const ROUTES: readonly Route<ServedNotifier>[] = [
   ...notificationRoutes,
+  ...explainRoutes,
   ...retryRoutes,
   ...eventDeliveryRoutes,
   ...deadLetterRoutes,

@@ -1,6 +1,7 @@
 import type { Sends } from './core/accept/api.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import type { AnyChannel, ChannelParts } from './core/accept/input.ts'
+import type { Explanations, NotificationExplanations } from './core/explain/api.ts'
 import type { Limits } from './core/limits/api.ts'
 import type { Logs, Notifications, Outcomes } from './core/notification/api.ts'
 import type { StoredTemplates } from './core/text/api.ts'
@@ -25,7 +26,8 @@ export interface Tenant<
   Channels extends ChannelParts = AnyChannel,
   Templates extends DeclaredTemplates = AnyTemplate,
 > extends Sends<Tx, Channels, Templates>,
-    Outcomes {
+    Outcomes,
+    Explanations<Channels, Templates> {
   /**
    * For the compiler only, and never set. As the first member it makes TypeScript 5 compare the members of two tenants,
    * which fit, where it would otherwise compare their type arguments, which do not.
@@ -58,7 +60,11 @@ export interface Tenant<
 }
 
 /** The notifications of one organization. */
-export interface NotificationsApi<Tx = never> extends Notifications<Tx>, EventDeliveries, Retries {}
+export interface NotificationsApi<Tx = never>
+  extends Notifications<Tx>,
+    EventDeliveries,
+    Retries,
+    NotificationExplanations {}
 
 /** The templates of one organization. */
 export interface TemplatesApi<Channels extends ChannelParts = AnyChannel>

@@ -32,6 +32,7 @@ import { applyVerdicts, askedAbout, delayOf } from './apply-verdicts.ts'
 import { assertBatch, type ParsedBatch, parseBatch, validateBatch } from './batch.ts'
 import { type BatchRecord, itemOf, replayedBatch, toBatchResult } from './batch-record.ts'
 import { type Complete, completed, completedBatch } from './complete.ts'
+import type { Examinations } from './examination.ts'
 import { fingerprint } from './fingerprint.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import type { ParsedSend } from './input.ts'
@@ -77,7 +78,10 @@ export function createAccept(
   services: AcceptServices & { readonly complete?: Complete | undefined },
   accepted: (lane: string) => void,
   observer: Observer,
-): PerTenant<Sends<unknown>> & PerTenant<Pick<Notifications<unknown>, 'resend'>> & SendsWithRecords {
+): PerTenant<Sends<unknown>> &
+  PerTenant<Pick<Notifications<unknown>, 'resend'>> &
+  SendsWithRecords &
+  Examinations {
   const units = createUnitsOfWork(storage, services.texts, services.gate, accepted)
   const singleFlight = createSingleFlight(services.clock)
   const isoOf = createIso()
@@ -180,6 +184,19 @@ export function createAccept(
     const used = await storage.quotaUsed(organizationId, quota.period)
     if (admittedOf({ notifications: group }, quota.limit - used) === 0)
       throw await limits.quotaError(organizationId)
+  }
+
+  /** The limit that refuses notifications. Null: none does. */
+  async function limitOn(organizationId: string, group: Group): Promise<NotifierError | null> {
+    const hour = await limits.peek(organizationId, hourly(group))
+    if (hour.refusal !== null) return hour.refusal(shortfallOf(group, 0, hour))
+    try {
+      await assertStorable(organizationId, group, hour.quota)
+      return null
+    } catch (error) {
+      if (isNotifierError(error) && error.code === 'notification_quota_exceeded') return error
+      throw error
+    }
   }
 
   /** Stores notifications that the hourly limit granted, and refunds what it granted beyond the stored ones. */
@@ -362,9 +379,8 @@ export function createAccept(
       const [notification] = prepared
       const group = await wanted(unit, organizationId, prepared)
       const [judged] = group
-      const hour = await limits.peek(organizationId, hourly(group))
-      if (hour.refusal !== null) throw hour.refusal(shortfallOf(group, 0, hour))
-      await assertStorable(organizationId, group, hour.quota)
+      const limited = await limitOn(organizationId, group)
+      if (limited !== null) throw limited
       const { channel, to, content } = notification
       const template = 'body' in content ? null : await services.compiled.load(content.template)
       const kind = kindOf(notification)
@@ -374,6 +390,13 @@ export function createAccept(
         rendered: shown(kind, renderContent(kind, content, template, exampleUrls), content.parts),
         delayed: delayOf(judged),
       }
+    },
+
+    async examine(organizationId, message) {
+      const input = parseSend(services.sendInput, message, organizationId, true, services.bounds)
+      await organizations.existing(organizationId)
+      const group = await prepare(units.shared, input, organizationId)
+      return { group, limited: await limitOn(organizationId, group) }
     },
 
     sendBatch: (organizationId, messages, options) =>

@@ -45,8 +45,8 @@ function delayOf({ content, sendAt }: Notification, timeline: readonly TimelineE
 }
 
 /** Null: a provider could be called, as far as this process knows. */
-function pausedOf(
-  { channel, organizationId }: Notification,
+export function pausedOf(
+  { channel, organizationId }: Pick<Notification, 'channel' | 'organizationId'>,
   { registry, providers }: WaitingServices,
 ): WaitingRecord | null {
   const destination = registry.of(channel, organizationId)

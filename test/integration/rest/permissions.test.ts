@@ -50,6 +50,7 @@ beforeEach(() => void host.clock.advance(2_000))
 /** A body with which each operation succeeds. */
 const bodies: Readonly<Record<string, () => object>> = {
   sendNotification: () => mail,
+  explainMessage: () => mail,
   sendBatch: () => ({ notifications: [mail] }),
   rescheduleNotification: () => ({ sendAt: null }),
   createTemplate: () => ({ name: newName(), channel: 'email', body: 'Hi' }),

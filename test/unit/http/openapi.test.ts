@@ -250,6 +250,7 @@ describe('the document', () => {
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'sms', 'push', 'slack'],
   sendBatch: ['notifications'],
+  explainMessage: ['email', 'sms', 'push', 'slack'],
   createTemplate: ['locales'],
   updateTemplate: ['locales'],
   previewTemplateDraft: ['locales'],

@@ -6,6 +6,8 @@ it('every operation needs the level that the route table requires', () => {
   expect(Object.fromEntries(levels)).toEqual({
     sendNotification: 'Write',
     sendBatch: 'Write',
+    explainNotification: 'Read Only',
+    explainMessage: 'Write',
     listNotifications: 'Read Only',
     getNotification: 'Read Only',
     listNotificationWebhookDeliveries: 'Read Only',

@@ -84,6 +84,7 @@ export function fakeNotifier(parts: {
       admit: parts.admit ?? (async () => ({ state: LIMIT, release: async () => {} })),
       closed: () => ({ ...LIMIT, resource: 'service' }),
     },
+    routes: [],
     reporting: { logger: parts.logger ?? null, requestBegan: () => parts.answered ?? (() => {}) },
   }
   return { internals: engine }

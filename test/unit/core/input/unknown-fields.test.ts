@@ -42,6 +42,7 @@ const alone: Alone = {
   send: [(n, slip) => n.send({ ...mail, ...slip }), (n, slip) => n.send(mail, slip)],
   validate: [(n, slip) => n.validate({ ...mail, ...slip }), (n, slip) => n.validate(mail, slip)],
   sendBatch: [(n, slip) => n.sendBatch([mail], slip)],
+  explain: [],
   maintenance: [],
   metrics: [],
   health: [],
@@ -56,6 +57,7 @@ const grouped: Groups = {
     reschedule: [(n, slip) => n.notifications.reschedule('notif_1', { sendAt: null, ...slip })],
     resend: [(n, slip) => n.notifications.resend('notif_1', slip)],
     retry: [],
+    explain: [],
   },
   deadLetters: {
     list: [(n, slip) => n.deadLetters.list(slip)],
