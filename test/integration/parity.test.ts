@@ -11,7 +11,7 @@ const [reference = never()] = HARNESSES
 
 /** What a framework or node:http adds for the connection and for itself. */
 const TRANSPORT = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding', 'x-powered-by', 'vary'])
-const GENERATED = /\b(?:(?:notif|log)_\d+|(?:tpl|req|key|wh|att)_[\w-]{22})/g
+const GENERATED = /\b(?:(?:notif|log)_\d+|(?:tpl|req|key|wh|att|grp)_[\w-]{22})/g
 /** The token of a link, which contains an id. */
 const TOKEN = /\bt=[\w-]+(?:\.|%2E)[\w-]{22}/g
 const RANDOM = /"(nextCursor|secret|hint)":"[^"]+"/g

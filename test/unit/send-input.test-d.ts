@@ -52,3 +52,57 @@ it('messages of a batch are written inline, and built from others', () => {
   // @ts-expect-error: no body
   sendBatch(people.map(({ email, channel }) => ({ to: email, channel })))
 })
+
+it('a message goes to several channels of a person', () => {
+  const on = { recipient: 'user:42', channels: ['push', 'email'] } as const
+  const chosen: (keyof BuiltInInputs)[] = []
+  send({ ...on, text: 'Hi' })
+  send({ recipient: 'user:42', channels: chosen, body: 'Hi', subject })
+  send({
+    ...on,
+    html: '<p>Hi</p>',
+    text: 'Hi',
+    email: { replyTo: 'a@example.com' },
+    push: { data: { a: 'b' } },
+  })
+  send({ ...on, push: { data: { a: 'b' } } })
+  send({ ...on, text: 'Hi', sendAt: new Date(), metadata: { order: '17' } })
+  sendBatch([
+    { ...on, text: 'Hi' },
+    { to, channel: 'email', body: 'Hi' },
+  ])
+  // @ts-expect-error: no text
+  send({ ...on, subject: 'Hi' })
+  // @ts-expect-error: two texts of which one is all
+  send({ ...on, html: '<p>Hi</p>', body: 'Hi' })
+  // @ts-expect-error: a channel as well
+  send({ ...on, channel: 'email', text: 'Hi' })
+  // @ts-expect-error: an address
+  send({ channels: ['email'], to, text: 'Hi' })
+  // @ts-expect-error: an address as well
+  send({ ...on, to, text: 'Hi' })
+  // @ts-expect-error: nobody
+  send({ channels: ['email'], text: 'Hi' })
+  // @ts-expect-error: a template, which is of one channel
+  send({ ...on, template: 'welcome' })
+  // @ts-expect-error: a channel that is not configured
+  send({ recipient: 'user:42', channels: ['email', 'pager'], text: 'Hi' })
+  // @ts-expect-error: one channel
+  send({ recipient: 'user:42', channels: 'email', text: 'Hi' })
+  // @ts-expect-error: parts that the channel does not have
+  send({ ...on, text: 'Hi', push: { unknown: true } })
+})
+
+it('a notifier of any channels takes them, too', () => {
+  const loose: AnySendInput = {
+    recipient: 'user:42',
+    channels: ['pager', 'email'],
+    text: 'Hi',
+    pager: { beeps: 3 },
+  }
+  // @ts-expect-error: an address
+  const toAddress: AnySendInput = { to, channels: ['email'], text: 'Hi' }
+  // @ts-expect-error: a template
+  const ofTemplate: AnySendInput = { recipient: 'user:42', channels: ['email'], template: 'welcome' }
+  void [loose, toAddress, ofTemplate]
+})

@@ -53,6 +53,12 @@ const templates = defineTemplates({
 
 const notifier = createNotifier({ channels: { email: smtp, sms: twilio }, templates })
 
+it('a message for several channels has no template', () => {
+  void notifier.send({ recipient: 'user:42', channels: ['email', 'sms'], text: 'Hi' })
+  // @ts-expect-error: a template is of one channel
+  void notifier.send({ recipient: 'user:42', channels: ['email'], template: 'tips' })
+})
+
 it('a message names a declared template with its variables', () => {
   void notifier.send({ to, template: 'welcome', variables: { name: 'Ada' } })
   void notifier.send({ to, template: 'welcome', variables: { name: 'Ada', trials: 2 }, subject: 'Hi' })

@@ -43,14 +43,8 @@ import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import type { SendOptions } from './options.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
-import {
-  type AcceptServices,
-  categoryFor,
-  channelHint,
-  type Group,
-  prepareResend,
-  prepareSend,
-} from './prepare.ts'
+import { type AcceptServices, categoryFor, channelHint, type Group, prepareResend } from './prepare.ts'
+import { prepareMessage } from './prepare-channels.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, RefusedRecord, type Stored, type UnitOfWork } from './unit-of-work.ts'
 import type { SendsWithRecords } from './with-records.ts'
@@ -116,11 +110,11 @@ export function createAccept(
     if (template !== null && needsTexts(template))
       template = await services.library.complete(template, lookups.records, localeOf(input, person))
     if (template !== null) await services.compiled.prepare(template)
-    const warming = warm(channelHint(input, template), organizationId)
+    const warming = warmFor(input, template, organizationId)
     if (warming !== undefined) await warming
     const named = categoryFor(organizationId, input, template, services)
     const category = named instanceof Promise ? await named : named
-    const prepared = prepareSend(organizationId, input, person, template, category, services)
+    const prepared = prepareMessage(organizationId, input, person, template, category, services)
     return withAllowedSender(unit, organizationId, prepared instanceof Promise ? await prepared : prepared)
   }
 
@@ -140,13 +134,23 @@ export function createAccept(
     return channel === undefined ? undefined : services.registry.warm(channel, organizationId)
   }
 
+  function warmFor(
+    input: ParsedSend,
+    template: Template | null,
+    organizationId: string,
+  ): Promise<unknown> | undefined {
+    const { channels } = input
+    if (channels === undefined) return warm(channelHint(input, template), organizationId)
+    return Promise.all(channels.map((channel) => warm(channel, organizationId)))
+  }
+
   /** @throws NotifierError `invalid_sender` */
   async function withAllowedSender(
     { inside }: UnitOfWork,
     organizationId: string,
     group: Group,
   ): Promise<Group> {
-    const check = senderCheck(services.registry.kinds, group[0])
+    const check = senderCheck(services.registry.kinds, group)
     check?.(await services.limitsOf(organizationId, inside?.records))
     return group
   }

@@ -10,7 +10,8 @@ export interface Sends<
   Templates extends DeclaredTemplates = AnyTemplate,
 > {
   /**
-   * Accepts one notification. Resolves when it is stored; delivery follows.
+   * Accepts one notification, or with `channels` one for each address of a person, as a group. Resolves when it is stored;
+   * delivery follows.
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `unknown_attachment`, `template_not_found` (422), `invalid_template_variable`,
@@ -24,10 +25,18 @@ export interface Sends<
    *   { channel: 'email', to: 'ada@example.com', subject: 'Shipped', body: 'Order ord_123 is on its way.' },
    *   { idempotencyKey: 'shipped:ord_123' },
    * )
+   *
+   * @example
+   * const { groupId, ids } = await notifier.send({
+   *   recipient: 'user:42',
+   *   channels: ['push', 'email'],
+   *   subject: 'Shipped',
+   *   text: 'Order ord_123 is on its way.',
+   * })
    */
   send(message: SendInput<Channels, Templates>, options?: SendOptions<Tx>): Promise<SentNotification>
   /**
-   * Performs all checks of {@link send} in the same order, and renders; stores and sends nothing.
+   * Performs all checks of {@link send} in the same order, and renders the first message of a group; stores and sends nothing.
    *
    * @example
    * const { rendered } = await notifier.validate({

@@ -85,7 +85,7 @@ export async function* byTemplate(
     const named = naming.get(name) ?? []
     const inLocale = await templateIn(template, reads, services, spent)
     await inBatch.prepare([template?.category])
-    const channels = new Set(named.map(([, input]) => channelHint(input, template)))
+    const channels = new Set(named.flatMap(([, input]) => input.channels ?? channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) {
       const known = inLocale(services.localeFor(input))

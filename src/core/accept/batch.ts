@@ -5,9 +5,10 @@ import type { RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import { notResolvable } from '../people/addressed.ts'
-import type { FoundPerson } from '../people/finder.ts'
+import type { FoundPerson, ResolvedPerson } from '../people/finder.ts'
 import { localeOf } from '../people/language.ts'
 import { isUnanswered } from '../text/code-templates.ts'
+import type { Template } from '../text/template.ts'
 import { senderCheck } from './allowed-sender.ts'
 import { applyVerdicts, askedAbout } from './apply-verdicts.ts'
 import { type BatchCategories, createBatchCategories } from './batch-categories.ts'
@@ -26,7 +27,8 @@ import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import { parseSend } from './parse-send.ts'
-import { type AcceptServices, channelHint, type Group, prepareSend } from './prepare.ts'
+import { type AcceptServices, channelHint, type Group } from './prepare.ts'
+import { prepareMessage } from './prepare-channels.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** Most messages in one batch. */
@@ -115,11 +117,11 @@ export async function validateBatch(
     assertAnswering(services.code, input.template, spent)
     const person = people(input)
     if (isNotifierError(person)) throw person
-    spend(spent, person?.channels[channelHint(input, template) ?? '']?.length)
+    spend(spent, notificationsOf(input, template, person))
     const named = input.category ?? template?.category ?? null
     const category =
       named === null ? null : categories.of(named, input.category === undefined ? template : null)
-    return prepareSend(organizationId, input, person, template, category, services, spent)
+    return prepareMessage(organizationId, input, person, template, category, services, spent)
   }
   function unwritten(error: unknown): never {
     if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1
@@ -156,7 +158,7 @@ async function withAllowedSenders(
   errors: ItemErrors,
   { registry, limitsOf }: AcceptServices,
 ): Promise<readonly Prepared[]> {
-  const checks = prepared.map(([, [first]]) => senderCheck(registry.kinds, first))
+  const checks = prepared.map(([, group]) => senderCheck(registry.kinds, group))
   if (checks.every((check) => check === undefined)) return prepared
   const limits = await limitsOf(organizationId, inside?.records)
   const allowed: Prepared[] = []
@@ -188,8 +190,20 @@ async function verdictsOn(
   return (notification) => verdictOf.get(notification)
 }
 
+/** How many a message makes, by the addresses of its person. */
+function notificationsOf(
+  input: ParsedSend,
+  template: Template | null,
+  person: ResolvedPerson | null,
+): number {
+  const on = (channel: string) => person?.channels[channel]?.length ?? 0
+  const { channels } = input
+  if (channels !== undefined) return channels.reduce((count, channel) => count + on(channel), 0)
+  return on(channelHint(input, template) ?? '')
+}
+
 /** Counts the notifications of a message. @throws NotifierError `message_too_large` */
-function spend(spent: Spent, notifications = 1): void {
+function spend(spent: Spent, notifications: number): void {
   const count = Math.max(1, notifications)
   if (spent.notifications + count > MAX_NOTIFICATIONS) throw tooManyNotifications()
   spent.notifications += count

@@ -29,8 +29,8 @@ export type ChannelParts = object
 export type AnyChannel = { readonly [channel: string]: unknown }
 
 /**
- * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text.
- * Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
+ * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text. Or
+ * such a text for several channels of a person. Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
  * or with parts of another channel. Where templates are declared in code, a message with another name, or other values,
  * does not compile.
  */
@@ -45,10 +45,13 @@ type Text =
   | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
 
 type LooseSend<Templates extends DeclaredTemplates> = TextFields &
-  Addressed &
   (
-    | (OfTemplate<Templates, string> & { readonly channel?: string | undefined })
-    | (WithoutTemplate<Templates> & { readonly channel: string })
+    | (Addressed &
+        (
+          | (OfTemplate<Templates, string> & { readonly channel?: string | undefined })
+          | (WithoutTemplate<Templates> & { readonly channel: string })
+        ))
+    | OnChannels<string>
   ) & {
     readonly [parts: string]: unknown
   }
@@ -71,15 +74,37 @@ type SendOf<Channels extends ChannelParts, Templates extends DeclaredTemplates> 
         readonly channel: keyof Channels & string
       } & { readonly [Name in keyof Channels & string]?: undefined })
   | (TextFields & Addressed & { readonly channel?: undefined } & WithoutChannel<Channels, Templates>)
+  | (TextFields &
+      OnChannels<keyof Channels & string> &
+      AnyParts<Channels> &
+      (
+        | Text
+        | { [Own in keyof Channels & string]: { readonly [Name in Own]: Channels[Own] } }[keyof Channels &
+            string]
+      ))
+
+/** On several channels of a person. A template is of one channel, so there is none. */
+type OnChannels<Name> = Omit<TemplateFields, 'template'> & {
+  readonly template?: undefined
+  readonly channel?: undefined
+  /** 1 to 8 different channels. The message goes to every address that the person has on them, as one group. */
+  readonly channels: readonly Name[]
+  /** The application's id of a person: 1 to 255 characters, one line. */
+  readonly recipient: string
+  readonly to?: undefined
+}
+
+/** Parts of any channel. */
+type AnyParts<Channels extends ChannelParts> = {
+  readonly [Name in keyof Channels & string]?: Channels[Name] | undefined
+}
 
 /** Without declared templates, parts may be of any channel. */
 type WithoutChannel<
   Channels extends ChannelParts,
   Templates extends DeclaredTemplates,
 > = string extends keyof Templates
-  ? OfTemplate<Templates, string> & {
-      readonly [Name in keyof Channels & string]?: Channels[Name] | undefined
-    }
+  ? OfTemplate<Templates, string> & AnyParts<Channels>
   : {
       [Name in keyof Channels & string]: OfTemplate<Templates, Name> & PartsFor<Channels, Name>
     }[keyof Channels & string]
@@ -95,11 +120,13 @@ type Addressed =
       /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
       readonly to: string
       readonly recipient?: undefined
+      readonly channels?: undefined
     }
   | {
       /** The application's id of a person: 1 to 255 characters, one line. */
       readonly recipient: string
       readonly to?: undefined
+      readonly channels?: undefined
     }
 
 /** The fields of a {@link SendInput} without parts. */
@@ -108,8 +135,10 @@ export interface SendFields extends TextFields, TemplateFields {
   readonly to?: string | undefined
   /** The application's id of a person. */
   readonly recipient?: string | undefined
-  /** Required without a template; otherwise the template's. */
+  /** Required without a template and `channels`; otherwise the template's. */
   readonly channel?: string | undefined
+  /** In place of `channel`, with a `recipient` and no template: 1 to 8 different channels. */
+  readonly channels?: readonly string[] | undefined
 }
 
 /** A type instead of an interface, so that it is assignable to records. */
@@ -172,8 +201,32 @@ export const recipientId: z.ZodType<string, string> = text(1, MAX_RECIPIENT_ID).
   'must be one line without spaces at its ends',
 )
 
+/** Most channels of a message. */
+const MOST_CHANNELS = 8
+
+/** Counts the names before each is checked: a body may have a hundred thousand. */
+const channels = z.preprocess(
+  (given, { addIssue }) => {
+    if (!Array.isArray(given) || given.length <= MOST_CHANNELS) return given
+    addIssue({ code: 'custom', message: `must name at most ${MOST_CHANNELS} channels` })
+    return z.NEVER
+  },
+  z
+    .array(channel)
+    .min(1, 'must name at least one channel')
+    .max(MOST_CHANNELS)
+    .refine((names) => new Set(names).size === names.length, 'must name each channel once'),
+) as unknown as z.ZodType<readonly string[], readonly string[]>
+
 const fields = {
-  channel: channel.optional().describe('Required without a template; otherwise that of the template.'),
+  channel: channel
+    .optional()
+    .describe('Required without a template and `channels`; otherwise that of the template.'),
+  channels: channels
+    .optional()
+    .describe(
+      'In place of `channel`, with a `recipient`: 1 to 8 different channels. The message goes to every address that the person has on them, as one group. Not with a template.',
+    ),
   to: text(1, MAX_RECIPIENT_LENGTH)
     .optional()
     .describe(
@@ -232,10 +285,19 @@ const fields = {
   expiresAt: instant.optional().describe('Latest time of a hand-over to a provider (ISO 8601).'),
 }
 
+/** Fields that exclude or require each other. */
+type Joined = Partial<Pick<SendFields, 'to' | 'recipient' | 'channel' | 'channels' | 'template'>>
+
 /** Checked with other faults, because an absent field is named first. */
-const addressed = z.refine<Partial<Pick<SendFields, 'to' | 'recipient'>>>(
-  ({ to, recipient }) => to !== undefined || recipient !== undefined,
-  { path: ['to'], error: 'is required unless a "recipient" is named', when: ({ value }) => isFields(value) },
+const addressed = z.refine<Joined>(({ to, recipient }) => to !== undefined || recipient !== undefined, {
+  path: ['to'],
+  error: 'is required unless a "recipient" is named',
+  when: ({ value }) => isFields(value),
+})
+
+const toPerson = z.refine<Joined>(
+  ({ recipient, channels }) => channels === undefined || recipient !== undefined,
+  { path: ['recipient'], error: 'is required with "channels"', when: ({ value }) => isFields(value) },
 )
 
 /** The schema of a send. */
@@ -243,7 +305,9 @@ export type SendSchema = z.ZodType<ParsedSend, SendFields>
 
 /** The schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of the given kinds. */
 export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
-  return z.object({ ...fields, ...partsFields(kinds) }).check(assertOneText, addressed, assertOneAddress)
+  return z
+    .object({ ...fields, ...partsFields(kinds) })
+    .check(assertOneText, toPerson, addressed, assertOneAddress, assertChannelsAlone)
 }
 
 /** The fields for the parts of the given kinds, under the names of their channels. */
@@ -254,12 +318,21 @@ export function partsFields(kinds: Iterable<ChannelKind>): object {
   return Object.fromEntries(parts)
 }
 
-function assertOneAddress({
-  value,
-  issues,
-}: z.core.ParsePayload<Pick<SendFields, 'to' | 'recipient'>>): void {
+function assertOneAddress({ value, issues }: z.core.ParsePayload<Joined>): void {
   if (value.to === undefined || value.recipient === undefined) return
   issues.push({ code: 'custom', input: value, path: ['recipient'], message: 'cannot be given with "to"' })
+}
+
+function assertChannelsAlone({ value, issues }: z.core.ParsePayload<Joined>): void {
+  if (value.channels === undefined) return
+  const refuse = (field: 'channel' | 'to' | 'template', why: string): void => {
+    if (value[field] === undefined) return
+    const message = `cannot be given with "${field}", which is ${why}`
+    issues.push({ code: 'custom', input: value, path: ['channels'], message })
+  }
+  refuse('channel', 'for one')
+  refuse('to', 'an address on one channel')
+  refuse('template', 'of one channel: send a message for each')
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {
@@ -269,7 +342,7 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
 /** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
 export const sendInput: SendSchema = namedInput(
   'SendRequest',
-  z.looseObject(fields).check(assertOneText, addressed, assertOneAddress),
+  z.looseObject(fields).check(assertOneText, toPerson, addressed, assertOneAddress, assertChannelsAlone),
 )
 
 /** Input of a batch. */

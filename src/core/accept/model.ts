@@ -13,7 +13,7 @@ export interface SentNotification {
   readonly to: string
   /** ISO 8601 UTC. */
   readonly createdAt: string
-  /** Shared by the notifications to several addresses of one person, of which this is the first. Absent: one. */
+  /** Shared by the notifications to several addresses of one person, on one channel or several. This is the first. Absent: one. */
   readonly groupId?: string | undefined
   /** All ids of the group. Absent: no group. */
   readonly ids?: readonly string[] | undefined

@@ -238,14 +238,18 @@ function addresseesOf(kind: ChannelKind, to: string, parts: unknown): number | u
 }
 
 /** @throws NotifierError `invalid_channel` */
-function routeOf({ name }: ChannelKind, organizationId: string, { registry }: AcceptServices): Destination {
+export function routeOf(
+  { name }: ChannelKind,
+  organizationId: string,
+  { registry }: AcceptServices,
+): Destination {
   const route = registry.of(name, organizationId)
   if (route === null) throw notConfigured(name, registry)
   return route
 }
 
 /** @throws NotifierError `invalid_email`, `invalid_phone`, `invalid_recipient` */
-function assertReached(
+export function assertReached(
   kind: ChannelKind,
   { providers }: Destination,
   to: string,

@@ -194,7 +194,19 @@ export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
 
 /** Fields of a message: a channel with such a name could have no parts. */
 const FIELDS: ReadonlySet<string> = new Set([
-  ...['channel', 'to', 'subject', 'body', 'html', 'text', 'template', 'variables', 'data', 'format'],
+  ...[
+    'channel',
+    'channels',
+    'to',
+    'subject',
+    'body',
+    'html',
+    'text',
+    'template',
+    'variables',
+    'data',
+    'format',
+  ],
   ...['sensitive', 'priority', 'recipient', 'category', 'metadata', 'locale', 'timeZone'],
 ])
 

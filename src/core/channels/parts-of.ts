@@ -25,6 +25,6 @@ export function partsOf(
 
 /** The parts of a message for a channel. Undefined: nothing, or it names another channel, which is a separate fault. */
 export function partsFor(name: string, input: ParsedSend): unknown {
-  const { channel = name } = input
-  return channel === name ? input[name] : undefined
+  const { channel = name, channels } = input
+  return channel === name && channels?.includes(name) !== false ? input[name] : undefined
 }

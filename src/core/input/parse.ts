@@ -40,6 +40,9 @@ export function reading<Result>(root: string, read: () => Result): Result {
   }
 }
 
+/** The name of a channel, or one of a list. */
+const CHANNEL_FIELD = /^channel(?:s\.\d+)?$/
+
 function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: string): NotifierError {
   const rows = issues.map((issue) => ({
     issue,
@@ -58,7 +61,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
     })
   }
   const code: ErrorCode =
-    field === 'channel' && typeof value === 'string' ? 'invalid_channel' : 'invalid_parameter'
+    CHANNEL_FIELD.test(field) && typeof value === 'string' ? 'invalid_channel' : 'invalid_parameter'
   const expected = 'expected' in issue ? String(issue.expected) : undefined
   return new NotifierError(code, {
     message:

@@ -6,7 +6,7 @@ export interface Labels {
   readonly recipient: string | null
   /** Stable id of the category. Null: none was named. */
   readonly category: string | null
-  /** `grp_<digits>`, shared by what was sent to several addresses of one person. Null: one address. */
+  /** `grp_` and 22 characters, shared by what was sent to several addresses of one person. Null: one address. */
   readonly groupId: string | null
 }
 

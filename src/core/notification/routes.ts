@@ -30,6 +30,11 @@ type Served = TenantsOf<Sends & { readonly notifications: Notifications }>
 const EXAMPLE_TIME = '2026-11-21T12:00:00.000Z'
 
 const EXAMPLE_ID = 'notif_1795262400000041331242462190785316'
+/** Of one group. */
+const EXAMPLE_IDS = [
+  'notif_1795262400000041331242462190785317',
+  'notif_1795262400000041331242462190785318',
+] as const
 
 export const NOTIFICATIONS_TAG: Tag = {
   name: 'Notifications',
@@ -196,16 +201,30 @@ export const notificationRoutes: readonly Route<Served>[] = routesOf(
           notifications: [
             { to: 'ada@example.com', template: 'welcome-email', variables: { name: 'Ada' } },
             { channel: 'email', to: 'nobody', body: 'Hello!' },
+            {
+              recipient: 'user:42',
+              channels: ['push', 'email'],
+              subject: 'Shipped',
+              html: '<p>Your order is on its way.</p>',
+              text: 'Your order is on its way.',
+            },
           ],
         },
         response: {
-          accepted: 1,
+          accepted: 2,
           rejected: 1,
           items: [
             { index: 0, id: EXAMPLE_ID, status: 'queued' },
             {
               index: 1,
               error: { code: 'invalid_email', message: 'The recipient is not a valid e-mail address.' },
+            },
+            {
+              index: 2,
+              id: EXAMPLE_IDS[0],
+              status: 'queued',
+              groupId: 'grp_V1StGXR8_Z5jdHi6B-myT1',
+              ids: EXAMPLE_IDS,
             },
           ],
           createdAt: EXAMPLE_TIME,

@@ -21,7 +21,9 @@ const groupFields = {
   groupId: z
     .string()
     .optional()
-    .describe('Shared by what goes to several addresses of one recipient. Absent: one address.'),
+    .describe(
+      'Shared by what goes to several addresses of one recipient, on one channel or several. Absent: one address.',
+    ),
   ids: z.array(z.string()).optional().describe('All ids of the group.'),
 }
 

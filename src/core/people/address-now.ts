@@ -66,7 +66,7 @@ export function createFindAddress(
         delayMs: await laterDelay(storage, job),
       }
     }
-    return nextAddress(job, recipient, kinds.of(channel), addresses, people)
+    return nextAddress(storage, job, recipient, kinds.of(channel), addresses, people)
   }
 
   return (job) => {
@@ -81,26 +81,48 @@ function addressesOf(person: ResolvedPerson | null, channel: string): readonly s
   return person?.channels[channel] ?? []
 }
 
+/** Whether no other notification of its group is on its channel: then it follows the person's address. */
+async function isAlone(
+  { notifications }: Pick<Storage, 'notifications'>,
+  { organizationId, notification: { channel, groupId } }: NotificationJob,
+): Promise<boolean> {
+  if (groupId === null) return true
+  let found = 0
+  let cursor: string | undefined
+  do {
+    const page = await notifications.list(
+      { organizationId, groupId, channel },
+      { limit: 2, offset: 0, cursor },
+    )
+    found += page.items.length
+    cursor = page.nextCursor ?? undefined
+  } while (found < 2 && cursor !== undefined)
+  return found < 2
+}
+
 /** Another address must have the form that its channel needs. The gate decides whether the message may go there. */
-function nextAddress(
-  { notification: { to, groupId } }: NotificationJob,
+async function nextAddress(
+  storage: Pick<Storage, 'notifications'>,
+  job: NotificationJob,
   recipient: string,
   kind: ChannelKind,
   addresses: readonly string[],
   people: PeopleFinder,
-): AddressNow {
+): Promise<AddressNow> {
+  const { to } = job.notification
   if (addresses.includes(to)) return { kind: 'send', to }
+  const alone = await isAlone(storage, job)
   const assertUsable = (address: string): void => assertRecipient(kind, address)
   try {
     const found = usable(addresses, recipient, assertUsable, people)
     if (found.some((address) => isSame(kind, address, to))) return { kind: 'send', to }
     // The other devices of a group have their own notifications.
-    const [next] = groupId === null ? found : []
+    const [next] = alone ? found : []
     return next === undefined ? SKIP : { kind: 'send', to: next }
   } catch (error) {
     if (!isNotifierError(error) || error.status >= 500) throw error
     const { code, message } = error
-    return groupId === null ? { kind: 'end', why: { code, message } } : SKIP
+    return alone ? { kind: 'end', why: { code, message } } : SKIP
   }
 }
 

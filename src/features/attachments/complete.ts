@@ -5,7 +5,7 @@ import { type UploadValue, unknownUpload } from '../../core/accept/upload.ts'
 import { decodedLength } from '../../core/channels/file-content.ts'
 import type { Kinds } from '../../core/channels/kinds.ts'
 import { partsFor } from '../../core/channels/parts-of.ts'
-import { NotifierError } from '../../core/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../core/errors/notifier-error.ts'
 import type { RecordReads } from '../../core/records/record-stores.ts'
 import { findUploads } from './contents.ts'
 
@@ -18,7 +18,6 @@ interface GivenFile {
 
 interface Naming {
   readonly index: number
-  readonly input: ParsedSend
   readonly channel: string
   readonly maxBytes: number
   readonly files: readonly GivenFile[]
@@ -30,37 +29,36 @@ export function completeWithUploads({ known }: Kinds): Complete {
     files === undefined ? [] : { name, ...files },
   )
 
-  function namingOf(index: number, input: ParsedSend): Naming | undefined {
-    for (const { name, maxBytes } of channels) {
+  function namingsOf(index: number, input: ParsedSend): readonly Naming[] {
+    return channels.flatMap(({ name, maxBytes }) => {
       const files: readonly GivenFile[] = filesOf(partsFor(name, input))
-      if (files.some(isNamedUpload)) return { index, input, channel: name, maxBytes, files }
-    }
-    return undefined
+      return files.some(isNamedUpload) ? { index, channel: name, maxBytes, files } : []
+    })
   }
 
   return (drafts, organizationId, records) => {
-    const naming = drafts.flatMap((draft, index) => namingOf(index, draft) ?? [])
+    const naming = drafts.flatMap((draft, index) => namingsOf(index, draft))
     if (naming.length === 0) return undefined
-    return found(naming, organizationId, records).then((whole) =>
-      drafts.map((draft, index) => whole.get(index) ?? draft),
-    )
+    return found(drafts, naming, organizationId, records)
   }
 }
 
-/** The messages with what the uploads say about themselves, or why there is none, by index. */
+/** The messages with what the uploads say about themselves, or why there is none. */
 async function found(
+  drafts: readonly ParsedSend[],
   naming: readonly Naming[],
   organizationId: string,
   records: RecordReads,
-): Promise<ReadonlyMap<number, ParsedSend | NotifierError>> {
+): Promise<readonly (ParsedSend | NotifierError)[]> {
   const ids = new Set(naming.flatMap(({ files }) => files.filter(isNamedUpload).map(({ id }) => id)))
   const uploads = await findUploads(records, organizationId, [...ids])
-  return new Map(
-    naming.map((each) => [
-      each.index,
-      unknown(each, uploads) ?? tooLarge(each, uploads) ?? described(each, uploads),
-    ]),
-  )
+  const whole: (ParsedSend | NotifierError)[] = [...drafts]
+  for (const each of naming) {
+    const input = whole[each.index]
+    if (input === undefined || isNotifierError(input)) continue
+    whole[each.index] = unknown(each, uploads) ?? tooLarge(each, uploads) ?? described(input, each, uploads)
+  }
+  return whole
 }
 
 type Uploads = ReadonlyMap<string, UploadValue>
@@ -82,7 +80,7 @@ function tooLarge({ channel, files, maxBytes }: Naming, uploads: Uploads): Notif
   })
 }
 
-function described({ input, channel, files }: Naming, uploads: Uploads): ParsedSend {
+function described(input: ParsedSend, { channel, files }: Naming, uploads: Uploads): ParsedSend {
   const attachments = files.map((file) => {
     if (!isNamedUpload(file)) return file
     const { filename, contentType, size } = uploads.get(file.id) as UploadValue

@@ -3,6 +3,8 @@ import { at, type Case, json, mail, notify, post } from './case.ts'
 
 const template = { name: 'welcome', channel: 'email', subject: 'Hi {{name}}', body: 'Hello {{name}}' }
 
+const toAda = { channels: ['sms', 'email'], recipient: 'user:42', subject: 'Hello', text: 'Hi Ada' }
+
 export const sending: Case[] = [
   { title: 'send', call: notify(mail), status: 201, save: 'first' },
   { title: 'send over the other path', call: post('/v1/notifications', mail), status: 201 },
@@ -11,6 +13,52 @@ export const sending: Case[] = [
     call: ({ clock }) => notify({ ...mail, sendAt: new Date(clock.now() + 3_600_000).toISOString() }),
     status: 201,
     save: 'later',
+  },
+  { title: 'send on several channels', call: notify(toAda), status: 201 },
+  {
+    title: 'send on several channels, idempotent',
+    call: notify(toAda, { 'idempotency-key': 'all' }),
+    status: 201,
+  },
+  { title: 'send on them again', call: notify(toAda, { 'idempotency-key': 'all' }), status: 201 },
+  {
+    title: 'send on others with the same key',
+    call: notify({ ...toAda, channels: ['email'] }, { 'idempotency-key': 'all' }),
+    status: 422,
+    code: 'idempotency_key_reused',
+  },
+  {
+    title: 'send on several channels, none of which the person has',
+    call: notify({ ...toAda, recipient: 'user:7' }),
+    status: 201,
+  },
+  {
+    title: 'send on several channels, test mode',
+    call: notify(toAda, { 'x-test-mode': 'true' }),
+    status: 200,
+  },
+  {
+    title: 'send on several channels, to an address',
+    call: notify({ ...toAda, recipient: undefined, to: 'ada@example.com' }),
+    status: 422,
+    code: 'missing_required_field',
+  },
+  {
+    title: 'send on a channel that is not configured',
+    call: notify({ ...toAda, channels: ['email', 'slack'] }),
+    status: 422,
+    code: 'invalid_channel',
+  },
+  {
+    title: 'send on one channel twice',
+    call: notify({ ...toAda, channels: ['sms', 'sms'] }),
+    status: 400,
+    code: 'invalid_parameter',
+  },
+  {
+    title: 'batch on several channels',
+    call: post('/v1/notifications/batch', { notifications: [toAda, { ...toAda, channels: [] }, mail] }),
+    status: 201,
   },
   { title: 'get', call: at('first', (id) => `/v1/notifications/${id}`), status: 200 },
   {

@@ -10,6 +10,10 @@ import type { Harness, Mount } from './harness.ts'
 /** Signs the links of every world, so that cases can make some. */
 export const SECRET = 'a secret of all worlds, long enough'
 
+const PEOPLE: Readonly<Record<string, Record<string, string>>> = {
+  'user:42': { email: 'ada@example.com', sms: '+14155550123' },
+}
+
 const START = Date.UTC(2026, 0, 15, 12)
 
 /** One host with a notifier of its own. Two worlds that get the same requests have the same history. */
@@ -77,6 +81,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
       },
       sms: { name: 'sms', send: async () => ({ kind: 'accepted' }) },
     },
+    recipients: { resolve: (ids) => new Map(ids.map((id) => [id, { channels: PEOPLE[id] ?? {} }])) },
     plans: {
       small: { ...plan, requests: { limit: 2, windowMs: 60_000 } },
       quota: { ...plan, notificationsPerMonth: 1 },
