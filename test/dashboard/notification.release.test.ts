@@ -49,6 +49,19 @@ describeDashboard('the page of a notification', options as DashboardHostOptions,
   }
   const status = async (id: string) => (await suite.host.notifier.notifications.get(id)).status
 
+  it('lists what every gate decided', async () => {
+    const { page, host } = suite
+    const id = await send('judged@example.com', { sendAt: new Date(Date.now() + 3_600_000) })
+    await host.notifier.suppressions.add({ channel: 'email', to: 'judged@example.com' })
+    await signIn(page, host, await host.key(), `/notifications/${id}?tab=gates`)
+    const rows = page.getByRole('table', { name: 'Why' }).getByRole('row')
+    await rows.filter({ hasText: 'Suppressions' }).getByText('Refused').waitFor()
+    await rows.filter({ hasText: 'Suppressions' }).getByText('Would be now').waitFor()
+    await rows.filter({ hasText: 'Send time' }).getByText('Waits').waitFor()
+    await rows.filter({ hasText: 'Preferences' }).getByText('Passed').waitFor()
+    await assertAccessible(page)
+  })
+
   it('says why it was not sent and what to do, and retries', async () => {
     const { page, host } = suite
     const id = await send('bounce@example.com')

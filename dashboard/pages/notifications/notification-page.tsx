@@ -15,13 +15,14 @@ import { tell } from '../../ui/toast.tsx'
 import { Content } from './content.tsx'
 import { Events } from './events.tsx'
 import { Facts } from './facts.tsx'
+import { Gates } from './gates.tsx'
 import { cut, type Notification } from './notification.ts'
 import { RescheduleForm } from './reschedule-form.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
 const said = texts.notifications
-const TABS = ['timeline', 'content', 'events'] as const
+const TABS = ['timeline', 'gates', 'content', 'events'] as const
 type TabName = (typeof TABS)[number]
 
 /** Everything about one notification; above all why it was not sent. */
@@ -52,6 +53,7 @@ export function NotificationPage({ params }: { readonly params: Readonly<Record<
         onValue={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
         tabs={[
           { name: 'timeline', label: said.tabs.timeline, content: () => <Timeline of={value.timeline} /> },
+          { name: 'gates', label: said.tabs.gates, content: () => <Gates of={value.id} /> },
           { name: 'content', label: said.tabs.content, content: () => <Content of={value} /> },
           { name: 'events', label: said.tabs.events, content: () => <Events of={value.id} /> },
         ]}
