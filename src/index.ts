@@ -8,7 +8,7 @@ export type {
   SentNotification,
   ValidatedSend,
 } from './core/accept/model.ts'
-export type { SendOptions } from './core/accept/options.ts'
+export type { SendOptions, TransactionOption } from './core/accept/options.ts'
 export { API_KEY_PATTERN } from './core/access/key-format.ts'
 export type { Grant, Permission } from './core/access/permissions.ts'
 export type { ApiKeyRecord, OperatorKeyRecord } from './core/access/verify-key.ts'

@@ -12,7 +12,7 @@ import type { Tenant } from './tenant.ts'
  * `createNotifier` with `organizations: 'required'`. Every method rejects with `NotifierError`; an exception of a
  * plug-in becomes `service_unavailable` with its `cause`.
  *
- * `Tx` is the storage's type for a transaction of the caller: see {@link SendOptions.tx}. `Channels` are the parts of
+ * `Tx` is the storage's type for a transaction of the caller: see {@link TransactionOption.tx}. `Channels` are the parts of
  * messages by channel; by default a notifier takes messages for any channel. `Templates` are those declared in code; by
  * default a message may name any. `Apis` are the methods of plug-ins.
  */

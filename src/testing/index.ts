@@ -48,6 +48,7 @@ export {
 } from './simulator/simulator-provider.ts'
 export type {
   CallerTransactions,
+  JoinedCall,
   OpenTransaction,
   SecondDoor,
   StorageHarness,

@@ -19,6 +19,7 @@ import { followingWriteChecks } from './storage/following-writes.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
 import { instanceChecks } from './storage/instances.ts'
+import { joinedChangeChecks } from './storage/joined-changes.ts'
 import { labelChecks } from './storage/labels.ts'
 import { leaseChecks } from './storage/leases.ts'
 import { lifecycleChecks } from './storage/lifecycle.ts'
@@ -62,6 +63,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   acceptChecks(check)
   idempotencyChecks(check)
   transactionChecks(check)
+  joinedChangeChecks(check)
   claimChecks(check)
   fairnessChecks(check)
   leaseChecks(check)

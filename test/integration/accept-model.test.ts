@@ -154,13 +154,13 @@ describeBesideReference({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
               expect(theirs.map(shown), JSON.stringify(one)).toEqual(ours.map(shown))
             } else if (one.do === 'commit') {
               const request = requestOf(one.request, now, ids)
-              const theirs = await other.transactions?.commit(request, 'row')
+              const theirs = await other.transactions?.commit((joined) => joined.accept(request), 'row')
               const [ours] = await memory.accept([request])
               expect(shown(theirs?.answer), JSON.stringify(one)).toEqual(shown(ours))
             } else {
               const request = requestOf({ ...one.request, size: 1 }, now, ids)
               // What is refused on SQLite never calls what would roll it back.
-              await other.transactions?.rollBack(request, 'row').catch(() => {})
+              await other.transactions?.rollBack((joined) => joined.accept(request), 'row').catch(() => {})
             }
             expect(await observeLimits(other.storage), JSON.stringify(one)).toEqual(
               await observeLimits(memory),

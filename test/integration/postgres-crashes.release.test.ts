@@ -238,12 +238,13 @@ describeWithOwnPostgres('a COMMIT whose answer is lost', () => {
     })
     connection.use(pool)
     const commits = createCommits(connection)
+    const watch = (xid: string, id: string) => commits.watch(xid, { id, sequence: 1 })
     // No transaction has had this number.
     const unknown = '9007199254740993'
-    const known = await Promise.all([commits.watch(unknown, id), commits.watch(unknown, 'notif_0')])
+    const known = await Promise.all([watch(unknown, id), watch(unknown, 'notif_0')])
     expect(known).toEqual([true, false])
     const { rows } = await pool.query('SELECT pg_current_xact_id()::text AS xid')
-    const watched = commits.watch(rows[0].xid, 'notif_0')
+    const watched = watch(rows[0].xid, 'notif_0')
     expect(await watched).toBe(false)
     commits.stop()
   })

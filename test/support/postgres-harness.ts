@@ -4,9 +4,10 @@ import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import type { PostgresTransaction } from '../../adapters/storage/postgres/transaction-handles.ts'
 import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
 import type { Clock } from '../../src/core/ports/clock.ts'
-import type { AcceptRequest, JoinedAccept } from '../../src/core/ports/storage/accept.ts'
+import type { Joined } from '../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import type {
+  JoinedCall,
   OpenTransaction,
   SecondDoor,
   StorageHarness,
@@ -80,14 +81,14 @@ export async function postgresHarness({
       throw error
     }
   }
-  async function within(
-    request: AcceptRequest,
+  async function within<Answer>(
+    call: JoinedCall<Answer>,
     row: string,
     end: 'commit' | 'rollBack',
-  ): Promise<JoinedAccept> {
+  ): Promise<Joined<Answer>> {
     const transaction = await begin(row)
     try {
-      return await transaction.joined.accept(request)
+      return await call(transaction.joined)
     } finally {
       await transaction[end]()
     }
@@ -103,9 +104,9 @@ export async function postgresHarness({
     loseCommitAnswer: () => commits.next('loses its answer'),
     transactions: {
       begin,
-      commit: (request, row) => within(request, row, 'commit'),
-      async rollBack(request, row) {
-        const { committed } = await within(request, row, 'rollBack')
+      commit: (call, row) => within(call, row, 'commit'),
+      async rollBack(call, row) {
+        const { committed } = await within(call, row, 'rollBack')
         if (await committed) throw new Error('told to be committed')
       },
       async rows() {

@@ -10,9 +10,10 @@ import {
   sqlite,
 } from '../../adapters/storage/sqlite/index.ts'
 import type { Clock } from '../../src/core/ports/clock.ts'
-import type { AcceptRequest, JoinedAccept } from '../../src/core/ports/storage/accept.ts'
+import type { Joined } from '../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../src/core/ports/storage/storage.ts'
 import type {
+  JoinedCall,
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,
@@ -94,13 +95,13 @@ function harnessOf<Database extends SqliteDatabase>(
   database: DatabaseSync,
 ): Omit<StorageHarness, 'advance'> {
   database.exec('CREATE TABLE callers_own (row TEXT)')
-  const within = async (
-    request: AcceptRequest,
+  const within = async <Answer>(
+    call: JoinedCall<Answer>,
     write: SqliteTransaction<Database>,
-  ): Promise<JoinedAccept> => {
+  ): Promise<Joined<Answer>> => {
     const transaction = await storage.join?.(write)
     if (transaction === undefined) throw new Error('join is missing')
-    return transaction.accept(request)
+    return call(transaction)
   }
   const insert = (handle: SqliteDatabase, row: string): unknown =>
     handle.prepare('INSERT INTO callers_own VALUES (?)').run(row)
@@ -108,10 +109,10 @@ function harnessOf<Database extends SqliteDatabase>(
     storage,
     examines: MAX_SCANNED,
     transactions: {
-      commit: (request, row) => within(request, (handle) => void insert(handle, row)),
-      async rollBack(request, row) {
+      commit: (call, row) => within(call, (handle) => void insert(handle, row)),
+      async rollBack(call, row) {
         const undone = new Error('undone')
-        const failure = await within(request, (handle) => {
+        const failure = await within(call, (handle) => {
           insert(handle, row)
           throw undone
         }).catch((error: unknown) => error)

@@ -34,6 +34,10 @@ it('a notifier takes the transactions of its storage, and no others', () => {
   void onPostgres.send(message, { tx: handles.kysely })
   void onPostgres.sendBatch([message], { tx: handles.drizzle })
   void onPostgres.notifications.resend('notif_1', { tx: handles.knex })
+  void onPostgres.notifications.cancel('notif_1', { tx: handles.kysely })
+  void onPostgres.notifications.reschedule('notif_1', { sendAt: null }, { tx: handles.drizzle })
+  // @ts-expect-error: each query of a pool runs somewhere else
+  void onPostgres.notifications.cancel('notif_1', { tx: {} as pg.Pool })
   // @ts-expect-error: each query of a pool runs somewhere else
   void onPostgres.send(message, { tx: {} as pg.Pool })
   // @ts-expect-error: not in a transaction
@@ -52,6 +56,7 @@ it('SQLite takes a synchronous function', () => {
   const onSqlite = createNotifier({ channels, storage: sqlite({ file: 'x' }) })
   void onSqlite.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<DatabaseSync>() })
   void onSqlite.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
+  void onSqlite.notifications.cancel('notif_1', { tx: (database) => database.exec('DELETE FROM orders') })
   void onSqlite.send(message, {
     tx(database) {
       database.exec('DELETE FROM orders')
@@ -78,6 +83,8 @@ it('without a storage there is none, and any notifier fits where none is needed'
   expectTypeOf(memory).toEqualTypeOf<Notifier<never, Channels>>()
   // @ts-expect-error: it shares no transaction
   void memory.send(message, { tx: {} as pg.Client })
+  // @ts-expect-error: it shares no transaction
+  void memory.notifications.cancel('notif_1', { tx: {} as pg.Client })
   const used = (notifier: Notifier): Notifier => notifier
   used(createNotifier({ channels, storage: postgres({ connectionString: '' }) }))
   used(createNotifier({ channels, storage: sqlite({ file: 'x' }) }))

@@ -46,7 +46,8 @@ export type {
   IdempotencyContent,
   IdempotencyKey,
   IdempotencyRecord,
-  JoinedAccept,
+  Joined,
+  JoinedReads,
   JoinedTransaction,
   JoinedWrite,
 } from '../../../src/core/ports/storage/accept.ts'

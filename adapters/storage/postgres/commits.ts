@@ -4,28 +4,41 @@ import { isDataError } from './errors.ts'
 /** Reports the outcome of transactions that callers commit. */
 export interface Commits {
   /**
-   * @param id of a notification that the transaction stores; a rollback to a savepoint also removes it
-   * @returns whether the notification is stored once the transaction has ended; false if {@link stop} came first
+   * @param entry of a timeline, which the transaction stores; a rollback to a savepoint also removes it
+   * @returns whether the entry is stored once the transaction has ended; false if {@link stop} came first
    */
-  watch(xid: string, id: string): Promise<boolean>
+  watch(xid: string, entry: StoredEntry): Promise<boolean>
   stop(): void
+}
+
+/** An entry of a notification's timeline. */
+export interface StoredEntry {
+  readonly id: string
+  /** 1: the accept. */
+  readonly sequence: number
 }
 
 const FIRST_MS = 10
 /** Longest interval between looks at a transaction that stays open. */
 const LONGEST_MS = 250
 
+/** Whether the entry `g` is stored. */
+const isStored = (g: string): string => `
+  CASE WHEN ${g}.sequence = 1 THEN EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = ${g}.id)
+    ELSE EXISTS (SELECT 1 FROM carillon.events AS e WHERE e.notification = ${g}.id AND e.sequence = ${g}.sequence) END`
+
 /** The status is read a moment after the snapshot of the lookup: see {@link createCommits}. */
 const SELECT_ENDED = `
-  SELECT g.xid, pg_xact_status(g.xid::xid8) AS status,
-    EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = g.id) AS stored
-  FROM unnest($1::text[], $2::text[]) AS g (xid, id)`
+  SELECT g.xid, pg_xact_status(g.xid::xid8) AS status, ${isStored('g')} AS stored
+  FROM unnest($1::text[], $2::text[], $3::integer[]) AS g (xid, id, sequence)`
 
-const SELECT_STORED = 'SELECT id FROM carillon.notifications WHERE id = ANY ($1::text[])'
+const SELECT_STORED = `
+  SELECT ${isStored('g')} AS stored FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS g (id, sequence, number)
+  ORDER BY g.number`
 
 interface Watched {
   readonly xid: string
-  readonly id: string
+  readonly entry: StoredEntry
   readonly ended: (stored: boolean) => void
   /** True: an earlier look found the transaction ended. */
   over: boolean
@@ -56,7 +69,8 @@ export function createCommits(connection: Connection): Commits {
     try {
       const rows = await connection.rows<{ status: string | null; stored: boolean }>(SELECT_ENDED, [
         asked.map(({ xid }) => xid),
-        asked.map(({ id }) => id),
+        asked.map(({ entry }) => entry.id),
+        asked.map(({ entry }) => entry.sequence),
       ])
       const ended = new Set(asked.filter((one, index) => isEnded(one, rows[index])))
       open = open.filter((one) => !ended.has(one))
@@ -73,17 +87,19 @@ export function createCommits(connection: Connection): Commits {
    * over.
    */
   async function settle(asked: readonly Watched[]): Promise<void> {
-    const rows = await connection.rows<{ id: string }>(SELECT_STORED, [asked.map(({ id }) => id)])
-    const stored = new Set(rows.map(({ id }) => id))
-    for (const { id, ended } of asked) ended(stored.has(id))
+    const rows = await connection.rows<{ stored: boolean }>(SELECT_STORED, [
+      asked.map(({ entry }) => entry.id),
+      asked.map(({ entry }) => entry.sequence),
+    ])
+    for (const [index, { ended }] of asked.entries()) ended(rows[index]?.stored === true)
     const over = new Set(asked)
     open = open.filter((one) => !over.has(one))
   }
 
   return {
-    watch(xid, id) {
+    watch(xid, entry) {
       return new Promise((ended) => {
-        open.push({ xid, id, ended, over: false })
+        open.push({ xid, entry, ended, over: false })
         delayMs = FIRST_MS
         arm()
       })

@@ -85,7 +85,7 @@ export function unusable(error: unknown): NotifierError {
     return new NotifierError('invalid_transaction', {
       message:
         'The transaction is unusable: it has ended or failed, it is read-only, ' +
-        'or its connection is lost. Nothing was accepted; see the cause.',
+        'or its connection is lost. Nothing was stored; see the cause.',
       details: { reason: 'unusable' },
       cause: error,
     })

@@ -3,20 +3,23 @@ import { monthlyUnits } from '../../../src/core/accept/admit.ts'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   AcceptAnswer,
-  AcceptReads,
   AcceptRequest,
   IdempotencyRecord,
-  JoinedAccept,
+  Joined,
+  JoinedReads,
   JoinedTransaction,
   JoinedWrite,
 } from '../../../src/core/ports/storage/accept.ts'
 import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import { recordColumns } from '../rows/record.ts'
+import { cancelling, rescheduling } from './changes.ts'
 import type { Commits } from './commits.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Runner } from './connection.ts'
+import { createCountJobs } from './count-jobs.ts'
 import { dataError, unusable } from './errors.ts'
 import { createFindIdempotent, recordHash } from './idempotency.ts'
 import { namedUploads, pairsOf, rowOf } from './insert.ts'
+import { createJoinedChanges, type NotJoined } from './join-changes.ts'
 import { literal, quoted, withValues } from './literals.ts'
 import { createNotifications } from './notifications.ts'
 import { nameOf } from './record-tables.ts'
@@ -34,7 +37,7 @@ const SELECT_DATABASE = `
 type Answer =
   | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
-  | { readonly kind: 'no_organization' | 'taken' | 'no_transaction' | 'other_database' }
+  | { readonly kind: 'no_organization' | 'taken' | NotJoined }
   /** By the record at this position. */
   | { readonly kind: 'unwritten'; readonly why: 'taken' | 'no_organization'; readonly at: number }
   | { readonly kind: 'refused'; readonly state: string; readonly message: string }
@@ -45,13 +48,14 @@ export interface Joining {
   join(tx: PostgresTransaction): Promise<JoinedTransaction>
 }
 
-/** Stores single requests inside callers' transactions, with plain text statements only. */
+/** Stores single requests and changes inside callers' transactions, with plain text statements only. */
 export function createJoining(connection: Connection, commits: Commits): Joining {
   const name = `${quoted(connection.schema)}.accept_in_1`
   // Cannot fail, and so cannot abort the caller's transaction: it only asks whether the function exists.
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,
       pg_catalog.to_regprocedure(${literal(`${name}(text)`)}) IS NOT NULL AS known`
+  const change = createJoinedChanges(connection, commits, unjoined)
   let database = ''
 
   async function start(): Promise<void> {
@@ -61,13 +65,20 @@ export function createJoining(connection: Connection, commits: Commits): Joining
     database = row?.database ?? ''
   }
 
-  async function acceptIn(runText: RunText, xid: string, request: AcceptRequest): Promise<JoinedAccept> {
+  async function acceptIn(
+    runText: RunText,
+    xid: string,
+    request: AcceptRequest,
+  ): Promise<Joined<AcceptAnswer>> {
     const text = literal(textOf(request, { xid, database, now: connection.time() }))
     const [row] = await runText(`SELECT ${name}(${text}) AS answer`)
     const answer = toAnswer(JSON.parse((row as { answer: string }).answer) as Answer, request)
     const [first] = request.notifications
     const stored = answer.kind === 'accepted' && answer.admitted > 0 && first !== undefined
-    return { answer, committed: stored ? commits.watch(xid, first.id) : Promise.resolve(false) }
+    return {
+      answer,
+      committed: stored ? commits.watch(xid, { id: first.id, sequence: 1 }) : Promise.resolve(false),
+    }
   }
 
   async function join(tx: PostgresTransaction): Promise<JoinedTransaction> {
@@ -80,9 +91,13 @@ export function createJoining(connection: Connection, commits: Commits): Joining
     const { xid, known } = row as { readonly xid: string; readonly known: boolean | string }
     // Text, if the application reads every column as text.
     if (known !== true && known !== 't') throw otherDatabase()
+    const reads = runnerIn(connection, runText)
+    const inside = { xid, database, runText, reads }
     return {
-      reads: readsIn(connection, runText),
+      reads: readsIn(connection, reads),
       accept: (request) => acceptIn(runText, xid, request),
+      cancel: (id, content) => change(inside, id, cancelling(content)),
+      reschedule: (id, sendAt) => change(inside, id, rescheduling(sendAt)),
     }
   }
 
@@ -170,15 +185,19 @@ function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnsw
     case 'refused':
       return { kind: 'failed', error: dataError(refusal(answer)) }
     case 'no_transaction':
-      throw new NotifierError('invalid_transaction', {
-        message:
-          '"tx" has no open transaction, or the transaction has ended. Nothing was accepted. ' +
-          'Begin a transaction first, and await the send before you commit or roll back.',
-        details: { reason: 'not_open' },
-      })
     case 'other_database':
-      throw otherDatabase()
+      throw unjoined(answer.kind)
   }
+}
+
+function unjoined(kind: NotJoined): NotifierError {
+  if (kind === 'other_database') return otherDatabase()
+  return new NotifierError('invalid_transaction', {
+    message:
+      '"tx" has no open transaction, or the transaction has ended. Nothing was stored. ' +
+      'Begin a transaction first, and await the call before you commit or roll back.',
+    details: { reason: 'not_open' },
+  })
 }
 
 /** As the client would throw it. */
@@ -189,26 +208,31 @@ function refusal({ state, message }: Extract<Answer, { kind: 'refused' }>): Erro
 function otherDatabase(): NotifierError {
   return new NotifierError('invalid_transaction', {
     message:
-      'The transaction belongs to another database than the storage, or cannot see its schema. Nothing was accepted. ' +
+      'The transaction belongs to another database than the storage, or cannot see its schema. Nothing was stored. ' +
       'Use one database for both.',
     details: { reason: 'other_database' },
   })
 }
 
 /**
- * Lookups of an accept inside the caller's transaction. Each row is read as one JSON text, so that the application's
- * type parsers and column mappings have no effect.
+ * Reads inside the caller's transaction. Each row is read as one JSON text, so that the application's type parsers and
+ * column mappings have no effect.
  */
-function readsIn(connection: Connection, runText: RunText): AcceptReads {
-  async function rows<Row>(statement: string, values: readonly Value[] = []): Promise<Row[]> {
-    const asked = withValues(connection.textOf(statement), values)
-    const found = await runText(`SELECT pg_catalog.row_to_json(r)::text AS row FROM (${asked}) AS r`)
-    return (found as readonly { readonly row: string }[]).map(({ row }) => JSON.parse(row, asRead) as Row)
+function runnerIn(connection: Connection, runText: RunText): Runner {
+  return {
+    async rows<Row>(statement: string, values: readonly Value[] = []): Promise<Row[]> {
+      const asked = withValues(connection.textOf(statement), values)
+      const found = await runText(`SELECT pg_catalog.row_to_json(r)::text AS row FROM (${asked}) AS r`)
+      return (found as readonly { readonly row: string }[]).map(({ row }) => JSON.parse(row, asRead) as Row)
+    },
   }
+}
 
-  const inside: Connection = { ...connection, rows }
+function readsIn(connection: Connection, reads: Runner): JoinedReads {
+  const inside: Connection = { ...connection, ...reads }
   return {
     findIdempotent: createFindIdempotent(inside),
+    countJobs: createCountJobs(inside),
     notifications: createNotifications(inside),
     records: createRecords(inside),
   }

@@ -1,12 +1,9 @@
-import type { Notification, NotificationContent } from '../../../src/core/notification/notification.ts'
-import { rescheduled } from '../../../src/core/notification/reschedule.ts'
+import type { Notification } from '../../../src/core/notification/notification.ts'
 import type {
-  CancelAnswer,
   Failure,
   FailureSpan,
   NotificationFilter,
   NotificationRepository,
-  RescheduleAnswer,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
@@ -20,15 +17,13 @@ import {
 } from '../rows/notification.ts'
 import { hasJob, labelWalk, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
+import { type Change, cancelling, lockUnbegun, rescheduling } from './changes.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
-import { addRefs, type JobRow } from './due-jobs.ts'
-import { createLedger } from './facts.ts'
 import { inOrder } from './in-order.ts'
 import { labelConditions, labelIndex } from './labels.ts'
 import { createRetry } from './retry.ts'
 import { ACCEPTED } from './rows.ts'
-import { setContents } from './set-contents.ts'
-import { FACT_COLUMNS, lockNotifications, type Standing } from './states.ts'
+import { FACT_COLUMNS } from './states.ts'
 import type { Value } from './values.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
@@ -70,60 +65,15 @@ const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WH
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon.events WHERE notification = $1 ORDER BY sequence`
 
-const SELECT_JOB = `
-  SELECT j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j WHERE j.id = $1`
-
-const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
-
-/** Values: job, state, time. */
-const MOVE_JOB = `
-  UPDATE carillon.jobs SET state = $2::smallint, due_at = $3::bigint, token = NULL, lease_until = NULL
-  WHERE id = $1::bigint RETURNING id, lane`
-
-const SET_SEND_AT = 'UPDATE carillon.notifications SET send_at = $2::bigint WHERE id = $1'
-
-const PROVE_RESCHEDULED = 'SELECT 1 FROM carillon.notifications WHERE id = $1 AND send_at = $2::bigint'
-
-const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
-
 export function createNotifications(connection: Connection): NotificationRepository {
-  async function cancel(
-    tx: Transaction,
+  function change<Answer>(
     id: string,
-    content: NotificationContent | undefined,
-  ): Promise<CancelAnswer> {
-    const found = await lockUnbegun(tx, id)
-    if (typeof found === 'string') return { kind: found }
-    const { standing, jobId } = found
-    await tx.rows(DELETE_JOB, [jobId])
-    const ledger = createLedger(tx)
-    const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
-    await ledger.write()
-    await setContents(tx, [{ id, content }])
-    tx.prove(PROVE_CANCELLED, [id])
-    return { kind: 'cancelled', events }
-  }
-
-  async function reschedule(tx: Transaction, id: string, asked: number | null): Promise<RescheduleAnswer> {
-    const found = await lockUnbegun(tx, id)
-    if (typeof found === 'string') return { kind: found }
-    const { standing, jobId } = found
-    if (standing.state.status !== 'scheduled') return { kind: 'not_scheduled' }
-    const about = { createdAt: standing.row.created_at, sequence: standing.state.sequence }
-    const change = rescheduled(asked, about, tx.now)
-    if (change === null) return { kind: 'too_often' }
-    const { sendAt, dueAt, fact } = change
-    const jobs = await tx.rows<JobRow>(MOVE_JOB, [jobId, dueAt > tx.now ? 1 : 0, dueAt])
-    await tx.rows(SET_SEND_AT, [id, sendAt])
-    const ledger = createLedger(tx)
-    ledger.add(standing, [fact], 'engine')
-    await ledger.write()
-    addRefs(
-      tx.made,
-      jobs.map(({ id: job, lane }) => ({ jobId: String(job), lane, dueInMs: dueAt - tx.now })),
-    )
-    tx.prove(PROVE_RESCHEDULED, [id, sendAt])
-    return { kind: 'rescheduled' }
+    changed: Change<Answer>,
+  ): Promise<Answer | { readonly kind: 'unknown' | 'ended' | 'too_late' }> {
+    return connection.transaction(async (tx) => {
+      const found = await lockUnbegun(tx, id)
+      return typeof found === 'string' ? { kind: found } : changed(tx, found)
+    })
   }
 
   return {
@@ -151,27 +101,10 @@ export function createNotifications(connection: Connection): NotificationReposit
       if (row === undefined) return []
       return toTimeline(row, await connection.rows<EventRow>(SELECT_EVENTS, [id]))
     },
-    cancel(id, content) {
-      return connection.transaction((tx) => cancel(tx, id, content))
-    },
-    reschedule(id, sendAt) {
-      return connection.transaction((tx) => reschedule(tx, id, sendAt))
-    },
+    cancel: (id, content) => change(id, cancelling(content)),
+    reschedule: (id, sendAt) => change(id, rescheduling(sendAt)),
     retry: createRetry(connection),
   }
-}
-
-/** Locks a notification whose first attempt has not begun; a text tells why there is none. */
-async function lockUnbegun(
-  tx: Transaction,
-  id: string,
-): Promise<{ readonly standing: Standing; readonly jobId: number } | 'unknown' | 'ended' | 'too_late'> {
-  const standing = (await lockNotifications(tx, [id])).get(id)
-  if (standing === undefined) return 'unknown'
-  const jobId = 2 * standing.row.seq
-  const [job] = await tx.rows<{ attempts: number }>(SELECT_JOB, [jobId])
-  if (job === undefined) return 'ended'
-  return job.attempts > 0 ? 'too_late' : { standing, jobId }
 }
 
 interface Look {

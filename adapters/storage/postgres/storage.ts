@@ -1,10 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
-import type {
-  AcceptRequest,
-  JoinedAccept,
-  JoinedTransaction,
-} from '../../../src/core/ports/storage/accept.ts'
+import type { Joined, JoinedTransaction } from '../../../src/core/ports/storage/accept.ts'
 import type { Storage } from '../../../src/core/ports/storage/storage.ts'
 import type { RecordKind } from '../../../src/core/records/record-kind.ts'
 import { organizationKind } from '../../../src/core/tenancy/organization.ts'
@@ -35,6 +31,7 @@ import { createRecordReceipts } from './receipts.ts'
 import { createRecordTables } from './record-tables.ts'
 import { createDefaultOrganization, createRecords } from './records.ts'
 import { createRecoverExpired } from './recover.ts'
+import { OWN_EVENTS } from './remove.ts'
 import { createSettle } from './settle.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
@@ -77,13 +74,21 @@ const SELECT_JOBS = `
   SELECT j.id, j.lane, j.due_at FROM carillon.notifications AS n JOIN carillon.jobs AS j ON j.id = 2 * n.seq
   WHERE n.id = ANY ($1::text[])`
 
+/** Of the events of notifications. */
+const SELECT_EVENT_JOBS = `
+  SELECT j.id, j.lane, j.due_at FROM unnest($1::text[]) AS n (id), carillon.deliveries AS d, carillon.jobs AS j
+  WHERE ${OWN_EVENTS('n.id')} AND j.id = 2 * d.seq + 1`
+
 /** Enqueues jobs that a caller's transaction stored. Only the database sees its commit, so this waits for it. */
-async function enqueueStored(connection: Connection, { notifications }: AcceptRequest): Promise<void> {
+async function enqueueStored(
+  connection: Connection,
+  ids: readonly string[],
+  statement: string,
+): Promise<void> {
   const { dueJobs } = connection
   if (dueJobs.sink === null) return dueJobs.afterCommit({ refs: null, wakes: true })
-  const ids = notifications.map(({ id }) => id)
   await connection.transaction(async ({ rows, made, now }) => {
-    const jobs = await rows<JobRow & { readonly due_at: number }>(SELECT_JOBS, [ids])
+    const jobs = await rows<JobRow & { readonly due_at: number }>(statement, [ids])
     addRefs(
       made,
       jobs.map(({ id, lane, due_at: dueAt }) => ({
@@ -169,15 +174,35 @@ export function createStorage(
     await before?.close()
   }
 
-  async function acceptIn(transaction: JoinedTransaction, request: AcceptRequest): Promise<JoinedAccept> {
-    const joined = await transaction.accept(request)
+  /** Follows a commit of the caller. The sweep finds jobs whose refs are lost here. */
+  function enqueueAfter<Answer>(
+    joined: Joined<Answer>,
+    ids: readonly string[],
+    statement: string = SELECT_JOBS,
+  ): Joined<Answer> {
     void joined.committed.then((stored) => {
-      if (!stored) return
-      // The sweep finds jobs whose refs are lost here.
-      enqueueStored(connection, request).catch(() => {})
-      if (request.quota !== undefined) foldSoon()
+      if (stored) enqueueStored(connection, ids, statement).catch(() => {})
     })
     return joined
+  }
+
+  async function join(tx: PostgresTransaction): Promise<JoinedTransaction> {
+    const transaction = await joining.join(tx)
+    return {
+      ...transaction,
+      accept: counted(async (request) => {
+        const ids = request.notifications.map(({ id }) => id)
+        const joined = enqueueAfter(await transaction.accept(request), ids)
+        void joined.committed.then((stored) => {
+          if (stored && request.quota !== undefined) foldSoon()
+        })
+        return joined
+      }),
+      cancel: counted(async (id, content) =>
+        enqueueAfter(await transaction.cancel(id, content), [id], SELECT_EVENT_JOBS),
+      ),
+      reschedule: counted(async (id, sendAt) => enqueueAfter(await transaction.reschedule(id, sendAt), [id])),
+    }
   }
 
   return {
@@ -206,10 +231,7 @@ export function createStorage(
       if (requests.some(({ quota }) => quota !== undefined)) foldSoon()
       return answers
     }),
-    join: counted(async (tx) => {
-      const transaction = await joining.join(tx)
-      return { ...transaction, accept: counted((request) => acceptIn(transaction, request)) }
-    }),
+    join: counted(join),
     quotaUsed: counted(createQuotaUsed(connection)),
     findIdempotent: counted(createFindIdempotent(connection)),
     claim: counted(createClaim(connection, createRecoverExpired(connection), leases.release)),

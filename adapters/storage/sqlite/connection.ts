@@ -188,7 +188,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     } catch (cause) {
       throw new NotifierError('invalid_transaction', {
         message:
-          'The function "tx" ended the transaction around it, so nothing was accepted. It must not commit or roll back.',
+          'The function "tx" ended the transaction around it, so nothing was stored. It must not commit or roll back.',
         details: { reason: 'ended' },
         cause,
       })

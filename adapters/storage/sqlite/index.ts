@@ -8,6 +8,7 @@ import { organizationKind } from '../../../src/core/tenancy/organization.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
+import { createChanges } from './changes.ts'
 import { createClaim } from './claim.ts'
 import { type Connection, createConnection } from './connection.ts'
 import { createCountJobs } from './count-jobs.ts'
@@ -111,7 +112,8 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
   const quotaUsed = createQuotaUsed(connection)
   const accept = createAccept(connection, idempotency, records)
-  const join = createJoin<Database>(connection, accept)
+  const changes = createChanges(connection, { addFacts, deliveries })
+  const join = createJoin<Database>(connection, accept, changes)
   const claim = createClaim(connection, { deliveries, dueLanes: createDueLanes(connection), recoverExpired })
   const settle = createSettle(connection, {
     addFacts,
@@ -217,7 +219,7 @@ export function sqlite<Database extends SqliteDatabase = DatabaseSync>(
     async expire(request) {
       return expire(request)
     },
-    notifications: createNotifications(connection, { addFacts, deliveries }),
+    notifications: createNotifications(connection, { addFacts, deliveries, changes }),
     logs: createLogs(connection),
     records,
     deletions: createDeletions(connection, records),

@@ -3,10 +3,11 @@ import { NotifierError } from '../../../src/core/errors/notifier-error.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
-  JoinedAccept,
+  Joined,
   JoinedTransaction,
 } from '../../../src/core/ports/storage/accept.ts'
 import type { Accept } from './accept.ts'
+import type { Changes } from './changes.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteDatabase } from './driver.ts'
 import { dataError, isDataError } from './errors.ts'
@@ -20,24 +21,36 @@ export type Synchronous = void | { toString(): string; readonly then?: never }
 
 /**
  * A transaction of the caller: a synchronous function that writes the caller's data into the storage's file. It runs
- * inside the commit that stores the notification, after all checks and only if the notification will be stored: not
- * after a refusal, and not for a repeated idempotency key. An error rolls back both and rejects the send. The function
+ * inside the commit that stores or changes the notification, after all checks and only if that will be stored: not
+ * after a refusal, and not for a repeated idempotency key. An error rolls back both and rejects the call. The function
  * must not begin, commit or roll back, and must not keep the database.
  *
  * @param database the storage's own handle, of the `driver` if the storage has one
- * @param ids of the notifications that are stored with it
+ * @param ids of the notifications that are stored or changed with it
  */
 export type SqliteTransaction<Database = DatabaseSync> = (
   database: Database,
   ids: readonly string[],
 ) => Synchronous
 
-/** The transaction begins when the request is stored, so earlier lookups are repeated in it. */
+/** The transaction begins when the call writes, so earlier lookups are repeated in it. */
 export function createJoin<Database extends SqliteDatabase>(
   connection: Connection,
   accept: Accept,
+  changes: Changes,
 ): (tx: SqliteTransaction<Database>) => JoinedTransaction {
-  async function acceptWith(tx: SqliteTransaction<Database>, request: AcceptRequest): Promise<JoinedAccept> {
+  type Call = (ids: readonly string[]) => void
+
+  /**
+   * Runs `work` in one commit. It calls the caller's function.
+   *
+   * @param failed the answer for a data error that is not the caller's
+   */
+  async function inCommit<Answer>(
+    tx: SqliteTransaction<Database>,
+    work: (call: Call) => Answer,
+    failed: (error: unknown) => Answer,
+  ): Promise<Answer> {
     let thrown: { readonly error: unknown } | undefined
 
     function call(ids: readonly string[]): void {
@@ -53,23 +66,57 @@ export function createJoin<Database extends SqliteDatabase>(
     }
 
     try {
-      const answer = await connection.durably((): AcceptAnswer => {
-        return accept.one(request, connection.now(), (admitted) => {
-          const ids = request.notifications.slice(0, admitted).map(({ id }) => id)
-          if (ids.length > 0) call(ids)
-        })
-      })
-      return { answer, committed: Promise.resolve(answer.kind === 'accepted') }
+      return await connection.durably(() => work(call))
     } catch (error) {
       if (thrown !== undefined) throw thrown.error
       if (!isDataError(error)) throw error
-      return { answer: { kind: 'failed', error: dataError(error) }, committed: Promise.resolve(false) }
+      return failed(error)
     }
+  }
+
+  async function acceptWith(
+    tx: SqliteTransaction<Database>,
+    request: AcceptRequest,
+  ): Promise<Joined<AcceptAnswer>> {
+    const answer = await inCommit<AcceptAnswer>(
+      tx,
+      (call) =>
+        accept.one(request, connection.now(), (admitted) => {
+          const ids = request.notifications.slice(0, admitted).map(({ id }) => id)
+          if (ids.length > 0) call(ids)
+        }),
+      (error) => ({ kind: 'failed', error: dataError(error) }),
+    )
+    return { answer, committed: Promise.resolve(answer.kind === 'accepted') }
+  }
+
+  async function changeWith<Answer extends { readonly kind: string }>(
+    tx: SqliteTransaction<Database>,
+    id: string,
+    kind: Answer['kind'],
+    change: () => Answer,
+  ): Promise<Joined<Answer>> {
+    const answer = await inCommit(
+      tx,
+      (call) => {
+        const answer = change()
+        if (answer.kind === kind) call([id])
+        return answer
+      },
+      (error) => {
+        throw dataError(error)
+      },
+    )
+    return { answer, committed: Promise.resolve(answer.kind === kind) }
   }
 
   return function join(tx) {
     assertFunction(tx)
-    return { accept: (request) => acceptWith(tx, request) }
+    return {
+      accept: (request) => acceptWith(tx, request),
+      cancel: (id, content) => changeWith(tx, id, 'cancelled', () => changes.cancel(id, content)),
+      reschedule: (id, sendAt) => changeWith(tx, id, 'rescheduled', () => changes.reschedule(id, sendAt)),
+    }
   }
 }
 

@@ -1,26 +1,17 @@
-import type { Notification, NotificationContent } from '../../../src/core/notification/notification.ts'
-import { rescheduled } from '../../../src/core/notification/reschedule.ts'
+import type { Notification } from '../../../src/core/notification/notification.ts'
 import type {
-  CancelAnswer,
   Failure,
   FailureSpan,
   NotificationFilter,
   NotificationRepository,
   NotificationState,
-  RescheduleAnswer,
 } from '../../../src/core/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/core/ports/storage/page.ts'
 import { type FailureRow, toFailure } from '../rows/failure.ts'
-import {
-  acceptedStatus,
-  type EventRow,
-  toNotification,
-  toStates,
-  toTimeline,
-  type WholeRow,
-} from '../rows/notification.ts'
+import { type EventRow, toNotification, toStates, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { hasJob, MAX_SCANNED, pageBounds, skipsRows, walkFor } from '../scan.ts'
 import { toPage } from '../to-page.ts'
+import { type Changes, SELECT_STATE } from './changes.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { SqliteValue } from './driver.ts'
@@ -31,29 +22,15 @@ import {
   type NotificationRow,
   WITH_NEWEST_EVENT,
 } from './facts.ts'
-import { notificationJob, READY, WAITING } from './jobs.ts'
 import { createRetry } from './retry.ts'
-import { createSetContent } from './set-content.ts'
 import { type Condition, labelConditions, type WalkedIndex, walkedIndex } from './walk.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
 const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
-const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = ?`
-
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
-
-/** Attempts of this round, without those before a retry. */
-const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
-
-const MOVE_JOB =
-  'UPDATE carillon_jobs SET state = ?, due_at = ?, token = NULL, lease_until = NULL WHERE id = ?'
-
-const SET_SEND_AT = 'UPDATE carillon_notifications SET send_at = ? WHERE seq = ?'
-
-const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 /** Walks the jobs; even ids belong to notifications. The planner keeps the order of a cross join. */
 const FROM_JOBS = `
@@ -69,54 +46,17 @@ const SELECT_STATES = `
 
 export function createNotifications(
   connection: Connection,
-  parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+  parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries; readonly changes: Changes },
 ): NotificationRepository {
-  const { addFacts, deliveries } = parts
+  const { changes } = parts
   const select = connection.statement<WholeRow>(SELECT)
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
   const selectStates = connection.statement<
     Pick<WholeRow, 'id' | 'recipient'> & Pick<NotificationState, 'status'>
   >(SELECT_STATES)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
-  const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
-  const moveJob = connection.statement(MOVE_JOB)
-  const setSendAt = connection.statement(SET_SEND_AT)
-  const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
-  const setContent = createSetContent(connection)
   const retry = createRetry(connection, parts)
-
-  /** A notification whose first attempt has not begun; a text tells why there is none. */
-  function unbegun(id: string): NotificationRow | 'unknown' | 'ended' | 'too_late' {
-    const row = selectState().get(id)
-    if (row === undefined) return 'unknown'
-    const attempts = selectAttempts().get(notificationJob(row.seq))?.attempts
-    if (attempts === undefined) return 'ended'
-    return attempts > 0 ? 'too_late' : row
-  }
-
-  function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
-    const row = unbegun(id)
-    if (typeof row === 'string') return { kind: row }
-    deleteJob().run(notificationJob(row.seq))
-    setContent(row.seq, content)
-    const publisher = deliveries.publisher(connection.now())
-    return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', publisher) }
-  }
-
-  function reschedule(id: string, asked: number | null): RescheduleAnswer {
-    const row = unbegun(id)
-    if (typeof row === 'string') return { kind: row }
-    if ((row.status ?? acceptedStatus(row)) !== 'scheduled') return { kind: 'not_scheduled' }
-    const now = connection.now()
-    const change = rescheduled(asked, { createdAt: row.created_at, sequence: row.sequence }, now)
-    if (change === null) return { kind: 'too_often' }
-    const { sendAt, dueAt, fact } = change
-    moveJob().run(dueAt > now ? WAITING : READY, dueAt, notificationJob(row.seq))
-    setSendAt().run(sendAt, row.seq)
-    addFacts(row, [fact], 'engine', deliveries.publisher(now))
-    return { kind: 'rescheduled' }
-  }
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
     if (!skipsRows(filter)) return {}
@@ -173,10 +113,10 @@ export function createNotifications(
       })
     },
     async cancel(id, content) {
-      return connection.durably(() => cancel(id, content))
+      return connection.durably(() => changes.cancel(id, content))
     },
     async reschedule(id, sendAt) {
-      return connection.durably(() => reschedule(id, sendAt))
+      return connection.durably(() => changes.reschedule(id, sendAt))
     },
     async retry(request) {
       return retry(request)

@@ -1,6 +1,16 @@
 import * as z from 'zod'
 
-export interface SendOptions<Tx = never> {
+export interface TransactionOption<Tx = never> {
+  /**
+   * A transaction of the caller: what the call stores or changes holds if it commits, and leaves no trace if it rolls
+   * back. Its type depends on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for
+   * SQLite a function that is called with the database inside the transaction. Without the option `storage` the type
+   * allows none: pass `sqlite({ file: ':memory:' })`. See docs/scaling.md.
+   */
+  readonly tx?: Tx | undefined
+}
+
+export interface SendOptions<Tx = never> extends TransactionOption<Tx> {
   /** 1 to 255 visible ASCII characters. A request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
   /**
@@ -8,13 +18,6 @@ export interface SendOptions<Tx = never> {
    * true: they are refused (`invalid_parameter`).
    */
   readonly strict?: boolean | undefined
-  /**
-   * A transaction of the caller: the notification is sent if it commits, and never if it rolls back. Its type depends
-   * on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function that is
-   * called with the database inside the transaction. Without the option
-   * `storage` the type allows none: pass `sqlite({ file: ':memory:' })`. See docs/scaling.md.
-   */
-  readonly tx?: Tx | undefined
 }
 
 type Given = SendOptions<unknown>
@@ -28,6 +31,9 @@ const tx = z.unknown().optional()
 
 /** The options of `send` and `sendBatch`. Unknown ones are refused: a misspelt key could duplicate a message. */
 export const sendOptions: z.ZodType<Given> = z.strictObject({ ...common, strict, tx })
+
+/** The options of `cancel` and `reschedule`. */
+export const changeOptions: z.ZodType<TransactionOption<unknown>> = z.strictObject({ tx })
 
 /** The options of `resend`. */
 export const resendOptions: z.ZodType<Given> = z.strictObject({ ...common, tx })

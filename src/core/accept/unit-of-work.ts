@@ -1,4 +1,3 @@
-import { NotifierError } from '../errors/notifier-error.ts'
 import type { Gate } from '../gate/gate.ts'
 import { coalesce } from '../loop/coalesce.ts'
 import type { NotificationContent } from '../notification/notification.ts'
@@ -6,6 +5,7 @@ import type { AcceptAnswer, AcceptReads, AcceptRequest, JoinedWrite } from '../p
 import type { RecordWrite, RefusedWrite } from '../ports/storage/records.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { TextReader } from '../text/text-store.ts'
+import { joinTransaction } from './join.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
 /** Maximum weight of a commit: 2,000 notifications, or 8 MiB of text and files. A heavier batch gets its own commit. */
@@ -71,8 +71,7 @@ export function createUnitsOfWork(
   }
 
   async function joining(tx: unknown): Promise<UnitOfWork> {
-    const transaction = await storage.join?.(tx)
-    if (transaction === undefined) throw unsupported(storage.name)
+    const transaction = await joinTransaction(storage, tx)
     const { reads } = transaction
     return {
       lookups: reads === undefined ? shared.lookups : createLookups(reads, texts, gate, true),
@@ -110,13 +109,4 @@ function storedOf(answer: AcceptAnswer): Stored {
   if (answer.kind === 'failed') throw answer.error
   if (answer.kind === 'refused') throw new RefusedRecord(answer.write)
   return answer
-}
-
-function unsupported(name: string): NotifierError {
-  return new NotifierError('invalid_transaction', {
-    message:
-      `The ${name} storage cannot accept inside a transaction of yours. ` +
-      'Leave "tx" out, or use the PostgreSQL or SQLite storage.',
-    details: { reason: 'unsupported' },
-  })
 }

@@ -5,7 +5,10 @@ import { ORGANIZATION_ID } from '../tenancy/organization.ts'
 /** The right calls for options that are often given to other calls. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ['idempotencyKey', 'only send(), sendBatch() and notifications.resend() take it'],
-  ['tx', 'only send(), sendBatch() and notifications.resend() join a transaction'],
+  [
+    'tx',
+    'only send(), sendBatch(), and resend(), cancel() and reschedule() of notifications join a transaction',
+  ],
 ])
 
 /**

@@ -1,5 +1,5 @@
 import type { SentNotification } from '../accept/model.ts'
-import type { SendOptions } from '../accept/options.ts'
+import type { SendOptions, TransactionOption } from '../accept/options.ts'
 import type { List } from '../records/list.ts'
 import type {
   GetNotificationOptions,
@@ -36,26 +36,36 @@ export interface Notifications<Tx = never> {
   /**
    * Cancels a notification before its first attempt.
    *
+   * With `tx` in a transaction of yours: cancelled if it commits, unchanged if it rolls back; a message that a process
+   * has just taken to deliver is `not_cancellable`.
+   *
    * @throws NotifierError `not_cancellable` if an attempt has begun, `notification_not_found`,
-   *   `organization_mismatch`
+   *   `organization_mismatch`, and with `tx` also `invalid_transaction`
    *
    * @example
    * const { id } = await notifier.send({ to: 'ada@example.com', template: 'reminder', sendAt: '2030-01-31T09:00:00Z' })
    * await notifier.notifications.cancel(id)
    */
-  cancel(id: string): Promise<NotificationRecord>
+  cancel(id: string, options?: TransactionOption<Tx>): Promise<NotificationRecord>
   /**
    * Changes `sendAt` of a scheduled notification before its first attempt; null, or a time in the past, sends it now.
+   *
+   * With `tx` in a transaction of yours: it moves if that commits, and keeps its time if it rolls back; a message that a
+   * process has just taken to deliver is `not_reschedulable`.
    *
    * @throws NotifierError `not_reschedulable` if it is not scheduled, an attempt has begun, it has ended or expired, or
    *   after 100 reschedules,
    *   `notification_not_found`, `organization_mismatch`, `missing_required_field`, `invalid_parameter` for a time more
-   *   than a year ahead or not before its `expiresAt`
+   *   than a year ahead or not before its `expiresAt`, and with `tx` also `invalid_transaction`
    *
    * @example
    * await notifier.notifications.reschedule('notif_1234', { sendAt: '2030-02-01T09:00:00Z' })
    */
-  reschedule(id: string, change: RescheduleInput): Promise<NotificationRecord>
+  reschedule(
+    id: string,
+    change: RescheduleInput,
+    options?: TransactionOption<Tx>,
+  ): Promise<NotificationRecord>
   /**
    * Sends the same message again as a new notification, in any state of the first: with its template version and
    * variables, recipient and priority, due now, and with an equally long lifetime. Counts like any send.

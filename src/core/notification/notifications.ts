@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { joinTransaction } from '../accept/join.ts'
+import { changeOptions, type TransactionOption } from '../accept/options.ts'
 import { assertAhead } from '../accept/times.ts'
 import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderHealth } from '../delivery/model.ts'
@@ -7,6 +9,7 @@ import { exampleUrls } from '../links/links.ts'
 import type { Processor } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { JoinedReads, JoinedTransaction } from '../ports/storage/accept.ts'
 import type { JobCount } from '../ports/storage/job-counts.ts'
 import type { LogEntry } from '../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../ports/storage/notifications.ts'
@@ -40,13 +43,21 @@ const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered:
 
 type Emit = (event: NotificationEvent) => void
 
+type Reads = Pick<JoinedReads, 'notifications' | 'countJobs'>
+
+/** A transaction of the caller, or commits of the storage. */
+interface Changing {
+  readonly transaction: Pick<JoinedTransaction, 'cancel' | 'reschedule'>
+  readonly reads: Reads
+}
+
 /**
  * The use cases for reading, cancelling and rescheduling notifications.
  *
  * @param wake called when stored work may be due
  */
 export function createNotifications(
-  storage: Storage,
+  storage: Storage<unknown>,
   organizations: OrganizationFinder,
   {
     compiled,
@@ -58,33 +69,64 @@ export function createNotifications(
   clock: Pick<Clock, 'now'>,
   emit: Emit,
   wake: () => void,
-): PerTenant<Omit<Notifications, 'resend'>> {
-  async function find(organizationId: string, id: string): Promise<Notification> {
-    const found = await byId(id, (known) => storage.notifications.get(known))
+): PerTenant<Omit<Notifications<unknown>, 'resend'>> {
+  async function find({ notifications }: Reads, organizationId: string, id: string): Promise<Notification> {
+    const found = await byId(id, (known) => notifications.get(known))
     return owned(found, organizationId, 'notification_not_found')
   }
 
-  async function get(
-    organizationId: string,
-    id: string,
-    options?: GetNotificationOptions,
+  /** Where a change is made. @throws NotifierError `invalid_parameter`, `invalid_transaction` */
+  async function changing(options: TransactionOption<unknown> | undefined): Promise<Changing> {
+    const { tx } = parseOptions(changeOptions, options)
+    if (tx !== undefined) {
+      const transaction = await joinTransaction(storage, tx)
+      return { transaction, reads: transaction.reads ?? storage }
+    }
+    const committed = Promise.resolve(true)
+    const { notifications } = storage
+    return {
+      reads: storage,
+      transaction: {
+        cancel: async (id, content) => ({ answer: await notifications.cancel(id, content), committed }),
+        reschedule: async (id, sendAt) => ({ answer: await notifications.reschedule(id, sendAt), committed }),
+      },
+    }
+  }
+
+  /** Claims pass over the notification while its transaction is open, so they look again after its end, however it ends. */
+  async function followEnd(
+    committed: Promise<boolean>,
+    events: readonly NotificationEvent[] = [],
+  ): Promise<void> {
+    if (await committed) for (const event of events) emit(event)
+    wake()
+  }
+
+  async function recordOf(
+    reads: Reads,
+    notification: Notification,
+    rendered: boolean,
   ): Promise<NotificationRecord> {
-    const { rendered } = parseOptions(getOptions, options)
-    const notification = await find(organizationId, id)
-    const [timeline, job] = await Promise.all([storage.notifications.timeline(id), jobOf(notification)])
+    const [timeline, job] = await Promise.all([
+      reads.notifications.timeline(notification.id),
+      jobOf(reads, notification),
+    ])
     return {
       ...summary(notification, registry),
       sensitive: notification.content.sensitive === true,
-      ...(rendered === true ? { rendered: await render(notification) } : {}),
+      ...(rendered ? { rendered: await render(notification) } : {}),
       waiting: job && waitingOf(notification, job, timeline, { registry, providers }),
       timeline: timeline.map((entry) => timelineRecord(entry, notification.to)),
     }
   }
 
   /** Null: its delivery has ended. */
-  async function jobOf({ id, channel, organizationId, status }: Notification): Promise<JobCount | null> {
+  async function jobOf(
+    reads: Reads,
+    { id, channel, organizationId, status }: Notification,
+  ): Promise<JobCount | null> {
     if (status !== 'queued' && status !== 'scheduled') return null
-    const { counts } = await storage.countJobs({ notificationId: id }, 1)
+    const { counts } = await reads.countJobs({ notificationId: id }, 1)
     const [job] = counts
     if (job === undefined) return null
     await registry.warm(channel, organizationId)
@@ -106,7 +148,10 @@ export function createNotifications(
   }
 
   return {
-    get,
+    async get(organizationId, id, options) {
+      const { rendered } = parseOptions(getOptions, options)
+      return recordOf(storage, await find(storage, organizationId, id), rendered === true)
+    },
     async list(organizationId, query) {
       const { page, filter: asked } = readNotifications(query)
       await organizations.existing(organizationId)
@@ -118,15 +163,15 @@ export function createNotifications(
       }
       return listSummaries('notifications', storage, filter, page, registry)
     },
-    async cancel(organizationId, id) {
-      const { content } = await find(organizationId, id)
+    async cancel(organizationId, id, options) {
+      const { transaction, reads } = await changing(options)
+      const { content } = await find(reads, organizationId, id)
       const removal = content.sensitive === true ? removedContent(content) : undefined
-      const answer = await storage.notifications.cancel(id, removal)
+      const { answer, committed } = await transaction.cancel(id, removal)
       switch (answer.kind) {
         case 'cancelled':
-          for (const event of answer.events) emit(event)
-          wake()
-          return get(organizationId, id)
+          void followEnd(committed, answer.events)
+          return recordOf(reads, await find(reads, organizationId, id), false)
         case 'unknown':
           throw new NotifierError('notification_not_found')
         case 'too_late':
@@ -137,15 +182,16 @@ export function createNotifications(
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
       }
     },
-    async reschedule(organizationId, id, change) {
+    async reschedule(organizationId, id, change, options) {
       const { sendAt } = parseSubject(rescheduleInput, change)
-      const { expiresAt } = await find(organizationId, id)
+      const { transaction, reads } = await changing(options)
+      const { expiresAt } = await find(reads, organizationId, id)
       assertNewTime(sendAt, expiresAt, clock.now())
-      const { kind } = await storage.notifications.reschedule(id, sendAt)
-      switch (kind) {
+      const { answer, committed } = await transaction.reschedule(id, sendAt)
+      switch (answer.kind) {
         case 'rescheduled':
-          wake()
-          return get(organizationId, id)
+          void followEnd(committed)
+          return recordOf(reads, await find(reads, organizationId, id), false)
         case 'unknown':
           throw new NotifierError('notification_not_found')
         case 'too_late':

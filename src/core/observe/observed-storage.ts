@@ -98,6 +98,8 @@ function verbsOf(part: string, { observer, listeners, clock }: StorageObservatio
           }),
           clock,
         ),
+        cancel: (id, content) => transaction.cancel(id, content),
+        reschedule: (id, sendAt) => transaction.reschedule(id, sendAt),
       }),
     },
     quotaUsed: {},

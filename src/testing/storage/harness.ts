@@ -1,5 +1,5 @@
 import type { NotificationStatus } from '../../core/notification/notification.ts'
-import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../core/ports/storage/accept.ts'
+import type { Joined, JoinedTransaction } from '../../core/ports/storage/accept.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { skippable, type TestApi } from '../test-api.ts'
 import { witnessed } from '../witness.ts'
@@ -37,18 +37,20 @@ export interface StorageHarness {
 
 /** An application with its own rows in the storage's database. */
 export interface CallerTransactions {
-  /** Writes a row and accepts a request in one transaction, and commits it. */
-  commit(request: AcceptRequest, row: string): Promise<JoinedAccept>
+  /** Writes a row and makes one call in one transaction, and commits it. */
+  commit<Answer>(call: JoinedCall<Answer>, row: string): Promise<Joined<Answer>>
   /** The same, and rolls it back. */
-  rollBack(request: AcceptRequest, row: string): Promise<void>
+  rollBack(call: JoinedCall<unknown>, row: string): Promise<void>
   /** All rows, in any order. */
   rows(): Promise<string[]>
   /**
-   * Begins a transaction, writes a row in it, joins it, and leaves it open. Absent: a transaction ends with the call that
-   * accepts.
+   * Begins a transaction, writes a row in it, joins it, and leaves it open. Absent: a transaction ends with its call.
    */
   begin?(row: string): Promise<OpenTransaction>
 }
+
+/** The call of a check inside a caller's transaction, for example an accept. */
+export type JoinedCall<Answer> = (joined: JoinedTransaction) => Promise<Joined<Answer>>
 
 /** A caller's transaction until its end. */
 export interface OpenTransaction {

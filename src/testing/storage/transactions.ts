@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AcceptRequest, JoinedAccept } from '../../core/ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptRequest, Joined } from '../../core/ports/storage/accept.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { inTime } from '../in-time.ts'
-import { Absent } from '../test-api.ts'
+import { type Accepting, accepting, checkWhileOpen, checkWithin } from './caller-transactions.ts'
 import { accept, claim, claimOne, countOf, deliver, idOf, note, notes, TEN } from './fixtures.ts'
-import type { CallerTransactions, Check, OpenTransaction, StorageHarness } from './harness.ts'
+import type { Check, StorageHarness } from './harness.ts'
 import { find, insertion, item, itemKind, reminderKind, replacement } from './record-fixtures.ts'
 
 const quota = { period: '2026-01', limit: 5 }
@@ -28,22 +28,17 @@ const joinedInsert = (...given: Parameters<typeof insertion>) => ({
   budget: undefined,
 })
 
-const admittedOf = ({ answer }: JoinedAccept): number | string =>
+const admittedOf = ({ answer }: Joined<AcceptAnswer>): number | string =>
   answer.kind === 'accepted' ? answer.admitted : answer.kind
 
-/** Checks of `join`, or that a storage without it says so. */
+/** Checks of accepts in `join`, or that a storage without it says so. */
 export function transactionChecks(check: Check): void {
-  function within(
+  const within = (
     title: string,
-    run: (harness: StorageHarness, transactions: CallerTransactions) => Promise<void>,
-  ): void {
-    check(`in a transaction of the caller's: ${title}`, async (harness) => {
-      const { storage, transactions } = harness
-      assert.equal(transactions === undefined, storage.join === undefined)
-      if (transactions === undefined) throw new Absent('The storage joins no transaction of its caller.')
-      await run(harness, transactions)
-    })
-  }
+    run: (harness: StorageHarness, transactions: Accepting) => Promise<void>,
+  ): void => checkWithin(check, title, (harness, transactions) => run(harness, accepting(transactions)))
+  const whileOpen = (title: string, run: Parameters<typeof checkWhileOpen>[2]): void =>
+    checkWhileOpen(check, title, run)
 
   within('what is committed is stored together with the caller’s data', async (harness, transactions) => {
     const { storage, secondDoor } = harness
@@ -278,55 +273,16 @@ export function transactionChecks(check: Check): void {
     assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 40)
   })
 
-  function whileOpen(
-    title: string,
-    run: (
-      harness: StorageHarness,
-      begin: (row: string) => Promise<OpenTransaction>,
-      end: (transaction: OpenTransaction, end: 'commit' | 'rollBack') => Promise<void>,
-      transactions: CallerTransactions,
-    ) => Promise<void>,
-  ): void {
-    within(title, async (harness, transactions) => {
-      const begin = transactions.begin?.bind(transactions)
-      if (begin === undefined) throw new Absent("The caller's transactions end with the call that accepts.")
-      const begun: Promise<OpenTransaction>[] = []
-      const ended = new Set<OpenTransaction>()
-      try {
-        await run(
-          harness,
-          async (row) => {
-            const coming = begin(row)
-            begun.push(coming)
-            return inTime(coming, 'the begin of a transaction waits for another one')
-          },
-          async (transaction, end) => {
-            ended.add(transaction)
-            await transaction[end]()
-          },
-          transactions,
-        )
-      } finally {
-        // In order: a later one may wait for an earlier one.
-        for (const coming of begun) {
-          const transaction = await inTime(coming, 'the begin of a transaction has not ended').catch(
-            () => null,
-          )
-          if (transaction !== null && !ended.has(transaction)) await transaction.rollBack()
-        }
-      }
-    })
-  }
-
   whileOpen(
     'an open one holds up no other work',
-    async ({ storage, secondDoor }, begin, end, transactions) => {
+    async ({ storage, secondDoor, transactions }, begin, end) => {
       const metered = { quota: { ...quota, limit: 100 } }
       const open = await begin('open')
       await open.joined.accept({ ...keyed(notes(2)), ...metered })
       const others: Readonly<Record<string, () => Promise<unknown>>> = {
         'an accept': () => storage.accept([request(metered)]),
-        "another transaction of a caller's": () => transactions.commit(request(metered), 'beside'),
+        "another transaction of a caller's": async () =>
+          transactions?.commit((joined) => joined.accept(request(metered)), 'beside'),
         'a whole delivery': () => deliver(storage),
         'a record': () => item(storage),
         'a cancellation': async () =>

@@ -5,6 +5,7 @@ import type { AcceptAnswer, AcceptRequest } from '../../core/ports/storage/accep
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { Absent } from '../test-api.ts'
+import { accepting } from './caller-transactions.ts'
 import { accept, claimOne, ended, note, organization, start, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
 import { find, outcome, write } from './record-fixtures.ts'
@@ -119,8 +120,10 @@ export function uploadChecks(check: Check): void {
   })
 
   check('in a transaction of the caller’s, uploads are named as by an accept', async (harness) => {
-    const { storage, transactions } = harness
-    if (transactions === undefined) throw new Absent('The storage joins no transaction of its caller.')
+    const { storage } = harness
+    if (harness.transactions === undefined)
+      throw new Absent('The storage joins no transaction of its caller.')
+    const transactions = accepting(harness.transactions)
     const id = await upload(storage)
     const gone = await transactions.commit(naming(id, 'att_none'), 'a row')
     assert.equal(codeOf(gone.answer), 'unknown_attachment')

@@ -8,16 +8,17 @@ afterEach(() => void vi.useRealTimers())
 it('says nothing of a transaction that begins while a server that another one stands in for is asked', async () => {
   const ended: string[] = []
   let lost = true
-  const rows = async (_: string, [first, second]: readonly (readonly string[])[]) => {
+  const rows = async (_: string, [first, second, third]: readonly (readonly string[])[]) => {
     await new Promise((resolve) => setTimeout(resolve, 100))
-    // By ids alone: what is stored.
-    if (second === undefined) return first?.map((id) => ({ id }))
+    // By entries alone: what is stored.
+    if (third === undefined) return first?.map(() => ({ stored: true }))
     if (lost) throw Object.assign(new Error('is in the future'), { code: '22023', severity: 'ERROR' })
-    return second.map((id) => ({ status: ended.includes(id) ? 'committed' : 'in progress', stored: true }))
+    return second?.map((id) => ({ status: ended.includes(id) ? 'committed' : 'in progress', stored: true }))
   }
   const commits = createCommits({ rows } as unknown as Connection)
   const told: [id: string, stored: boolean][] = []
-  const watch = (id: string) => void commits.watch('7', id).then((stored) => told.push([id, stored]))
+  const watch = (id: string) =>
+    void commits.watch('7', { id, sequence: 1 }).then((stored) => told.push([id, stored]))
 
   watch('before')
   await vi.advanceTimersByTimeAsync(150)

@@ -1,6 +1,7 @@
 import type { NotifierError } from '../../errors/notifier-error.ts'
-import type { NewNotification } from '../../notification/notification.ts'
-import type { NotificationRepository } from './notifications.ts'
+import type { NewNotification, NotificationContent } from '../../notification/notification.ts'
+import type { JobCounts } from './job-counts.ts'
+import type { CancelAnswer, NotificationRepository, RescheduleAnswer } from './notifications.ts'
 import type { RecordInsert, RecordRemoval, Records, RecordWrite, RefusedWrite } from './records.ts'
 
 /** One send or one batch. */
@@ -70,26 +71,35 @@ export type AcceptAnswer =
   /** One of its records was refused. Nothing of the request was stored. */
   | { readonly kind: 'refused'; readonly write: RefusedWrite }
 
-/** An open transaction of the caller, for one accept. */
+/** An open transaction of the caller, for one call. */
 export interface JoinedTransaction {
   /**
    * Lookups inside the transaction, so that a caller with a connection never waits for a second one of the same pool.
    * Absent: lookups need no connection.
    */
-  readonly reads?: AcceptReads
+  readonly reads?: JoinedReads
   /**
    * Stores one request in the transaction and answers as the storage's `accept` does. The answer holds if the
    * transaction commits.
    */
-  accept(request: AcceptRequest): Promise<JoinedAccept>
+  accept(request: AcceptRequest): Promise<Joined<AcceptAnswer>>
+  /**
+   * Cancels a notification in the transaction and answers as the storage's `notifications.cancel` does. Until the end of
+   * the transaction, claims pass over the notification, and other changes of it may wait.
+   *
+   * `too_late` also if its job is leased, where the process that leased it would have to wait. A refusal holds no lock.
+   */
+  cancel(id: string, content?: NotificationContent): Promise<Joined<CancelAnswer>>
+  /** Reschedules a notification in the transaction: as {@link cancel}, with the answer of `notifications.reschedule`. */
+  reschedule(id: string, sendAt: number | null): Promise<Joined<RescheduleAnswer>>
 }
 
-/** The answer to a request that was stored in a transaction of the caller. */
-export interface JoinedAccept {
-  readonly answer: AcceptAnswer
+/** The answer to a call inside a transaction of the caller. */
+export interface Joined<Answer> {
+  readonly answer: Answer
   /**
-   * True once the transaction is committed; false if it was rolled back, or if the storage stopped before it ended.
-   * Never rejects.
+   * True once the transaction is committed; false if nothing was stored, if it was rolled back, or if the storage
+   * stopped before it ended. Never rejects.
    */
   readonly committed: Promise<boolean>
 }
@@ -100,6 +110,13 @@ export interface AcceptReads {
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
   readonly notifications: Pick<NotificationRepository, 'get' | 'states'>
   readonly records: Pick<Records, 'get'>
+}
+
+/** Lookups inside a transaction of the caller. */
+export interface JoinedReads extends AcceptReads {
+  readonly notifications: Pick<NotificationRepository, 'get' | 'states' | 'timeline'>
+  /** Like the storage's method. */
+  countJobs(of: { readonly notificationId: string }, most: number): Promise<JobCounts>
 }
 
 /** Identifies an idempotency record. It includes neither the path nor the API key. */

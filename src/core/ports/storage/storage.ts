@@ -120,14 +120,14 @@ export interface Storage<Tx = never> {
   accept(requests: readonly AcceptRequest<RecordWrite>[]): Promise<AcceptAnswer[]>
 
   /**
-   * Joins an open transaction of the caller for one accept. Both commit together, or neither. Absent: the storage
-   * shares no transactions.
+   * Joins an open transaction of the caller for one call: an accept, or a change of a notification. Both commit
+   * together, or neither. Absent: the storage shares no transactions.
    *
-   * - A rolled back transaction leaves nothing: no notification, no quota use, and a free key.
-   * - A `failed` answer stores nothing of the request and leaves the transaction intact.
-   * - An open transaction blocks only requests for the same idempotency key in other callers' transactions: it locks no
-   *   row that other accepts need. Concurrent ones do not see each other's quota use, so that together they may exceed
-   *   a quota.
+   * - A rolled back transaction leaves nothing: no notification, no quota use, a free key, and no change.
+   * - A `failed` answer stores nothing of the request and leaves the transaction intact, as does a refused change.
+   * - An open transaction blocks only requests for the same idempotency key in other callers' transactions, and changes
+   *   of the same notification: it locks no row that other accepts or the delivery of others need. Concurrent ones do
+   *   not see each other's quota use, so that together they may exceed a quota.
    *
    * @throws NotifierError `invalid_transaction` if `tx` is not an open transaction of this database;
    *   `service_unavailable` if the caller must roll back and repeat the whole transaction

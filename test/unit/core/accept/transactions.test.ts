@@ -15,12 +15,16 @@ test('a storage without transactions refuses one by name, and stores nothing', a
   const options = { tx: {} as never }
   const refused = {
     code: 'invalid_transaction',
-    message: expect.stringContaining('The plain storage cannot accept inside a transaction'),
+    message: expect.stringContaining('The plain storage cannot join a transaction'),
     details: { reason: 'unsupported' },
   }
   await expect(notifier.send(message, options)).rejects.toMatchObject(refused)
   await expect(notifier.sendBatch([message], options)).rejects.toMatchObject(refused)
   await expect(notifier.notifications.resend('notif_1', options)).rejects.toMatchObject(refused)
+  await expect(notifier.notifications.cancel('notif_1', options)).rejects.toMatchObject(refused)
+  await expect(notifier.notifications.reschedule('notif_1', { sendAt: null }, options)).rejects.toMatchObject(
+    refused,
+  )
   expect((await notifier.notifications.list()).items).toEqual([])
   await notifier.stop()
 })

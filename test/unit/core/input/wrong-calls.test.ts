@@ -309,20 +309,16 @@ describe('what a call is given beside its subject', () => {
   )
 
   it.each<[string, unknown, string]>([
-    ['options', { reason: 'x' }, 'cancel() got an object too many, with "reason". Leave it out.'],
-    ['an option of another call', { tx: {}, idempotencyKey: 'k' }, '"tx": only send(), sendBatch() and'],
-    ['a callback', () => {}, 'cancel() takes no callback. Await the promise'],
-    [
-      'an organization',
-      'org_b',
-      'cancel() does not take an organization. Call the same method of notifier.o',
-    ],
-    ['an organization among options', { organizationID: 'org_b' }, 'cancel() does not take an organization.'],
-    ['a value', 'because', 'cancel() got an argument too many. Leave it out.'],
-    ['nothing of use', {}, 'cancel() got an argument too many. Leave it out.'],
+    ['options', { reason: 'x' }, 'retry() got an object too many, with "reason". Leave it out.'],
+    ['an option of another call', { tx: {}, idempotencyKey: 'k' }, '"tx": only send(), sendBatch(), and'],
+    ['a callback', () => {}, 'retry() takes no callback. Await the promise'],
+    ['an organization', 'org_b', 'retry() does not take an organization. Call the same method of notifier.o'],
+    ['an organization among options', { organizationID: 'org_b' }, 'retry() does not take an organization.'],
+    ['a value', 'because', 'retry() got an argument too many. Leave it out.'],
+    ['nothing of use', {}, 'retry() got an argument too many. Leave it out.'],
   ])('is called what it is: %s', async (_name, extra, message) => {
     const { notifications } = (await start()) as never as Untyped<Notifier>
-    await expect(notifications.cancel('notif_1', extra)).rejects.toMatchObject({
+    await expect(notifications.retry('notif_1', extra)).rejects.toMatchObject({
       ...refusedFor('options'),
       message: expect.stringContaining(message),
     })

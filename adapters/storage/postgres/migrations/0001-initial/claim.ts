@@ -61,6 +61,10 @@ DECLARE
   v_org text;
   v_next text;
   v_wrapped boolean;
+  v_from text;
+  v_ended boolean;
+  v_short boolean;
+  v_promoted bigint := 0;
   v_among integer;
   v_wants integer[];
   v_levels integer[];
@@ -96,6 +100,7 @@ BEGIN
     UPDATE carillon.jobs SET state = 0 WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM carillon.jobs WHERE state = 1 AND due_at <= v_now ORDER BY due_at LIMIT 1000
       FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS v_promoted = ROW_COUNT;
   END IF;
 
   -- Greater than every earlier token, even if a power failure lost the last sequence numbers.
@@ -168,87 +173,98 @@ BEGIN
       CONTINUE WHEN v_left = 0 OR v_priority = 2 AND v_high_ready = 0;
 
       -- A loose index scan over the organizations with a ready job that may have a slot, in round-robin order.
-      v_orgs := '{}';
-      v_org := v_last[v_priority];
+      -- Further ones follow in another round if some had less than they were given: a transaction of a caller may have
+      -- locked the only jobs of an organization, and no other may wait for it.
+      v_from := v_last[v_priority];
+      v_org := v_from;
       v_wrapped := v_org = '';
-      WHILE cardinality(v_orgs) < v_left LOOP
-        SELECT organization INTO v_next FROM carillon.jobs
-        WHERE state = 0 AND lane = v_lane AND high = (v_priority = 2) AND organization > v_org
-        ORDER BY organization LIMIT 1;
-        IF v_next IS NOT NULL AND NOT (v_wrapped AND v_last[v_priority] <> '' AND v_next > v_last[v_priority]) THEN
-          IF v_empty IS NULL OR v_next = v_exempt OR coalesce((v_used ->> v_next)::integer, 0) < v_empty THEN
-            v_orgs := v_orgs || v_next;
-          END IF;
-          v_org := v_next;
-        ELSIF v_wrapped THEN
-          EXIT;
-        ELSE
-          v_wrapped := true;
-          v_org := '';
-        END IF;
-      END LOOP;
-
-      -- Unused shares go to the other organizations.
-      WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
-        v_wants := array_fill(0, ARRAY[cardinality(v_orgs)]);
-        IF v_empty IS NULL OR v_orgs = ARRAY[v_exempt] THEN
-          v_among := least(cardinality(v_orgs), v_left);
-          FOR turn IN 1 .. v_among LOOP
-            v_wants[turn] := v_left / v_among + CASE WHEN turn <= v_left % v_among THEN 1 ELSE 0 END;
-          END LOOP;
-          v_behind := v_orgs[CASE WHEN v_left % v_among > 0 THEN v_left % v_among ELSE v_among END];
-        ELSE
-          v_levels := ARRAY(SELECT coalesce((v_used ->> org)::integer, 0)
-            FROM unnest(v_orgs) WITH ORDINALITY AS listed (org, number) ORDER BY number);
-          v_level := 0;
-          v_rest := v_left;
-          v_behind := NULL;
-          -- Raises those with the fewest slots by one, level by level, while more slots are empty than they have.
-          WHILE v_rest > 0 AND (v_level < v_empty - v_left + v_rest OR v_exempt = ANY (v_orgs)) LOOP
-            FOR turn IN 1 .. cardinality(v_orgs) LOOP
-              IF v_rest > 0 AND v_levels[turn] = v_level
-                AND (v_level < v_empty - v_left + v_rest OR v_orgs[turn] = v_exempt) THEN
-                v_wants[turn] := v_wants[turn] + 1;
-                v_levels[turn] := v_level + 1;
-                v_rest := v_rest - 1;
-                v_behind := v_orgs[turn];
-              END IF;
-            END LOOP;
-            v_level := v_level + 1;
-          END LOOP;
-          EXIT WHEN v_behind IS NULL;
-        END IF;
-        -- The next claim starts behind the organization with the last slot.
-        v_last[v_priority] := v_behind;
-        v_more := '{}';
-        FOR turn IN 1 .. cardinality(v_orgs) LOOP
-          v_got := '{}';
-          IF v_wants[turn] > 0 THEN
-            WITH leased AS (
-              UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
-                SELECT c.ctid FROM carillon.jobs AS c
-                WHERE c.state = 0 AND c.lane = v_lane AND c.high = (v_priority = 2) AND c.organization = v_orgs[turn]
-                ORDER BY c.place LIMIT v_wants[turn] FOR UPDATE SKIP LOCKED))
-              RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
-                j.subject)::carillon.leased AS job)
-            SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
-          END IF;
-          IF v_priority = 2 THEN
-            v_urgent := v_urgent || v_got;
+      v_ended := false;
+      v_short := true;
+      WHILE v_short AND v_left > 0 AND NOT v_ended LOOP
+        v_short := false;
+        v_orgs := '{}';
+        WHILE cardinality(v_orgs) < v_left LOOP
+          SELECT organization INTO v_next FROM carillon.jobs
+          WHERE state = 0 AND lane = v_lane AND high = (v_priority = 2) AND organization > v_org
+          ORDER BY organization LIMIT 1;
+          IF v_next IS NOT NULL AND NOT (v_wrapped AND v_from <> '' AND v_next > v_from) THEN
+            IF v_empty IS NULL OR v_next = v_exempt OR coalesce((v_used ->> v_next)::integer, 0) < v_empty THEN
+              v_orgs := v_orgs || v_next;
+            END IF;
+            v_org := v_next;
+          ELSIF v_wrapped THEN
+            v_ended := true;
+            EXIT;
           ELSE
-            v_others := v_others || v_got;
-          END IF;
-          v_left := v_left - cardinality(v_got);
-          IF v_empty IS NOT NULL THEN
-            v_empty := v_empty - cardinality(v_got);
-            v_used := v_used || jsonb_build_object(
-              v_orgs[turn], coalesce((v_used ->> v_orgs[turn])::integer, 0) + cardinality(v_got));
-          END IF;
-          IF cardinality(v_got) = v_wants[turn] THEN
-            v_more := v_more || v_orgs[turn];
+            v_wrapped := true;
+            v_org := '';
           END IF;
         END LOOP;
-        v_orgs := v_more;
+
+        -- Unused shares go to the other organizations.
+        WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
+          v_wants := array_fill(0, ARRAY[cardinality(v_orgs)]);
+          IF v_empty IS NULL OR v_orgs = ARRAY[v_exempt] THEN
+            v_among := least(cardinality(v_orgs), v_left);
+            FOR turn IN 1 .. v_among LOOP
+              v_wants[turn] := v_left / v_among + CASE WHEN turn <= v_left % v_among THEN 1 ELSE 0 END;
+            END LOOP;
+            v_behind := v_orgs[CASE WHEN v_left % v_among > 0 THEN v_left % v_among ELSE v_among END];
+          ELSE
+            v_levels := ARRAY(SELECT coalesce((v_used ->> org)::integer, 0)
+              FROM unnest(v_orgs) WITH ORDINALITY AS listed (org, number) ORDER BY number);
+            v_level := 0;
+            v_rest := v_left;
+            v_behind := NULL;
+            -- Raises those with the fewest slots by one, level by level, while more slots are empty than they have.
+            WHILE v_rest > 0 AND (v_level < v_empty - v_left + v_rest OR v_exempt = ANY (v_orgs)) LOOP
+              FOR turn IN 1 .. cardinality(v_orgs) LOOP
+                IF v_rest > 0 AND v_levels[turn] = v_level
+                  AND (v_level < v_empty - v_left + v_rest OR v_orgs[turn] = v_exempt) THEN
+                  v_wants[turn] := v_wants[turn] + 1;
+                  v_levels[turn] := v_level + 1;
+                  v_rest := v_rest - 1;
+                  v_behind := v_orgs[turn];
+                END IF;
+              END LOOP;
+              v_level := v_level + 1;
+            END LOOP;
+            EXIT WHEN v_behind IS NULL;
+          END IF;
+          -- The next claim starts behind the organization with the last slot.
+          v_last[v_priority] := v_behind;
+          v_more := '{}';
+          FOR turn IN 1 .. cardinality(v_orgs) LOOP
+            v_got := '{}';
+            IF v_wants[turn] > 0 THEN
+              WITH leased AS (
+                UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
+                  SELECT c.ctid FROM carillon.jobs AS c
+                  WHERE c.state = 0 AND c.lane = v_lane AND c.high = (v_priority = 2) AND c.organization = v_orgs[turn]
+                  ORDER BY c.place LIMIT v_wants[turn] FOR UPDATE SKIP LOCKED))
+                RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
+                  j.subject)::carillon.leased AS job)
+              SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
+            END IF;
+            IF v_priority = 2 THEN
+              v_urgent := v_urgent || v_got;
+            ELSE
+              v_others := v_others || v_got;
+            END IF;
+            v_left := v_left - cardinality(v_got);
+            IF v_empty IS NOT NULL THEN
+              v_empty := v_empty - cardinality(v_got);
+              v_used := v_used || jsonb_build_object(
+                v_orgs[turn], coalesce((v_used ->> v_orgs[turn])::integer, 0) + cardinality(v_got));
+            END IF;
+            IF cardinality(v_got) = v_wants[turn] THEN
+              v_more := v_more || v_orgs[turn];
+            ELSE
+              v_short := true;
+            END IF;
+          END LOOP;
+          v_orgs := v_more;
+        END LOOP;
       END LOOP;
     END LOOP;
 
@@ -281,6 +297,10 @@ BEGIN
     v_org := v_next;
   END LOOP;
   SELECT due_at INTO v_due FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT 1;
+  -- Others have locked those that are due: another claim, or a transaction of a caller, perhaps for long.
+  IF v_due <= v_now AND v_promoted < 1000 THEN
+    v_due := v_now + 100;
+  END IF;
   SELECT lease_until INTO v_end FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT 1;
 
   IF cardinality(v_jobs) > 0 THEN

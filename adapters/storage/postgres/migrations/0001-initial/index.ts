@@ -1,4 +1,5 @@
 import { acceptIn } from './accept-in.ts'
+import { changeIn } from './change-in.ts'
 import { claim } from './claim.ts'
 import { draw } from './draw.ts'
 import { insert } from './insert.ts'
@@ -7,4 +8,6 @@ import { start } from './start.ts'
 import { stored } from './stored.ts'
 import { tables } from './tables.ts'
 
-export const initial: string = [tables, stored, draw, insert, acceptIn, claim, start, settle].join('')
+export const initial: string = [tables, stored, draw, insert, acceptIn, changeIn, claim, start, settle].join(
+  '',
+)

@@ -27,9 +27,9 @@ DECLARE
 BEGIN
   -- Rows are locked in the order of ids everywhere: an index walk for an array follows the order of its values, while
   -- ORDER BY would allow a walk of the whole index. If all jobs end and come from one claim, the DELETE below suffices;
-  -- otherwise everything is locked before it.
+  -- otherwise everything is locked before it, but not what a transaction of a caller may have locked.
   IF (SELECT count(DISTINCT t) FROM unnest(p_ended_tokens || p_again_tokens) AS t) > 1 OR cardinality(p_again) > 0 THEN
-    PERFORM 1 FROM carillon.jobs AS j WHERE j.id = ANY (p_ended || p_again) FOR UPDATE;
+    PERFORM 1 FROM carillon.jobs AS j WHERE j.id = ANY (p_ended || p_again) AND j.state + 0 = 2 FOR UPDATE;
   END IF;
   -- The condition on state is not that of the index of leased jobs by time, so that the planner cannot use it.
   FOR v_some IN
