@@ -85,7 +85,7 @@ describeWith(
         ['en', 'ltr'],
         ['ar', 'rtl'],
       ]) {
-        await open(`&lang=${lang}&saved=1`)
+        await open(`&lang=${lang}&saved=partly`)
         expect(await page.evaluate('getComputedStyle(document.body).direction')).toBe(direction)
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
         await assertAccessible(page)

@@ -29,6 +29,24 @@ export interface PageTexts {
   readonly unknownText: string
   /** Name of the category `default`, unless the application names it. */
   readonly general: string
+  /** Title of the choice of quiet hours. */
+  readonly quiet: string
+  readonly quietHint: string
+  /** Quiet hours of the organization or a category. */
+  readonly quietPreset: string
+  /** No quiet hours. */
+  readonly quietNone: string
+  /** Before quiet hours that the page cannot set. */
+  readonly quietKept: string
+  /** Quiet hours by the fields of the page. */
+  readonly quietOwn: string
+  readonly quietWeek: string
+  readonly quietWeekend: string
+  readonly quietFrom: string
+  readonly quietTo: string
+  readonly quietZone: string
+  /** After a post with quiet hours that are not sound. */
+  readonly quietWrong: string
   /** Names of channels. Absent: the name of the channel itself. */
   readonly channels: Readonly<Record<string, string>>
   /** Names and descriptions of categories by id. Absent: those of the category. */

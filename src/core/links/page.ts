@@ -15,6 +15,8 @@ const STYLE =
   'fieldset{border:1px solid var(--line);border-radius:.5rem;margin:0 0 1rem;padding:.5rem 1rem 1rem;min-inline-size:0}' +
   'legend{font-weight:600;padding-inline:.25rem}fieldset p{margin:0 0 .5rem;color:var(--soft)}' +
   'label{display:flex;gap:.75rem;align-items:center;min-block-size:2.75rem}input{inline-size:1.25rem;block-size:1.25rem;flex:none}' +
+  'select,input[type=time]{inline-size:auto;min-inline-size:0;block-size:auto;min-block-size:2.75rem;flex:0 1 auto;font:inherit}' +
+  '.times{display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:center}.times span{flex:1 0 100%}' +
   'button{font:inherit;min-block-size:2.75rem;padding:.5rem 1rem;border:1px solid var(--text);border-radius:.5rem;' +
   'background:var(--brand,var(--text));color:var(--on-brand,var(--back));cursor:pointer}button.plain{background:none;color:var(--text)}' +
   'a{color:inherit}:focus-visible{outline:3px solid #1a6ae0;outline-offset:2px}' +

@@ -5,8 +5,10 @@ import type { HandlerResult, RequestContext, Route } from '../../core/rest/route
 import { page } from '../../core/rest/schemas.ts'
 import type { Pages } from './link-pages.ts'
 import { isOneClick } from './one-click.ts'
-import { preferencePage } from './page-view.ts'
+import type { PreferencePost } from './page.ts'
+import { preferencePage, type Saved } from './page-view.ts'
 import { preferencePageQuery } from './query-schemas.ts'
+import { type ChosenHours, chosenHours } from './quiet-form.ts'
 import { confirmPage, donePage, incompletePage, requiredPage } from './unsubscribe-view.ts'
 
 /** The methods of a notifier that the handlers use. */
@@ -61,25 +63,34 @@ async function unsubscribe(context: RequestContext, notifier: Served): Promise<H
 async function preferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const texts = await lookFor(context, notifier)
   const page = await notifier.pages.preferences(tokenIn(context))
-  return page === null ? unknownPage(texts) : preferencePage(texts, page, context.query.saved === '1')
+  return page === null ? unknownPage(texts) : preferencePage(texts, page, savedIn(context))
+}
+
+function savedIn({ query: { saved } }: RequestContext): Saved {
+  return saved === 'all' || saved === 'partly' ? saved : null
 }
 
 /** Answers with a redirect, so that reloading the page posts nothing again. */
 async function savePreferences(context: RequestContext, notifier: Served): Promise<HandlerResult> {
   const token = tokenIn(context)
   const form = new URLSearchParams(Buffer.from(context.bytes).toString('utf8'))
-  if (!(await notifier.pages.savePreferences(token, postOf(form))))
+  const quietHours = chosenHours(form)
+  if (!(await notifier.pages.savePreferences(token, postOf(form, quietHours))))
     return unknownPage(await lookFor(context, notifier))
-  const location = `${queryFor(token, context)}&saved=1`
+  const location = `${queryFor(token, context)}&saved=${quietHours === 'wrong' ? 'partly' : 'all'}`
   return {
     text: { contentType: 'text/plain; charset=utf-8', content: '' },
     headers: { ...PRIVATE, Location: location },
   }
 }
 
-function postOf(form: URLSearchParams) {
+function postOf(form: URLSearchParams, quietHours: ChosenHours): PreferencePost {
   if (form.has('none')) return 'none'
-  return { on: new Set(form.getAll('on')), was: new Set((form.get('was') ?? '').split(' ')) }
+  return {
+    on: new Set(form.getAll('on')),
+    was: new Set((form.get('was') ?? '').split(' ')),
+    quietHours: quietHours === 'same' || quietHours === 'wrong' ? undefined : quietHours,
+  }
 }
 
 export const preferencePageRoutes: readonly Route<Served>[] = [

@@ -5,24 +5,29 @@ import type { HandlerResult } from '../../core/rest/route.ts'
 import { escapeHtml } from '../../core/text/escape.ts'
 import { cellName } from './model.ts'
 import type { PreferencePage, ShownCategory } from './page.ts'
+import { quietFieldset } from './quiet-view.ts'
 
 type Texts = LocalTexts['texts']
 
-/** @param saved true: says that the settings are saved */
+/** What the page says about a post. `partly`: the quiet hours are not saved. */
+export type Saved = 'all' | 'partly' | null
+
 export function preferencePage(
   { texts, ...look }: PageLook,
-  { categories }: PreferencePage,
-  saved: boolean,
+  { categories, quiet }: PreferencePage,
+  saved: Saved,
 ): HandlerResult {
   const shown = categories
     .filter(({ required }) => !required)
     .flatMap(({ id, channels }) => channels.filter(({ on }) => on).map(({ name }) => cellName(id, name)))
-  const notice = saved ? `<p role="status">${escapeHtml(texts.saved)}</p>` : ''
+  const notice =
+    (saved === null ? '' : `<p role="status">${escapeHtml(texts.saved)}</p>`) +
+    (saved === 'partly' ? `<p role="alert">${escapeHtml(texts.quietWrong)}</p>` : '')
   const choices = categories.map((category, at) => fieldset(category, at, texts)).join('')
   const was = `<input type="hidden" name="was" value="${escapeHtml(shown.join(' '))}">`
   const body =
     `${notice}<p>${escapeHtml(texts.intro)}</p>` +
-    `<form method="post">${was}${choices}<button>${escapeHtml(texts.save)}</button></form>` +
+    `<form method="post">${was}${choices}${quietFieldset(quiet, { texts, language: look.language })}<button>${escapeHtml(texts.save)}</button></form>` +
     `<form method="post"><p>${escapeHtml(texts.noneHint)}</p>` +
     `<button class="plain" name="none" value="1">${escapeHtml(texts.none)}</button></form>`
   return htmlPage(200, look, texts.title, body)

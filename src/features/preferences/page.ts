@@ -4,20 +4,24 @@ import type { LinkTarget } from '../../core/links/link-target.ts'
 import { throttled } from '../../core/loop/throttled.ts'
 import type { Category } from '../../core/notification/category.ts'
 import { DEFAULT_CATEGORY } from '../../core/notification/category.ts'
+import type { QuietHours } from '../../core/notification/quiet-hours.ts'
 import type { SuppressionReason } from '../../core/notification/suppression.ts'
-import type { PeopleFinder } from '../../core/people/finder.ts'
+import type { PeopleFinder, ResolvedPerson } from '../../core/people/finder.ts'
+import { timeZoneOf } from '../../core/people/language.ts'
 import type { Clock } from '../../core/ports/clock.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { optingIn, suppressionId, suppressionKind } from '../suppressions/index.ts'
 import type { Consent } from './consent.ts'
-import { changePreferences, type Preferences, withCurrentIds } from './model.ts'
+import { changePreferences, type PreferenceChanges, type Preferences, withCurrentIds } from './model.ts'
 import { optOutOfAll, ownersOf } from './opting-out.ts'
-import { decide } from './precedence.ts'
+import { chosenQuietHours, decide } from './precedence.ts'
+import type { ShownQuiet } from './quiet-view.ts'
 import { ownerOrganization, preferencesIn } from './records.ts'
 
 /** The choices of a person. */
 export interface PreferencePage {
   readonly categories: readonly ShownCategory[]
+  readonly quiet: ShownQuiet
 }
 
 export interface ShownCategory {
@@ -30,7 +34,14 @@ export interface ShownCategory {
 }
 
 /** A posted form: the cells `category:channel` that are on, and those that the page showed as on; or nothing optional. */
-export type PreferencePost = { readonly on: ReadonlySet<string>; readonly was: ReadonlySet<string> } | 'none'
+export type PreferencePost =
+  | {
+      readonly on: ReadonlySet<string>
+      readonly was: ReadonlySet<string>
+      /** Undefined: as they were. Null: as preset. */
+      readonly quietHours: QuietHours | false | null | undefined
+    }
+  | 'none'
 
 export interface PreferencePageServices {
   readonly consent: Consent
@@ -55,6 +66,8 @@ export interface PreferencePages {
 interface State {
   readonly categories: readonly Category[]
   readonly channels: readonly string[]
+  /** Undefined: unknown. */
+  readonly timeZone: string | undefined
   /** By address, and by recipient id. */
   readonly person: readonly (Preferences | null)[]
   readonly organization: Preferences | null
@@ -82,37 +95,42 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     return recipient === null ? [channel] : [...new Set([channel, ...channels])]
   }
 
-  /** That of the link, whose message has arrived, and those on which the person has an address, as far as that is known. */
-  async function shownChannels(target: LinkTarget): Promise<readonly string[]> {
-    const { organizationId, channel, recipient } = target
-    const all = channelsOf(target)
-    if (people === undefined || recipient === null || all.length === 1) return all
+  /** The person of a link, as far as the application tells. Null: unknown. Undefined: nobody could be asked. */
+  async function personOf({
+    organizationId,
+    recipient,
+  }: LinkTarget): Promise<ResolvedPerson | null | undefined> {
+    if (people === undefined || recipient === null) return undefined
     try {
-      const person = await people.one(organizationId, recipient)
-      return all.filter((each) => each === channel || (person?.channels[each] ?? []).length > 0)
+      return await people.one(organizationId, recipient)
     } catch (error) {
       // The page must still work: people unsubscribe on it.
       const isToldOf = isNotifierError(error) && error.code === 'invalid_person'
       if (!isToldOf) tellFault(error)
-      return all
+      return undefined
     }
   }
 
-  async function stateOf(
-    target: LinkTarget,
-    channels: readonly string[] | Promise<readonly string[]>,
-  ): Promise<State> {
+  /** That of the link, whose message has arrived, and those on which the person has an address, as far as that is known. */
+  function shownChannels(target: LinkTarget, person: ResolvedPerson | null | undefined): readonly string[] {
+    const all = channelsOf(target)
+    if (person === undefined) return all
+    return all.filter((each) => each === target.channel || (person?.channels[each] ?? []).length > 0)
+  }
+
+  async function stateOf(target: LinkTarget, asked: ReturnType<typeof personOf> | undefined): Promise<State> {
     const { organizationId } = target
     const owners = [ownerOrganization(organizationId), ...ownersOf(target)]
-    const [categories, [organization = null, ...person], suppression, shown] = await Promise.all([
+    const [categories, [organization = null, ...person], suppression, found] = await Promise.all([
       consent.categories.all(organizationId),
       consent.book.read(owners),
       suppressionOf(target),
-      channels,
+      asked,
     ])
     return {
       categories,
-      channels: shown,
+      channels: shownChannels(target, found),
+      timeZone: timeZoneOf({}, found ?? null),
       person: person.map((record) => record && preferencesIn(record)),
       organization: organization?.value ?? null,
       suppression,
@@ -121,21 +139,27 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
 
   return {
     async show(target) {
-      const state = await stateOf(target, shownChannels(target))
+      const state = await stateOf(target, personOf(target))
       const { namesDefault } = consent.categories.code
       return {
         categories: state.categories.map((category) => shownOf(category, target, state, namesDefault)),
+        quiet: quietOf(state),
       }
     },
     async save(target, post) {
       if (post === 'none') return optOutOfAll(consent, target)
       // Without the look-up of the person: a choice that was shown counts, and only what changed is stored.
-      const state = await stateOf(target, channelsOf(target))
-      await store(target, state, changedCells(target, state, post))
+      const state = await stateOf(target, undefined)
+      await store(target, state, changedCells(target, state, post), post.quietHours)
     },
   }
 
-  async function store(target: LinkTarget, state: State, cells: readonly Cell[]): Promise<void> {
+  async function store(
+    target: LinkTarget,
+    state: State,
+    cells: readonly Cell[],
+    quietHours: PreferenceChanges['quietHours'],
+  ): Promise<void> {
     const { organizationId, channel } = target
     const { suppression } = state
     const current = currentIdOf(state.categories)
@@ -143,18 +167,22 @@ export function createPreferencePages(services: PreferencePageServices): Prefere
     const lifting = optsIn ? optingIn(kinds.of(channel), organizationId, suppression.to) : []
     for (const owner of ownersOf(target)) {
       const own = cells.filter((cell) => owner.by === 'recipient' || cell.channel === channel)
-      if (own.length === 0) continue
+      if (own.length === 0 && quietHours === undefined) continue
       await consent.book.update(
         owner,
         'any',
-        (before, now) =>
-          own.reduce((after, cell) => withCell(after, cell, now), withCurrentIds(before, current)),
+        (before, now) => {
+          const after = own.reduce((all, cell) => withCell(all, cell, now), withCurrentIds(before, current))
+          return changePreferences(after, { channels: {}, categories: NO_CELLS_CHANGED, quietHours }, now)
+        },
         // A STOP can only be lifted by the person's own START.
         owner.by === 'address' ? lifting.filter(({ only }) => only?.reason === 'unsubscribe') : [],
       )
     }
   }
 }
+
+const NO_CELLS_CHANGED: PreferenceChanges['categories'] = new Map()
 
 interface Cell {
   readonly category: string
@@ -186,6 +214,16 @@ function shownOf(category: Category, target: LinkTarget, state: State, named: bo
       name: channel,
       on: isOn(category, channel, target, state),
     })),
+  }
+}
+
+function quietOf({ person, organization, timeZone }: State): ShownQuiet {
+  const choices = chosenQuietHours(person.filter((preferences) => preferences !== null))
+  const preset = organization?.quietHours ?? null
+  return {
+    chosen: choices.find(Boolean) ?? choices[0] ?? null,
+    preset,
+    zone: timeZone ?? (preset || null)?.zone ?? 'UTC',
   }
 }
 

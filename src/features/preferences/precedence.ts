@@ -104,9 +104,14 @@ export function quietHoursOf({
   organization,
 }: Omit<DecisionInput, 'channel'>): readonly QuietHours[] {
   if (category.required) return NEVER
-  const chosen = latest(person, quietChosenAt).flatMap(({ quietHours }) => quietHours ?? [])
+  const chosen = chosenQuietHours(person)
   const next = organization?.quietHours ?? category.quietHours ?? false
   return (chosen.length > 0 ? chosen : [next]).filter((wish) => wish !== false)
+}
+
+/** The last choice about quiet hours of a person, by either record. Several if it is unknown which is later. */
+export function chosenQuietHours(person: readonly Preferences[]): readonly (QuietHours | false)[] {
+  return latest(person, quietChosenAt).flatMap(({ quietHours }) => quietHours ?? [])
 }
 
 const NEVER: readonly QuietHours[] = Object.freeze([])

@@ -7,14 +7,17 @@ import { line, recipient } from '../../core/rest/query-schemas.ts'
 export const preferencePageQuery: z.ZodType<{
   t: string
   lang?: string | undefined
-  saved?: string | undefined
+  saved?: 'all' | 'partly' | undefined
 }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
   lang: line
     .max(35)
     .optional()
     .describe('Language of the page. Default: that of the message, else by Accept-Language.'),
-  saved: z.literal('1').optional().describe('`1`: says that the preferences are saved.'),
+  saved: z
+    .enum(['all', 'partly'])
+    .optional()
+    .describe('Says that the preferences are saved; `partly`: but not the quiet hours.'),
 })
 
 /** Query of `/v1/preferences`. */

@@ -84,7 +84,7 @@ describe('the preference page', () => {
     const saved = await post(path(), { was, on: ['news:email', 'ads:email'] })
     expect([saved.status, saved.headers.location]).toEqual([
       303,
-      expect.stringMatching(/^\?t=[\w.%-]+&saved=1$/),
+      expect.stringMatching(/^\?t=[\w.%-]+&saved=all$/),
     ])
     expect(await stored(ADA)).toEqual({
       channels: {},
