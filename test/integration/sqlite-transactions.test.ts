@@ -8,6 +8,7 @@ import type { Notifier } from '../../src/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
+const ada = { channels: { email: 'ada@example.com', push: ['one', 'two'] } }
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 let file: string
@@ -27,8 +28,9 @@ beforeEach(async () => {
   storage = sqlite({ file })
   notifier = createNotifier({
     storage,
-    channels: { email },
+    channels: { email, push: recordingProvider({ name: 'pusher' }) },
     plans: { ...perMinutePlans, org_default: { ...UNLIMITED, notificationsPerMonth: 5 } },
+    recipients: { resolve: (ids) => new Map(ids.map((id) => [id, ada])) },
     delivery: { pollMs: 60_000 },
   })
   notifier.on('notification.accepted', ({ data }) => void accepted.push(data.id))
@@ -64,6 +66,22 @@ async function stillWorks(): Promise<void> {
 }
 
 describe('a function of the application in a commit of SQLite', () => {
+  it('is one commit with a message for several channels, as a whole or not at all', async () => {
+    const all = { recipient: 'user:42', channels: ['push', 'email'], text: 'x' } as const
+    const record: SqliteTransaction = (database, ids) => insert(database, String(ids.length), ids[0])
+    const { id, ids } = await notifier.send(all, { tx: record })
+    expect(stored()).toEqual([{ id: '3', notification: id }])
+    expect(ids).toHaveLength(3)
+    // Two of the month are left.
+    await expect(notifier.send(all, { tx: order('2') })).rejects.toMatchObject({
+      code: 'notification_quota_exceeded',
+    })
+    const failing = { tx: () => void orders.exec('nothing') }
+    await expect(notifier.send({ ...all, channels: ['push'] }, failing)).rejects.toThrow()
+    expect(stored()).toHaveLength(1)
+    expect((await notifier.notifications.list()).items).toHaveLength(3)
+  })
+
   it('writes with what is sent, and knows its id', async () => {
     const { id } = await notifier.send(message, { tx: order('1') })
     expect(stored()).toEqual([{ id: '1', notification: id }])

@@ -288,16 +288,20 @@ const fields = {
 /** Fields that exclude or require each other. */
 type Joined = Partial<Pick<SendFields, 'to' | 'recipient' | 'channel' | 'channels' | 'template'>>
 
-/** Checked with other faults, because an absent field is named first. */
-const addressed = z.refine<Joined>(({ to, recipient }) => to !== undefined || recipient !== undefined, {
-  path: ['to'],
-  error: 'is required unless a "recipient" is named',
-  when: ({ value }) => isFields(value),
-})
+const NOT_WITH_CHANNELS = [
+  ['channel', 'for one'],
+  ['to', 'an address on one channel'],
+  ['template', 'of one channel: send a message for each'],
+] as const
 
-const toPerson = z.refine<Joined>(
-  ({ recipient, channels }) => channels === undefined || recipient !== undefined,
-  { path: ['recipient'], error: 'is required with "channels"', when: ({ value }) => isFields(value) },
+/** Checked with other faults, because an absent field is named first. */
+const addressed = z.refine<Joined>(
+  ({ to, recipient, channels }) => to !== undefined || recipient !== undefined || channels !== undefined,
+  {
+    path: ['to'],
+    error: 'is required unless a "recipient" is named',
+    when: ({ value }) => isFields(value),
+  },
 )
 
 /** The schema of a send. */
@@ -305,9 +309,7 @@ export type SendSchema = z.ZodType<ParsedSend, SendFields>
 
 /** The schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of the given kinds. */
 export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
-  return z
-    .object({ ...fields, ...partsFields(kinds) })
-    .check(assertOneText, toPerson, addressed, assertOneAddress, assertChannelsAlone)
+  return z.object({ ...fields, ...partsFields(kinds) }).check(assertOneText, addressed, assertOneTarget)
 }
 
 /** The fields for the parts of the given kinds, under the names of their channels. */
@@ -318,21 +320,15 @@ export function partsFields(kinds: Iterable<ChannelKind>): object {
   return Object.fromEntries(parts)
 }
 
-function assertOneAddress({ value, issues }: z.core.ParsePayload<Joined>): void {
-  if (value.to === undefined || value.recipient === undefined) return
-  issues.push({ code: 'custom', input: value, path: ['recipient'], message: 'cannot be given with "to"' })
-}
-
-function assertChannelsAlone({ value, issues }: z.core.ParsePayload<Joined>): void {
-  if (value.channels === undefined) return
-  const refuse = (field: 'channel' | 'to' | 'template', why: string): void => {
-    if (value[field] === undefined) return
-    const message = `cannot be given with "${field}", which is ${why}`
-    issues.push({ code: 'custom', input: value, path: ['channels'], message })
-  }
-  refuse('channel', 'for one')
-  refuse('to', 'an address on one channel')
-  refuse('template', 'of one channel: send a message for each')
+function assertOneTarget({ value, issues }: z.core.ParsePayload<Joined>): void {
+  const { to, recipient, channels } = value
+  const refuse = (field: string, message: string): void =>
+    void issues.push({ code: 'custom', input: value, path: [field], message })
+  if (channels !== undefined) {
+    if (recipient === undefined) refuse('recipient', 'is required with "channels"')
+    for (const [field, why] of NOT_WITH_CHANNELS)
+      if (value[field] !== undefined) refuse('channels', `cannot be given with "${field}", which is ${why}`)
+  } else if (to !== undefined && recipient !== undefined) refuse('recipient', 'cannot be given with "to"')
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {
@@ -342,7 +338,7 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
 /** A placeholder for the schema of a send in the table of routes; each notifier adds the parts of its channels. */
 export const sendInput: SendSchema = namedInput(
   'SendRequest',
-  z.looseObject(fields).check(assertOneText, toPerson, addressed, assertOneAddress, assertChannelsAlone),
+  z.looseObject(fields).check(assertOneText, addressed, assertOneTarget),
 )
 
 /** Input of a batch. */

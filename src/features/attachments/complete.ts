@@ -29,15 +29,14 @@ export function completeWithUploads({ known }: Kinds): Complete {
     files === undefined ? [] : { name, ...files },
   )
 
-  function namingsOf(index: number, input: ParsedSend): readonly Naming[] {
-    return channels.flatMap(({ name, maxBytes }) => {
-      const files: readonly GivenFile[] = filesOf(partsFor(name, input))
-      return files.some(isNamedUpload) ? { index, channel: name, maxBytes, files } : []
-    })
-  }
-
   return (drafts, organizationId, records) => {
-    const naming = drafts.flatMap((draft, index) => namingsOf(index, draft))
+    const naming: Naming[] = []
+    for (const [index, draft] of drafts.entries()) {
+      for (const { name, maxBytes } of channels) {
+        const files: readonly GivenFile[] = filesOf(partsFor(name, draft))
+        if (files.some(isNamedUpload)) naming.push({ index, channel: name, maxBytes, files })
+      }
+    }
     if (naming.length === 0) return undefined
     return found(drafts, naming, organizationId, records)
   }

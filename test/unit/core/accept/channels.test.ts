@@ -264,7 +264,7 @@ describe('a wrong message for several channels', () => {
       { field: 'recipient' },
       'with "channels"',
     ],
-    ['both', { ...toAda, to: 'a@example.com' }, 'invalid_parameter', { field: 'recipient' }, '"to"'],
+    ['both', { ...toAda, to: 'a@example.com' }, 'invalid_parameter', { field: 'channels' }, 'with "to"'],
     ['nobody', nobody, 'missing_required_field', { field: 'recipient' }, 'with "channels"'],
     [
       'a template',
