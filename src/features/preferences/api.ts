@@ -14,16 +14,19 @@ export interface PreferencesApi {
    */
   get(who: PreferencesOf): Promise<PreferencesRecord>
   /**
-   * Changes the given cells; null clears one. Concurrent changes of other cells are kept.
+   * Changes the given cells and quiet hours; null clears them. Concurrent changes of other cells are kept.
    *
    * @throws NotifierError as `get`, and `unknown_category`
    *
    * @example
-   * await notifier.preferences.change({ recipient: 'user_42' }, { categories: { news: { email: false } } })
+   * await notifier.preferences.change({ recipient: 'user_42' }, {
+   *   categories: { news: { email: false } },
+   *   quietHours: { zone: 'Europe/Zurich', windows: [{ from: '22:00', to: '07:00' }] },
+   * })
    */
   change(who: PreferencesOf, changes: PreferencesInput): Promise<PreferencesRecord>
   /**
-   * Replaces all cells.
+   * Replaces all cells and the quiet hours.
    *
    * @throws NotifierError as `change`
    *

@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../core/input/locale.ts'
 import { DAY_MINUTES, minutesOf, type QuietHours, WEEKDAYS } from '../../core/notification/quiet-hours.ts'
 import { DAY_MS, type ZoneTime, zoneTime } from './zone-time.ts'
 
@@ -5,6 +6,8 @@ const MINUTE_MS = DAY_MS / DAY_MINUTES
 
 /** When quiet hours end, in epoch milliseconds. Null: it is not quiet. @param at a moment in epoch milliseconds */
 export function quietUntil(hours: QuietHours, at: number): number | null {
+  // Another process with newer zones may have stored it. One person's must not stop the messages of all.
+  if (!isTimeZone(hours.zone)) return null
   const zone = zoneTime(hours.zone)
   let until = at
   for (;;) {

@@ -72,6 +72,10 @@ describe('quiet hours', () => {
     expect(until(hours, '2026-10-25T01:10:00Z')).toBeNull()
   })
 
+  it('are none in a zone that this process does not know', () => {
+    expect(until({ zone: 'Mars/Base', windows: [night] }, '2026-01-15T23:00:00Z')).toBeNull()
+  })
+
   it('pass a day that a zone leaves out', () => {
     const hours: QuietHours = {
       zone: 'Pacific/Apia',
