@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import type { SendFields } from '../../../../src/core/accept/input.ts'
+import { defineChannel } from '../../../../src/core/channels/channel-kind.ts'
 import { isNotifierError } from '../../../../src/core/errors/notifier-error.ts'
+import type { Provider } from '../../../../src/core/ports/provider.ts'
 import { type Plan, UNLIMITED } from '../../../../src/core/tenancy/plans.ts'
 import type { Person } from '../../../../src/features/recipients/options.ts'
 import type { Notifier } from '../../../../src/notifier.ts'
@@ -145,6 +148,36 @@ describe('a send on several channels of a person', () => {
     const { ids = [] } = await notifier.send({ ...toAda, category: 'news' })
     const states = await Promise.all(ids.map((id) => ended(notifier, id)))
     expect(states).toEqual(['skipped', 'skipped', 'sent'])
+  })
+
+  it('completes the uploads that the parts of each channel name', async () => {
+    const upload = z.strictObject({ id: z.string() })
+    const kind = defineChannel({
+      name: 'fax',
+      recipient: 'a number',
+      parts: z.strictObject({ attachments: z.array(upload).optional() }),
+      files: { maxBytes: 1_000 },
+    })
+    const taken: unknown[] = []
+    const fax: Provider<typeof kind> = {
+      kind,
+      name: 'faxes',
+      send: async ({ fax: parts }) => {
+        taken.push(parts)
+        return { kind: 'accepted' }
+      },
+    }
+    const { people, email, ...world } = await start({ channels: { email: recordingProvider(), fax } })
+    people.set('user:42', { channels: { email: 'ada@example.com', fax: '1' } })
+    const about = { filename: 'a.txt', contentType: 'text/plain' }
+    const { id } = await world.notifier.attachments.upload(Buffer.from('Hello'), about)
+    const attachments = [{ id }]
+    const both = { ...toAda, channels: ['email', 'fax'], email: { attachments }, fax: { attachments } }
+    const { ids = [] } = await world.notifier.send(both)
+    for (const each of ids) expect(await world.ended(world.notifier, each)).toBe('sent')
+    expect(taken).toMatchObject([{ attachments: [{ ...about, size: 5, content: Buffer.from('Hello') }] }])
+    const unknown = { ...both, fax: { attachments: [{ id: 'att_unknown' }] } }
+    expect(await refusal(world.notifier.send(unknown))).toMatchObject({ code: 'unknown_attachment' })
   })
 
   it('checks the sender of the mail, also after another channel', async () => {
