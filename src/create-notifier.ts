@@ -71,8 +71,8 @@ import {
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { asFeature, type PluginServices } from './plugin-kit/as-feature.ts'
-import { wrong } from './plugin-kit/define-plugin.ts'
 import type { Plugin, PluginApis } from './plugin-kit/plugin.ts'
+import { wrong } from './plugin-kit/wrong.ts'
 import { knownKinds, type ServedNotifier } from './served-notifier.ts'
 import type { Tenant } from './tenant.ts'
 
@@ -292,7 +292,11 @@ function createCore(
   const recordFact = createRecordFact({ storage, emit, wake })
   const services = { ...ground, notifications, recordFact, maintained, wake, templates: () => templates }
   const features = createFeatures(FEATURES, services)
-  const plugins = createFeatures(ground.plugins.map(asFeature), { ...services, ...later })
+  const plugins = createFeatures(ground.plugins.map(asFeature), {
+    ...services,
+    ...later,
+    fallsDue: ground.due.wake,
+  })
   const brought = {
     complete: features.complete,
     people: features.people,

@@ -398,6 +398,8 @@ function resolvePlugins(plugins: readonly Plugin[] = []): readonly Plugin[] {
   const names = new Set<string>()
   for (const plugin of plugins as readonly Plugin[]) {
     assertMethods('plugins', plugin, ['setup'], 'definePlugin() from carillon/plugin-kit')
+    if (!Array.isArray(plugin.records))
+      throw wrong('plugins', 'values of definePlugin() from carillon/plugin-kit')
     if (names.has(plugin.name))
       throw wrong('plugins', `plug-ins with different names: two are named "${plugin.name}"`)
     names.add(plugin.name)

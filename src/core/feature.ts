@@ -29,7 +29,7 @@ export interface FeatureCore {
   readonly registry: ProviderRegistry
   readonly organizations: OrganizationFinder
   readonly keys: KeyLookups
-  readonly notifications: PerTenant<Pick<Notifications, 'get'>>
+  readonly notifications: PerTenant<Pick<Notifications, 'get' | 'cancel'>>
   readonly recordFact: RecordFact
   /** Called when stored work may be due. @param lane default: any */
   wake(lane?: string): void

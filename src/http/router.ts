@@ -48,12 +48,15 @@ const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
  */
 export function compileRoutes(routes: readonly Route[]): Router {
   const root = newNode()
+  const operations = new Set<string>()
   for (const route of routes) {
     if (route.permission !== 'public' && !PERMISSIONS.includes(route.permission))
       throw wrong(`${route.operation} has no permission level`)
     if ((route.permission === 'public') !== (route.belongsTo === undefined))
       throw wrong(`${route.operation} must belong to an organization or the operator, or be public`)
     for (const path of route.paths) add(root, path, route)
+    if (operations.has(route.operation)) throw wrong(`the operation ${route.operation} is defined twice`)
+    operations.add(route.operation)
   }
   return function findRoute(method, path) {
     const segments = path.split('/')

@@ -1,20 +1,26 @@
 import type { SendsWithRecords } from '../core/accept/with-records.ts'
-import { PERMISSIONS } from '../core/access/permissions.ts'
-import { type ErrorCode, isErrorCode } from '../core/errors/catalogue.ts'
-import { NotifierError } from '../core/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import type { AnyFeature, FeatureCore, FeatureParts } from '../core/feature.ts'
-import { parseInput } from '../core/input/parse.ts'
-import { REQUESTS } from '../core/limits/route-limits.ts'
 import { throttled } from '../core/loop/throttled.ts'
-import type { Route, RouteError } from '../core/rest/route.ts'
-import { wrong } from './define-plugin.ts'
+import { guarded } from './guarded.ts'
 import { guardedJudge } from './judge.ts'
-import type { Plugin, PluginCore, PluginError, PluginParts } from './plugin.ts'
-import { dueHandler, type PluginRecords, pluginStore, sendWith, soundValues } from './records.ts'
-import type { PluginRoute } from './route.ts'
+import type { Plugin, PluginCore, PluginParts } from './plugin.ts'
+import {
+  dueHandler,
+  type PluginDueHandler,
+  type PluginRecords,
+  pluginStore,
+  type RecordRules,
+  recordRules,
+  sendWith,
+} from './records.ts'
+import { assertDistinct, servedRoute } from './served-route.ts'
+import { wrong } from './wrong.ts'
 
 /** What a plug-in needs beyond other features. */
 export interface PluginServices extends FeatureCore, Pick<PluginCore, 'send'>, SendsWithRecords {
+  /** A record was stored that falls due at this time, in epoch milliseconds. */
+  fallsDue(at: number): void
   onError(error: unknown): void
 }
 
@@ -24,45 +30,66 @@ export function asFeature(plugin: Plugin): AnyFeature {
   return {
     name,
     create(services: PluginServices): FeatureParts {
-      const core = coreOf(plugin, services)
+      const { clock } = services
+      const rules = recordRules(name, records, clock)
+      const core = coreOf(plugin, services, rules)
       for (const kind of records) services.stores.of(kind)
-      const parts = plugin.setup(core)
-      assertParts(plugin, parts)
-      const { api, routes = [], judge, due = [] } = parts
-      assertDistinct(name, routes)
-      const tellFault = throttled(services.onError, () => services.clock.monotonic())
+      const { api, routes = [], judge, due = [] } = partsOf(plugin, core)
+      const tellFault = throttled(services.onError, () => clock.monotonic())
       return {
-        api: { tenants: { [name]: methodsOf(api) } },
-        routes: routes.map((each) => served(name, errors, each)),
-        ...(judge === undefined ? {} : { judge: guardedJudge(name, judge, services.clock, tellFault) }),
-        due: due.map((handler) => dueHandler(handler, soundValues(services.clock))),
+        api: { tenants: { [name]: methodsOf(name, api) } },
+        routes: routes.map((each) => servedRoute(name, errors, each)),
+        ...(judge === undefined ? {} : { judge: guardedJudge(name, judge, clock, rules, tellFault) }),
+        due: due.map((handler) => dueHandler(handler, rules, clock)),
       }
     },
   }
 }
 
-function coreOf({ name, records, errors }: Plugin, services: PluginServices): PluginCore {
+const PREFIX = /^[a-z]{1,8}$/
+
+function coreOf({ name, errors }: Plugin, services: PluginServices, rules: RecordRules): PluginCore {
   const { stores, clock, ids, organizations, notifications, send } = services
-  const assertSound = soundValues(clock)
   return {
     records<Value extends object>(kind: PluginRecords<Value>) {
-      if (!records.some((own) => own.name === kind.name))
-        throw wrong(name, `asks for the records "${kind.name}", which are not in its "records"`)
-      return pluginStore(kind, stores.of(kind), assertSound)
+      rules.assertOwn(kind)
+      return pluginStore(kind, stores.of(kind), rules)
     },
     now: () => clock.now(),
-    newId: (prefix) => ids.random(prefix),
+    newId(prefix) {
+      if (!PREFIX.test(prefix))
+        throw wrong(name, 'asks for an id without a prefix of 1 to 8 lower-case letters')
+      return ids.random(prefix)
+    },
     error(code, options) {
-      const entry = errors[code]
+      const entry = Object.hasOwn(errors, code) ? errors[code] : undefined
       if (entry === undefined) throw wrong(name, `has no error "${code}". Add it to its "errors"`)
       const [status, message, action] = entry
-      return new NotifierError(`${name}.${code}`, { status, message: `${message} ${action}`, ...options })
+      return new NotifierError(`${name}.${code}`, { message: `${message} ${action}`, ...options, status })
     },
     assertOrganization: (id) => organizations.existing(id),
     notification: (organizationId, id) => notifications.get(organizationId, id),
-    send,
-    sendWith: (organizationId, writes) => sendWith(organizationId, writes, services, assertSound),
+    async cancel(organizationId, id) {
+      await notifications.cancel(organizationId, id)
+    },
+    send(organizationId, message, { idempotencyKey } = {}) {
+      return send(organizationId, message, idempotencyKey === undefined ? {} : { idempotencyKey })
+    },
+    sendWith: (organizationId, writes) =>
+      sendWith(organizationId, writes, services, rules, services.fallsDue),
   }
+}
+
+function partsOf(plugin: Plugin, core: PluginCore): PluginParts {
+  let parts: PluginParts
+  try {
+    parts = plugin.setup(core)
+  } catch (cause) {
+    if (isNotifierError(cause)) throw cause
+    throw wrong(plugin.name, 'failed in setup(): see `cause`', cause)
+  }
+  assertParts(plugin, parts)
+  return parts
 }
 
 const PARTS = ['api', 'routes', 'judge', 'due']
@@ -72,11 +99,21 @@ function assertParts({ name, records }: Plugin, parts: PluginParts): void {
     throw wrong(name, 'must return its parts from setup(), at once')
   const unknown = Object.keys(parts).find((member) => !PARTS.includes(member))
   if (unknown !== undefined) throw wrong(name, `returns an unknown part "${unknown}" from setup()`)
-  const { api, due = [] } = parts
+  const { api, judge, due = [], routes = [] } = parts
   if (typeof api !== 'object' || api === null)
     throw wrong(name, 'must return "api", an object of its methods')
   const other = Object.entries(api).find(([, member]) => typeof member !== 'function')
   if (other !== undefined) throw wrong(name, `has "${other[0]}" in "api", which is no function`)
+  if (judge !== undefined && typeof judge !== 'function')
+    throw wrong(name, 'has a "judge" that is no function')
+  if (!Array.isArray(due) || !Array.isArray(routes))
+    throw wrong(name, 'must return lists as "due" and "routes"')
+  assertHandlers(name, records, due)
+  assertDistinct(name, routes)
+}
+
+function assertHandlers(name: string, records: Plugin['records'], due: readonly PluginDueHandler[]): void {
+  const handled = new Set<string>()
   for (const { kind, handle } of due) {
     if (!records.some((own) => own.name === kind?.name) || kind.due === undefined)
       throw wrong(
@@ -84,84 +121,23 @@ function assertParts({ name, records }: Plugin, parts: PluginParts): void {
         `handles "${kind?.name}" when it falls due, which is no kind of its "records" with due()`,
       )
     if (typeof handle !== 'function') throw wrong(name, `needs a function handle() for "${kind.name}"`)
+    if (handled.has(kind.name)) throw wrong(name, `has two handlers of "${kind.name}"`)
+    handled.add(kind.name)
   }
+  const forgotten = records.find((kind) => kind.due !== undefined && !handled.has(kind.name))
+  if (forgotten !== undefined)
+    throw wrong(name, `has records "${forgotten.name}" that fall due, and no handler: add onDue() to "due"`)
 }
 
 /** A plug-in checks its own arguments: none is refused as one too many. */
 const ANY_NUMBER = 32
 
-function methodsOf(api: PluginParts['api']): object {
+function methodsOf(plugin: string, api: PluginParts['api']): object {
   return Object.fromEntries(
     Object.entries(api).map(([name, method]) => {
-      const call = async (...input: never[]) => (method as (...given: never[]) => unknown)(...input)
+      const call = (...input: never[]) =>
+        guarded(plugin, () => (method as (...given: never[]) => unknown)(...input))
       return [name, Object.defineProperty(call, 'length', { value: ANY_NUMBER })]
     }),
   )
-}
-
-function assertDistinct(name: string, routes: readonly PluginRoute[]): void {
-  const seen = new Set<string>()
-  for (const { operation, method, path } of routes) {
-    for (const each of [`the operation "${operation}"`, `${method} ${path}`]) {
-      if (seen.has(each)) throw wrong(name, `has ${each} twice`)
-      seen.add(each)
-    }
-  }
-}
-
-const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
-
-function served(name: string, errors: Plugin['errors'], route: PluginRoute): Route<object> {
-  const { operation, summary, method, path, permission, status = 200, body, query, response, handler } = route
-  const about = `has a route "${operation}"`
-  if (typeof operation !== 'string' || !/^[a-z][a-zA-Z0-9]{2,59}$/.test(operation))
-    throw wrong(name, 'has a route without an operation, a name in camel case')
-  if (typeof summary !== 'string' || summary === '') throw wrong(name, `${about} without a summary`)
-  if (!METHODS.includes(method)) throw wrong(name, `${about} whose method is none of ${METHODS.join(', ')}`)
-  if (path !== `/v1/${name}` && !path?.startsWith(`/v1/${name}/`))
-    throw wrong(name, `${about} at "${path}". Its path must begin with "/v1/${name}"`)
-  if (!PERMISSIONS.includes(permission))
-    throw wrong(name, `${about} without a permission: ${PERMISSIONS.join(', ')}`)
-  if (response === undefined || typeof handler !== 'function')
-    throw wrong(name, `${about} without a schema of its response, or without a handler`)
-  return {
-    operation,
-    summary,
-    tag: tagOf(name),
-    method,
-    paths: [path],
-    belongsTo: 'organization',
-    permission,
-    limit: REQUESTS,
-    status,
-    errors: (route.errors ?? []).map((code) => routeError(name, errors, about, code)),
-    ...(body === undefined ? {} : { body }),
-    ...(query === undefined ? {} : { query }),
-    response,
-    async handler({ organizationId, params, body: given, query: asked }) {
-      const request = {
-        organizationId,
-        params,
-        body: body === undefined ? undefined : parseInput(body, given),
-        query: query === undefined ? undefined : parseInput(query, asked, 'query'),
-      }
-      return { body: (await handler(request)) ?? {} }
-    },
-  }
-}
-
-const tags = new Map<string, Route['tag']>()
-
-/** The same object for all routes of a plug-in. */
-function tagOf(name: string): Route['tag'] {
-  const tag = tags.get(name) ?? { name, description: `The plug-in "${name}".` }
-  tags.set(name, tag)
-  return tag
-}
-
-function routeError(name: string, errors: Plugin['errors'], about: string, code: string): RouteError {
-  const own: PluginError | undefined = errors[code]
-  if (own !== undefined) return [`${name}.${code}`, own[0], own[1]]
-  if (isErrorCode(code)) return code satisfies ErrorCode
-  throw wrong(name, `${about} that answers the unknown error "${code}". Add it to its "errors"`)
 }

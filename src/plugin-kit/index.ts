@@ -1,6 +1,3 @@
-export type { SendInput } from '../core/accept/input.ts'
-export type { Permission } from '../core/access/permissions.ts'
-export type { List, ListQuery } from '../core/records/list.ts'
 export { definePlugin, type PluginDefinition } from './define-plugin.ts'
 export {
   go,

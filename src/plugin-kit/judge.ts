@@ -6,7 +6,7 @@ import { inTime } from '../core/loop/within.ts'
 import { LATEST_TIME } from '../core/notification/outcome.ts'
 import { failureOfPlugin } from '../core/observe/plugin-calls.ts'
 import type { Clock } from '../core/ports/clock.ts'
-import { type PluginReads, pluginReads } from './records.ts'
+import { type PluginReads, pluginReads, type RecordRules } from './records.ts'
 
 /** A message to an address, before it goes there. */
 export interface JudgedMessage {
@@ -91,6 +91,7 @@ export function guardedJudge(
   name: string,
   judge: PluginJudge,
   clock: Clock,
+  rules: RecordRules,
   failed: (error: unknown) => void,
 ): Judge {
   const part = `judge of the plug-in "${name}"`
@@ -99,7 +100,7 @@ export function guardedJudge(
     try {
       const verdicts = await inTime(
         part,
-        () => judge(asked.map(shown), pluginReads(records)),
+        () => judge(asked.map(shown), pluginReads(records, rules)),
         LONGEST_MS,
         clock,
       )

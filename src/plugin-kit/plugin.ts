@@ -19,7 +19,7 @@ export interface PluginCore<Code extends string = string> {
   records<Value extends object>(kind: PluginRecords<Value>): PluginStore<Value>
   /** Epoch milliseconds by the clock of the notifier. */
   now(): number
-  /** A new id of 24 characters and a prefix: `rct_…`. It cannot be guessed. */
+  /** A new id that cannot be guessed: the prefix, 1 to 8 lower-case letters, `_` and 22 characters. */
   newId(prefix: string): string
   /** One of its errors. @param options replace the message and status of the definition */
   error(code: Code, options?: NotifierErrorOptions): NotifierError
@@ -34,11 +34,20 @@ export interface PluginCore<Code extends string = string> {
     options?: Pick<SendOptions<never>, 'idempotencyKey'>,
   ): Promise<SentNotification>
   /**
-   * Accepts messages and stores records in one commit: all of it, or nothing.
+   * Accepts messages and stores records in one commit: all of it, or nothing. A judge asked about these messages does not see
+   * these records yet.
    *
+   * @returns the ids of the notifications, in the order of the messages; `taken`: nothing was stored, because a record has the
+   *   id of an insert
    * @throws NotifierError as {@link send}, of the first message that is refused
    */
-  sendWith(organizationId: string, writes: PluginWrites): Promise<void>
+  sendWith(organizationId: string, writes: PluginWrites): Promise<readonly string[] | 'taken'>
+  /**
+   * Cancels a notification before its first attempt.
+   *
+   * @throws NotifierError `not_cancellable`, `notification_not_found`
+   */
+  cancel(organizationId: string, notificationId: string): Promise<void>
 }
 
 /** What a plug-in brings to a notifier. */

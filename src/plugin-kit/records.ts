@@ -8,6 +8,7 @@ import type { DueRecord, RecordInsert, RecordWrite, StoredRecord } from '../core
 import { type List, type ListQuery, listOf, listReader } from '../core/records/list.ts'
 import type { RecordKind } from '../core/records/record-kind.ts'
 import type { RecordReads, RecordStore } from '../core/records/record-stores.ts'
+import { wrong } from './wrong.ts'
 
 /** The people that a record is about: by the application's id, and by addresses on channels. */
 export interface Concerned {
@@ -81,7 +82,7 @@ export interface PluginReads {
   ): Promise<readonly (PluginRecord<Value> | null)[]>
 }
 
-/** A record to store beside others. One with its id stays. */
+/** A record to store beside others. If its id is taken, nothing is stored. */
 export interface PluginInsert<Value extends object = object> {
   readonly kind: PluginRecords<Value>
   readonly id: string
@@ -92,8 +93,9 @@ export interface PluginInsert<Value extends object = object> {
 export interface PluginWrites {
   /** Messages of the organization, checked as `send` checks them. Files are given by the id of an upload, or as bytes. */
   readonly sends?: readonly SendInput[] | undefined
-  readonly inserts?: readonly PluginInsert[] | undefined
+  /** Before the inserts. */
   readonly removes?: readonly Pick<PluginInsert, 'kind' | 'id'>[] | undefined
+  readonly inserts?: readonly PluginInsert[] | undefined
 }
 
 /** A record that fell due. */
@@ -104,7 +106,7 @@ export interface DuePluginRecord<Value extends object = object> extends PluginRe
 
 /** What becomes of a record that fell due. */
 export interface DuePluginResult<Value extends object = object> extends PluginWrites {
-  /** The new value, which may fall due again. Null: the record is removed. */
+  /** The new value, which may fall due again later. Null: the record is removed. */
   readonly next: Value | null
 }
 
@@ -119,7 +121,7 @@ export interface PluginDueHandler<Value extends object = object> {
 
 /**
  * Handles the records of a kind when they fall due, in one process, also after a crash. Its result is stored in one commit, and
- * only if the record was not changed or removed meanwhile. If the handler throws, or a message of its result is refused,
+ * only if the record was not changed or removed meanwhile, and no id of an insert is taken. If the handler throws, or a message of its result is refused,
  * nothing is stored, the fault is reported, and the record comes again: after a minute, then after twice as long each time, up
  * to two hours. What a handler does besides its result may happen twice.
  *
@@ -157,28 +159,78 @@ function shown<Value extends object>(record: StoredRecord<Value>): PluginRecord<
   return { id: id.slice(id.indexOf('\n') + 1), organizationId: organizationId ?? '', value, createdAt }
 }
 
-/** Whether a value may be stored. @throws NotifierError `invalid_parameter` */
-type AssertSound = <Value extends object>(kind: PluginRecords<Value>, value: Value) => void
+/** The rules for the records of a plug-in. */
+export interface RecordRules {
+  /** @throws NotifierError `invalid_configuration` for a kind that is not the plug-in's */
+  assertOwn(kind: Pick<PluginRecords, 'name'>): void
+  /** When a value falls due. Null: never. @throws NotifierError `invalid_parameter` for a value that cannot be stored */
+  assertSound<Value extends object>(kind: PluginRecords<Value>, value: Value): number | null
+}
 
-export function soundValues(clock: Pick<Clock, 'now'>): AssertSound {
-  return ({ name, due }, value) => {
-    const bytes = bytesOf(JSON.stringify(value))
-    if (bytes > MOST_BYTES)
-      throw new NotifierError('invalid_parameter', {
-        message: `A record of "${name}" has at most ${MOST_BYTES} bytes as JSON, and this one ${bytes}.`,
-      })
-    const at = due?.(value) ?? null
-    if (at !== null && !(at <= clock.now() + MOST_AHEAD_MS))
-      throw new NotifierError('invalid_parameter', {
-        message: `A record of "${name}" falls due within ten years, as a number of epoch milliseconds, and this one at ${at}.`,
-      })
+export function recordRules(
+  plugin: string,
+  records: readonly Pick<PluginRecords, 'name'>[],
+  clock: Pick<Clock, 'now'>,
+): RecordRules {
+  const names = new Set(records.map(({ name }) => name))
+  return {
+    assertOwn(kind) {
+      if (names.has(kind?.name)) return
+      throw wrong(plugin, `names the records "${kind?.name}", which are not in its "records"`)
+    },
+    assertSound(kind, value) {
+      const { name } = kind
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw unsound(`A record of "${name}" must be a JSON object.`)
+      const bytes = bytesOf(jsonOf(name, value))
+      if (bytes > MOST_BYTES)
+        throw unsound(
+          `A record of "${name}" may have ${MOST_BYTES} bytes as JSON, and this one has ${bytes}.`,
+        )
+      assertConcerned(name, kind.concerns(value))
+      const at = kind.due?.(value) ?? null
+      if (at === null) return null
+      if (!Number.isInteger(at))
+        throw unsound(
+          `The time at which a record of "${name}" falls due must be a whole number of epoch milliseconds.`,
+        )
+      if (at > clock.now() + MOST_AHEAD_MS)
+        throw unsound(`A record of "${name}" may fall due within ten years, and this one falls due later.`)
+      return at
+    },
   }
+}
+
+function unsound(message: string, cause?: unknown): NotifierError {
+  return new NotifierError('invalid_parameter', { message, cause })
+}
+
+function jsonOf(name: string, value: object): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw unsound(`A record of "${name}" cannot be written as JSON: see \`cause\`.`, cause)
+  }
+}
+
+function assertConcerned(name: string, concerned: Concerned | null): void {
+  const { recipients = [], addresses = [], ...others } = concerned ?? {}
+  const isSound =
+    Object.keys(others).length === 0 &&
+    Array.isArray(recipients) &&
+    recipients.every((id) => typeof id === 'string') &&
+    Array.isArray(addresses) &&
+    addresses.every((one) => typeof one?.channel === 'string' && typeof one.to === 'string')
+  if (!isSound)
+    throw unsound(
+      `concerns() of "${name}" must answer { recipients: ['…'], addresses: [{ channel, to }] } or null.`,
+    )
 }
 
 export function pluginStore<Value extends object>(
   kind: PluginRecords<Value>,
   store: RecordStore<Value>,
-  assertSound: AssertSound,
+  { assertSound }: RecordRules,
 ): PluginStore<Value> {
   const readList = listReader(kind.name, {})
   return {
@@ -207,9 +259,10 @@ export function pluginStore<Value extends object>(
   }
 }
 
-export function pluginReads(records: RecordReads): PluginReads {
+export function pluginReads(records: RecordReads, { assertOwn }: RecordRules): PluginReads {
   return {
     async find(kind, refs) {
+      assertOwn(kind)
       const ids = refs.map(({ organizationId, id }) => ({ id: scoped(organizationId, id) }))
       const found = ids.length === 0 ? [] : await records.get(kind, ids)
       return found.map((record) => record && shown(record))
@@ -217,38 +270,57 @@ export function pluginReads(records: RecordReads): PluginReads {
   }
 }
 
+const MEMBERS = ['sends', 'inserts', 'removes']
+
+function assertMembers(given: object, members: readonly string[]): void {
+  const unknown = Object.keys(given).find((member) => !members.includes(member))
+  if (unknown !== undefined) throw unsound(`"${unknown}" is unknown here. It can have ${members.join(', ')}.`)
+}
+
 function writesOf(
   organizationId: string,
   { inserts = [], removes = [] }: PluginWrites,
-  assertSound: AssertSound,
-): readonly RecordWrite[] {
-  return [
-    ...inserts.map(({ kind, id, value }): RecordInsert => {
-      assertSound(kind, value)
-      return { kind, do: 'insert', id: scoped(organizationId, id), organizationId, value, ifTaken: 'keep' }
-    }),
+  { assertOwn, assertSound }: RecordRules,
+): { readonly writes: readonly RecordWrite[]; readonly dueAt: readonly number[] } {
+  const dueAt = inserts.flatMap(({ kind, value }) => {
+    assertOwn(kind)
+    return assertSound(kind, value) ?? []
+  })
+  for (const { kind } of removes) assertOwn(kind)
+  const writes = [
     ...removes.map(({ kind, id }) => ({ kind, do: 'remove', id: scoped(organizationId, id) }) as const),
+    ...inserts.map(({ kind, id, value }): RecordInsert => {
+      return { kind, do: 'insert', id: scoped(organizationId, id), organizationId, value }
+    }),
   ]
+  return { writes, dueAt }
 }
 
-/** Stores messages with records. */
+/** Stores messages with records. @param fallsDue called with the times at which stored records fall due */
 export async function sendWith(
   organizationId: string,
-  writes: PluginWrites,
+  given: PluginWrites,
   accept: SendsWithRecords,
-  assertSound: AssertSound,
-): Promise<void> {
-  const { sends = [] } = writes
-  const refused = await accept.withRecords(
-    organizationId,
-    sends,
-    writesOf(organizationId, writes, assertSound),
-  )
-  if (refused !== null) throw new Error(`A record was refused as "${refused.kind}".`)
+  rules: RecordRules,
+  fallsDue: (at: number) => void,
+): Promise<readonly string[] | 'taken'> {
+  assertMembers(given, MEMBERS)
+  const { writes, dueAt } = writesOf(organizationId, given, rules)
+  const answer = await accept.withRecords(organizationId, given.sends ?? [], writes)
+  if ('kind' in answer) {
+    if (answer.kind === 'taken') return 'taken'
+    throw new Error(`A record was refused as "${answer.kind}".`)
+  }
+  for (const at of dueAt) fallsDue(at)
+  return answer
 }
 
 /** A handler as the core calls it. */
-export function dueHandler({ kind, handle }: PluginDueHandler, assertSound: AssertSound): DueHandler {
+export function dueHandler(
+  { kind, handle }: PluginDueHandler,
+  rules: RecordRules,
+  clock: Pick<Clock, 'now'>,
+): DueHandler {
   return {
     kind,
     async handle(due, signal): Promise<DueResult> {
@@ -256,22 +328,20 @@ export function dueHandler({ kind, handle }: PluginDueHandler, assertSound: Asse
       const result = await handle({ ...record, claims: due.claims }, signal)
       if (typeof result !== 'object' || result === null || result.next === undefined)
         throw new Error('A handler answers what becomes of the record: { next: null } removes it.')
-      const { organizationId } = record
-      return {
-        writes: [ended(due, result.next, assertSound), ...writesOf(organizationId, result, assertSound)],
-        sends: result.sends,
-      }
+      assertMembers(result, ['next', ...MEMBERS])
+      const { next, sends } = result
+      const again = next === null ? null : rules.assertSound(kind, next)
+      // It would be handed out at once, for ever.
+      if (again !== null && again <= clock.now())
+        throw new Error('The new value must fall due later, or never. Its time is in the past.')
+      const { writes } = writesOf(record.organizationId, result, rules)
+      return { writes: [ended(due, next), ...writes], sends }
     },
   }
 }
 
-function ended(
-  { kind, record, token }: DueRecord,
-  next: object | null,
-  assertSound: AssertSound,
-): RecordWrite {
+function ended({ kind, record, token }: DueRecord, next: object | null): RecordWrite {
   const { id, revision } = record
   if (next === null) return { kind, do: 'remove', id, token }
-  assertSound(kind as PluginRecords, next)
   return { kind, do: 'replace', id, revision, token, value: next }
 }

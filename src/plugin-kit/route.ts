@@ -8,6 +8,8 @@ export interface PluginRequest<Body, Query> {
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
   readonly query: Query
+  /** The header `Idempotency-Key`, on a route that takes it. Undefined: it has none. */
+  readonly idempotencyKey: string | undefined
 }
 
 /** An operation of the REST API that a plug-in adds, as {@link route} makes it. */
@@ -17,7 +19,10 @@ export interface PluginRoute<Body = unknown, Query = unknown> {
   /** The operation in a few words, for the document. */
   readonly summary: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** Begins with `/v1/` and the name of the plug-in; `{name}` matches one segment: `/v1/reactions/{id}`. */
+  /**
+   * Begins with `/v1/` and the name of the plug-in; `{name}` matches one segment of 1 to 128 letters, digits, `_` and `-`:
+   * `/v1/reactions/{id}`.
+   */
   readonly path: string
   /** Lowest permission level of a key that may call it. */
   readonly permission: Permission
@@ -25,9 +30,12 @@ export interface PluginRoute<Body = unknown, Query = unknown> {
   readonly status?: 200 | 201 | undefined
   /** Its own errors and those of Carillon's catalogue that it can answer, besides those of every operation. */
   readonly errors?: readonly string[] | undefined
-  /** A JSON object. Absent: the request has no body. */
+  /** True: it reads the header `Idempotency-Key`, and must have no further effect when it is repeated. */
+  readonly idempotencyKey?: true | undefined
+  /** A Zod schema of a JSON object, without asynchronous checks. Absent: the request has no body. */
   readonly body?: z.ZodType<Body> | undefined
   readonly query?: z.ZodType<Query> | undefined
+  /** Describes the answer in the OpenAPI document. Answers are not checked. */
   readonly response: z.ZodType
   /** Returns what is sent as JSON. Undefined: `{}`. */
   handler(request: PluginRequest<Body, Query>): unknown

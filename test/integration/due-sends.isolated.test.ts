@@ -113,7 +113,7 @@ describeEachWith(STORAGES, missing, 'a record that falls due on %s and sends', (
     await world.remind()
     await eventually(() => world.errors.length > 0)
     expect(world.errors).toEqual([
-      expect.stringMatching(new RegExp(`"${ID}".*attempt 1.*${reason}.*comes again`, 'is')),
+      expect.stringMatching(new RegExp(`"${ID}".*attempt 1.*${reason}.*handed out again`, 'is')),
     ])
     expect(await world.left()).toBe(true)
     expect(await world.sent()).toEqual([])

@@ -440,13 +440,13 @@ export function createAccept(
           const notifications = (await Promise.all(groups)).flat()
           try {
             await storeWhole(unit, span, { organizationId, notifications, records })
-            return null
+            return notifications.map(({ id }) => id)
           } catch (error) {
             if (error instanceof RefusedRecord) return error.write
             throw error
           }
         },
-        (refused) => ({ count: refused === null ? messages.length : 0 }),
+        (answer) => ({ count: 'kind' in answer ? 0 : messages.length }),
       ),
   }
 }

@@ -7,12 +7,12 @@ export interface SendsWithRecords {
    * Checks some messages as `send` does, and accepts all of them in the commit that writes the records. If a message, a
    * limit or a write refuses it, nothing is stored.
    *
-   * @returns the write that was refused; null: everything is stored
+   * @returns the ids of the notifications, in the order of the messages; or the write that was refused
    * @throws NotifierError as of `send`, of a message or a limit
    */
   withRecords(
     organizationId: string,
     messages: readonly SendInput[],
     writes: readonly RecordWrite[],
-  ): Promise<RefusedWrite | null>
+  ): Promise<readonly string[] | RefusedWrite>
 }

@@ -175,7 +175,8 @@ export function createDueRecords(options: DueRecordsOptions): DueRecords {
     // They would be sent again after each lease.
     if (!writes.some((write) => isUnder(due, write)))
       throw new Error('It sends, and does not write the record.')
-    return accept.withRecords(organizationId, sends, writes)
+    const answer = await accept.withRecords(organizationId, sends, writes)
+    return 'kind' in answer ? answer : null
   }
 
   /** Never rejects. */
@@ -230,9 +231,15 @@ function isUnder({ kind, record, token }: DueRecord, write: RecordWrite): boolea
 
 function failed({ kind, record, claims, leaseMs }: DueRecord, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
+  // Ids may begin with that of the organization, on a line of its own.
+  const shownId = record.id.slice(record.id.lastIndexOf('\n') + 1)
   return new Error(
-    `The record "${record.id}" of "${kind.name}" was not handled when it fell due (attempt ${claims}): ${reason} It comes ` +
-      `again when its lease of ${Math.round(leaseMs / 1_000)} seconds ends.`,
+    `The record "${shownId}" of "${kind.name}" fell due, and its handler stored nothing (attempt ${claims}): ${sentence(reason)} It ` +
+      `is handed out again in ${Math.round(leaseMs / 1_000)} seconds.`,
     { cause },
   )
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

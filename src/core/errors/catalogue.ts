@@ -443,7 +443,8 @@ const OF_PLUGIN: ErrorEntry = {
   retryable: false,
 }
 
-const PLUGIN_CODE = /^[a-z][a-z0-9]*\.[a-z][a-z0-9_]*$/
+/** The form of a code of a plug-in. */
+export const PLUGIN_CODE: RegExp = /^[a-z]+\.[a-z][a-z0-9_]*$/
 
 /** Whether a value has the form of a code of a plug-in. */
 export function isPluginCode(value: unknown): value is PluginErrorCode {

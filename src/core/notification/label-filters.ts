@@ -1,13 +1,16 @@
 import * as z from 'zod'
-import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
+import { ERRORS, type ErrorCode, PLUGIN_CODE, type PluginErrorCode } from '../errors/catalogue.ts'
 import { text } from '../input/fields.ts'
 import { metadataFilter } from '../input/metadata.ts'
 import { type LabelFilter, MAX_RECIPIENT_ID } from './labels.ts'
 
-/** A code of the catalogue. */
-export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
-  Object.keys(ERRORS) as ErrorCode[],
-  'must be an error code of the catalogue',
+/** A code of the catalogue or of a plug-in. */
+export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.union(
+  [
+    z.enum(Object.keys(ERRORS) as (keyof typeof ERRORS)[]),
+    z.string().regex(PLUGIN_CODE) as unknown as z.ZodType<PluginErrorCode, PluginErrorCode>,
+  ],
+  'must be an error code of the catalogue, or of a plug-in',
 )
 
 /** The schemas of a {@link LabelFilter}. */

@@ -5,7 +5,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import type { MultiTenantNotifier, Notifier } from '../../../src/notifier.ts'
 import type { Tenant } from '../../../src/tenant.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { type Heard, mail, noting, startNoting } from './world.ts'
+import { type Heard, mail, notes, noting, startNoting } from './world.ts'
 
 const HOUR = 3_600_000
 const heard: Heard = { due: [], fails: false }
@@ -115,6 +115,67 @@ it('stores messages and records together, or neither', async () => {
   expect((await notifier.notes.send('ada@example.com')).status).toBe('queued')
 })
 
+it('stores nothing beside a record whose id is taken, and replaces one that it removes', async () => {
+  const { notifier, email, until } = await startNoting()
+  const [id = ''] = await notifier.notes.tell('a', 'ada@example.com')
+  expect((await notifier.notifications.get(id)).to).toBe('ada@example.com')
+  expect(await notifier.notes.tell('a', 'bob@example.com')).toBe('taken')
+  const [kind, value] = [notes, { text: 'new', at: null }]
+  await notifier.notes.store({ removes: [{ kind, id: 'a' }], inserts: [{ kind, id: 'a', value }] })
+  expect((await notifier.notes.find('a'))?.value.text).toBe('new')
+  await until(() => email.messages.length === 1)
+  expect(email.messages.map(({ to }) => to)).toEqual(['ada@example.com'])
+})
+
+it('reaches no records of others, and takes no unknown member', async () => {
+  const { notifier } = await startNoting()
+  const kind = { name: 'templates', version: 1, concerns: () => null }
+  await expect(notifier.notes.store({ inserts: [{ kind, id: 'a', value: {} }] })).rejects.toThrow(
+    'not in its "records"',
+  )
+  await expect(notifier.notes.store({ removes: [{ kind, id: 'a' }] })).rejects.toThrow('not in its "records"')
+  await expect(notifier.notes.store({ insert: [] } as never)).rejects.toThrow('"insert" is unknown here')
+})
+
+it('finds a timer in time that a commit with messages has stored, however rarely it polls', async () => {
+  const { notifier, clock, heard } = await startNoting(undefined, 24 * HOUR)
+  const value = { text: '', at: clock.now() + HOUR }
+  await notifier.notes.store({ inserts: [{ kind: notes, id: 'a', value }] })
+  for (let step = 0; step < 7; step += 1) {
+    await clock.advance(HOUR / 6)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  expect(heard.due).toEqual(['a 1'])
+})
+
+it('backs off from a handler that gives a time in the past, or an unknown member', async () => {
+  const { notifier, clock, heard, errors, until } = await startNoting()
+  await notifier.notes.add('a', { text: 'again', at: clock.now() })
+  await until(() => heard.due.length === 2, 30_000)
+  expect(heard.due).toEqual(['a 1', 'a 2'])
+  expect(errors[0]?.message).toContain('Its time is in the past.')
+  await notifier.notes.remove('a')
+  await notifier.notes.add('b', { text: 'mistyped', at: clock.now() })
+  await until(() => errors.some(({ message }) => message.includes('"send" is unknown here')), 1_000)
+  expect(await notifier.notes.find('b')).not.toBeNull()
+})
+
+it('cancels what it has sent', async () => {
+  const { notifier, clock } = await startNoting()
+  const { id } = await notifier.send({ ...mail('ada@example.com'), sendAt: new Date(clock.now() + HOUR) })
+  await notifier.notes.stop(id)
+  expect((await notifier.notifications.get(id)).status).toBe('cancelled')
+})
+
+it('turns an exception into an error of the service, with its cause', async () => {
+  const { notifier } = await startNoting()
+  await expect(notifier.notes.fail()).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: expect.stringContaining('plug-in "notes"'),
+    cause: expect.objectContaining({ message: 'broken' }),
+  })
+})
+
 it('refuses records that are too large, or due in a thousand years', async () => {
   const { notifier, clock, heard, until } = await startNoting()
   const add = (value: object) => notifier.notes.add('a', value as never)
@@ -124,7 +185,7 @@ it('refuses records that are too large, or due in a thousand years', async () =>
   await expect(add({ text: '', at: clock.now() + 1_000 * 366 * 24 * HOUR })).rejects.toThrow(
     'within ten years',
   )
-  await expect(add({ text: '', at: Number.NaN })).rejects.toThrow('within ten years')
+  await expect(add({ text: '', at: Number.NaN })).rejects.toThrow('a whole number')
   await expect(notifier.notes.add('', { text: '', at: null })).rejects.toThrow('1 to 120 characters')
   await add({ text: '', at: 1 })
   await until(() => heard.due.length === 1)
@@ -148,11 +209,12 @@ it('serves its routes with keys, permissions, schemas and OpenAPI', async () => 
   const writer = await notifier.apiKeys.create({ name: 'w', permission: 'Write' })
   const reader = await notifier.apiKeys.create({ name: 'r', permission: 'Read Only' })
   const handle = notifierFetch(notifier)
-  async function call(key: string | null, path: string, body?: object) {
+  async function call(key: string | null, path: string, body?: object, more: Record<string, string> = {}) {
     const request = new Request(`https://localhost${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         'content-type': 'application/json',
+        ...more,
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -162,6 +224,11 @@ it('serves its routes with keys, permissions, schemas and OpenAPI', async () => 
   }
   expect((await call(writer.secret, '/v1/notes/n1', { text: 'hi' })).status).toBe(201)
   expect(await notifier.notes.find('n1')).toMatchObject({ value: { text: 'hi' } })
+  await call(writer.secret, '/v1/notes/n2', { text: 'hi' }, { 'idempotency-key': 'key' })
+  expect((await notifier.notes.find('n2'))?.value.text).toBe('key')
+  const tested = await call(writer.secret, '/v1/notes/n3', { text: 'hi' }, { 'x-test-mode': 'true' })
+  expect(tested.status).toBe(400)
+  expect(await notifier.notes.find('n3')).toBeNull()
   expect((await call(null, '/v1/notes/n1', { text: 'hi' })).status).toBe(401)
   expect((await call(reader.secret, '/v1/notes/n1', { text: 'hi' })).status).toBe(403)
   const wrong = await call(writer.secret, '/v1/notes/n1', { text: 5 })

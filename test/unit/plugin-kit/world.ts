@@ -1,4 +1,11 @@
-import { definePlugin, onDue, type PluginJudge, type PluginRecords, route } from 'carillon/plugin-kit'
+import {
+  definePlugin,
+  onDue,
+  type PluginJudge,
+  type PluginRecords,
+  type PluginWrites,
+  route,
+} from 'carillon/plugin-kit'
 import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { createNotifier } from '../../../src/create-notifier.ts'
@@ -29,7 +36,7 @@ export function noting(heard: Heard, judge?: PluginJudge) {
     name: 'notes',
     records: [notes],
     errors: { closed: [423, 'The shop is closed.', 'Come back tomorrow.'] },
-    setup({ records, error, sendWith, send }) {
+    setup({ records, error, sendWith, send, cancel }) {
       const store = records(notes)
       const api = {
         add: (organizationId: string, id: string, value: Note) => store.insert(organizationId, id, value),
@@ -45,6 +52,8 @@ export function noting(heard: Heard, judge?: PluginJudge) {
           throw new Error('broken')
         },
         send: (organizationId: string, to: string) => send(organizationId, mail(to)),
+        stop: (organizationId: string, id: string) => cancel(organizationId, id),
+        store: (organizationId: string, writes: PluginWrites) => sendWith(organizationId, writes),
         tell: (organizationId: string, id: string, to: string) =>
           sendWith(organizationId, {
             sends: [mail(to)],
@@ -62,12 +71,13 @@ export function noting(heard: Heard, judge?: PluginJudge) {
             permission: 'Write',
             status: 201,
             errors: ['closed'],
+            idempotencyKey: true,
             body: z.object({ text: z.string().max(100) }),
             query: z.object({ closed: z.stringbool().optional() }),
             response: z.object({ id: z.string() }),
-            async handler({ organizationId, params, body, query }) {
+            async handler({ organizationId, params, body, query, idempotencyKey = body.text }) {
               if (query.closed === true) await api.close()
-              await api.add(organizationId, params.id ?? '', { text: body.text, at: null })
+              await api.add(organizationId, params.id ?? '', { text: idempotencyKey, at: null })
               return { id: params.id }
             },
           }),
@@ -76,6 +86,8 @@ export function noting(heard: Heard, judge?: PluginJudge) {
           onDue(notes, ({ id, value, claims }) => {
             heard.due.push(`${id} ${claims}`)
             if (heard.fails) throw new Error('not now')
+            if (value.text === 'again') return { next: value }
+            if (value.text === 'mistyped') return { next: null, send: [mail('ada@example.com')] } as never
             return { next: null, sends: value.text.includes('@') ? [mail(value.text)] : [] }
           }),
         ],
@@ -89,11 +101,16 @@ export function mail(to: string) {
   return { channel: 'email', to, subject: 'Hi', body: 'Hello' } as const
 }
 
-export async function startNoting(judge?: PluginJudge) {
+export async function startNoting(judge?: PluginJudge, pollMs = 1_000) {
   const heard: Heard = { due: [], fails: false }
   const clock: FakeClock = fakeClock()
   const email = recordingProvider()
-  const notifier = createNotifier({ clock, channels: { email }, plugins: [noting(heard, judge)] })
+  const notifier = createNotifier({
+    clock,
+    channels: { email },
+    plugins: [noting(heard, judge)],
+    delivery: { pollMs },
+  })
   const errors: Error[] = []
   notifier.on('error', (error) => errors.push(error))
   await notifier.start()

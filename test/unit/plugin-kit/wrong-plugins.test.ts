@@ -5,6 +5,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { type Heard, notes, noting } from './world.ts'
 
+const ending = onDue(notes, () => ({ next: null }))
 const heard: Heard = { due: [], fails: false }
 
 function creating(...plugins: readonly unknown[]) {
@@ -59,6 +60,57 @@ it.each<[fault: string, make: () => unknown, words: string]>([
     () => definePlugin({ name: 'Notes', setup: () => ({ api: {} }) }),
     'lower-case letters',
   ],
+  [
+    'a name with a digit',
+    () => definePlugin({ name: 'notes2', setup: () => ({ api: {} }) }),
+    'lower-case letters',
+  ],
+  ['no definition', () => (definePlugin as () => unknown)(), 'needs a definition'],
+  [
+    'a plain object',
+    creating({ name: 'notes', setup: () => ({ api: {} }) }),
+    'definePlugin() from carillon/plugin-kit',
+  ],
+  ['records that are no list', () => parts({}, { records: {} }), 'in "records"'],
+  [
+    'records with capitals',
+    () => parts({}, { records: [{ ...notes, name: 'notes_All' }] }),
+    '40 characters at most',
+  ],
+  ['records of version 0', () => parts({}, { records: [{ ...notes, version: 0 }] }), 'a whole number from 1'],
+  [
+    'records of version 2 without an upgrade',
+    () => parts({}, { records: [{ ...notes, version: 2 }] }),
+    'upgrade(value, from)',
+  ],
+  ['two kinds of one name', () => parts({}, { records: [notes, notes] }), 'two kinds of records'],
+  ['records that fall due without a handler', creating(parts({}, { records: [notes] })), 'add onDue()'],
+  [
+    'two handlers of one kind',
+    creating(parts({ due: [ending, ending] }, { records: [notes] })),
+    'two handlers',
+  ],
+  ['a judge that is no function', creating(parts({ judge: [] })), '"judge"'],
+  ['routes that are no list', creating(parts({ routes: {} })), 'lists as "due" and "routes"'],
+  [
+    'a setup that throws',
+    creating(
+      definePlugin({
+        name: 'notes',
+        setup: () => {
+          throw new Error('no')
+        },
+      }),
+    ),
+    'failed in setup()',
+  ],
+  ['a path with a colon', creating(added({ path: '/v1/notes/:id' })), 'or is a parameter'],
+  ['a path with an empty segment', creating(added({ path: '/v1/notes/' })), 'or is a parameter'],
+  ['a short operation', creating(added({ operation: 'b' })), '3 to 60 characters'],
+  ['a status of no answer', creating(added({ status: 204 })), 'neither 200 nor 201'],
+  ['a GET with a body', creating(added({ method: 'GET', body: z.object({}) })), 'GET with a body'],
+  ['a body that is a list', creating(added({ body: z.array(z.string()) })), 'no Zod schema of an object'],
+  ['a body that is no schema', creating(added({ body: { text: 'string' } })), 'no Zod schema of an object'],
   ['an unknown member', () => parts({}, { judge: () => [] }), 'unknown member "judge"'],
   ['no setup', () => definePlugin({ name: 'notes' } as never), 'setup()'],
   [

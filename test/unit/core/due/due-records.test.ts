@@ -84,8 +84,8 @@ describe('due records', () => {
     await remind('r1', 0)
     await clock.advance(MINUTE - 1)
     expect(errors.map(({ message }) => message)).toEqual([
-      'The record "r1" of "contract_reminders" was not handled when it fell due (attempt 1): The moon is full. It comes ' +
-        'again when its lease of 60 seconds ends.',
+      'The record "r1" of "contract_reminders" fell due, and its handler stored nothing (attempt 1): The moon is full. It ' +
+        'is handed out again in 60 seconds.',
     ])
     expect(errors[0]?.cause).toEqual(new Error('The moon is full.'))
     expect(handle).toHaveBeenCalledTimes(1)
@@ -236,7 +236,7 @@ describe('due records', () => {
 
   it('send with the writes of their result', async () => {
     const { clock, errors, store, withRecords } = await start(sending)
-    withRecords.mockResolvedValue(null)
+    withRecords.mockResolvedValue([])
     await store.insert({ id: 'r1', ...owned })
     await clock.advance(1)
     const write = { kind: reminderKind, do: 'remove', id: 'r1', token: 1 }
@@ -250,7 +250,7 @@ describe('due records', () => {
       .mockResolvedValueOnce({ kind: 'stale', at: 0 })
       .mockRejectedValueOnce(new Error('Over the quota.'))
       .mockResolvedValueOnce({ kind: 'taken', at: 0 })
-      .mockResolvedValue(null)
+      .mockResolvedValue([])
     await store.insert({ id: 'r1', ...owned })
     await clock.advance(7 * MINUTE)
     expect(withRecords).toHaveBeenCalledTimes(4)

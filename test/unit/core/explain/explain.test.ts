@@ -203,8 +203,12 @@ describe('an explanation of a notification', () => {
     expect((await notifier.notifications.explain(scheduled.id)).decidedBy).toBe('schedule')
     answers.push('retry')
     const retried = await notifier.send(mail('bob@example.com'))
-    for (let step = 0; step < 50 && answers.length > 0; step += 1) await clock.advance(50)
-    await clock.advance(100)
+    for (let step = 0; step < 200; step += 1) {
+      const { waiting } = await notifier.notifications.get(retried.id)
+      if (waiting?.reason === 'retry') break
+      await clock.advance(1)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
     const waiting = await notifier.notifications.explain(retried.id)
     expect(waiting.decidedBy).toBe('attempt')
     expect(waiting.gates.at(-1)).toMatchObject({
