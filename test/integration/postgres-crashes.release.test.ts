@@ -238,7 +238,7 @@ describeWithOwnPostgres('a COMMIT whose answer is lost', () => {
     })
     connection.use(pool)
     const commits = createCommits(connection)
-    const watch = (xid: string, id: string) => commits.watch(xid, { id, sequence: 1 })
+    const watch = (xid: string, id: string) => commits.watch(xid, { id, change: null })
     // No transaction has had this number.
     const unknown = '9007199254740993'
     const known = await Promise.all([watch(unknown, id), watch(unknown, 'notif_0')])

@@ -180,6 +180,107 @@ describeWithOwnPostgres('a transaction of an application', () => {
     await expect.poll(() => email.messages.map(({ body }) => body)).toEqual([`${odd} Ada`, `${odd} Ada`])
   })
 
+  it.each(names)('of %s moves and cancels with a commit, and leaves all with a rollback', async (name) => {
+    const { notifications } = notifier
+    const later = { ...message, sendAt: new Date(Date.now() + 3_600_000) }
+    const far = new Date(Date.now() + 7_200_000)
+    const moved = await notifier.send(later)
+    const gone = await notifier.send({ ...later, sensitive: true })
+    const told: string[] = []
+    notifier.on('notification.cancelled', ({ data }) => void told.push(data.id))
+    const refused = writerOf(name).transaction(async (tx) => {
+      await notifications.reschedule(moved.id, { sendAt: null }, { tx })
+      await notifications.cancel(gone.id, { tx })
+      throw new Error('no booking')
+    })
+    await expect(refused).rejects.toThrow('no booking')
+    expect(await notifications.get(moved.id)).toMatchObject({
+      status: 'scheduled',
+      sendAt: later.sendAt.toISOString(),
+    })
+    const own = await writerOf(name).transaction(async (tx, run) => {
+      await run(`INSERT INTO "${schema}".orders VALUES ('1')`)
+      const { sendAt, waiting, timeline } = await notifications.reschedule(moved.id, { sendAt: far }, { tx })
+      expect([sendAt, waiting?.until, timeline.length]).toEqual([far.toISOString(), far.toISOString(), 2])
+      expect(await notifications.cancel(gone.id, { tx })).toMatchObject({
+        status: 'cancelled',
+        waiting: null,
+      })
+      const sent = await notifier.send(later, { tx })
+      await notifications.reschedule(sent.id, { sendAt: null }, { tx })
+      await expect(notifications.cancel('notif_0', { tx })).rejects.toMatchObject({
+        code: 'notification_not_found',
+      })
+      await expect(notifications.cancel(gone.id, { tx })).rejects.toMatchObject({ code: 'not_cancellable' })
+      await pause(50)
+      expect([told, email.calls.length]).toEqual([[], 0])
+      return sent.id
+    })
+    await expect.poll(() => told).toEqual([gone.id])
+    await expect.poll(() => email.calls.map(({ context }) => context.notificationId)).toEqual([own])
+    expect((await notifications.get(moved.id)).sendAt).toBe(far.toISOString())
+    expect(await ordersOf()).toEqual(['1'])
+  })
+
+  it.each(names)('of %s moves and cancels nothing if it has ended or never began', async (name) => {
+    const writer = writerOf(name)
+    const { id } = await notifier.send({ ...message, sendAt: new Date(Date.now() + 3_600_000) })
+    let ended: PostgresTransaction | undefined
+    await writer.transaction(async (tx) => {
+      ended = tx
+    })
+    for (const tx of [ended, writer.outside] as PostgresTransaction[]) {
+      const refused = { code: 'invalid_transaction' }
+      await expect(notifier.notifications.cancel(id, { tx })).rejects.toMatchObject(refused)
+      const move = notifier.notifications.reschedule(id, { sendAt: null }, { tx })
+      await expect(move).rejects.toMatchObject(refused)
+    }
+    expect(await notifier.notifications.get(id)).toMatchObject({ status: 'scheduled', timeline: [{}] })
+  })
+
+  it('changes nothing if it ends between the lock and the write, nor for another organization', async () => {
+    const { id } = await notifier.send({ ...message, sendAt: new Date(Date.now() + 3_600_000) })
+    const client = await connected()
+    for (const end of ['COMMIT', 'ROLLBACK']) {
+      await client.query('BEGIN')
+      const impatient = {
+        async query(text: string) {
+          const answer = await client.query(text)
+          if (text.includes('hold_in_1')) await client.query(end)
+          return answer
+        },
+      }
+      await expect(notifier.notifications.cancel(id, { tx: impatient })).rejects.toMatchObject({
+        code: 'invalid_transaction',
+        details: { reason: 'not_open' },
+      })
+    }
+    const other = notifier.organization((await notifier.organizations.create({ name: 'Acme' })).id)
+    await client.query('BEGIN')
+    await expect(other.notifications.cancel(id, { tx: client })).rejects.toMatchObject({
+      code: 'organization_mismatch',
+    })
+    await client.query('COMMIT')
+    expect(await notifier.notifications.get(id)).toMatchObject({ status: 'scheduled', timeline: [{}] })
+    await notifier.notifications.cancel(id)
+  })
+
+  it('that is rolled back to a savepoint leaves what it had changed since', async () => {
+    const { id } = await notifier.send({ ...message, sendAt: new Date(Date.now() + 3_600_000) })
+    const told: string[] = []
+    notifier.on('notification.cancelled', ({ data }) => void told.push(data.id))
+    const client = await connected()
+    await client.query('BEGIN')
+    await client.query('SAVEPOINT here')
+    await notifier.notifications.cancel(id, { tx: client })
+    await client.query('ROLLBACK TO here')
+    await notifier.notifications.reschedule(id, { sendAt: null }, { tx: client })
+    await client.query('COMMIT')
+    await expect.poll(() => email.calls.length).toBe(1)
+    await pause(300)
+    expect(told).toEqual([])
+  })
+
   it('needs no other connection of its pool', async () => {
     const { id } = await notifier.organizations.create({ name: 'Acme' })
     await notifier.organization(id).templates.create({ name: 'hi', channel: 'email', body: 'hi' })
@@ -194,9 +295,14 @@ describeWithOwnPostgres('a transaction of an application', () => {
     const templated = { to: message.to, template: 'hi' }
     await tenant.send(templated, { tx: client, idempotencyKey: 'k' })
     await tenant.sendBatch([templated, message], { tx: client })
+    const { id: later } = await tenant.send(
+      { ...message, sendAt: new Date(Date.now() + 3_600_000) },
+      { tx: client },
+    )
+    await tenant.notifications.cancel(later, { tx: client })
     await client.query('COMMIT')
     client.release()
-    expect((await tenant.notifications.list()).items.length).toBe(3)
+    expect((await tenant.notifications.list()).items.length).toBe(4)
     await narrow.stop()
     await pool.end()
   })

@@ -142,6 +142,50 @@ describe('a function of the application in a commit of SQLite', () => {
     expect(stored()).toEqual([{ id: '1', notification: first.id }])
   })
 
+  it('moves and cancels with what it writes, or neither', async () => {
+    const { notifications } = notifier
+    const later = { ...message, sendAt: new Date(Date.now() + 3_600_000) }
+    const far = new Date(Date.now() + 7_200_000)
+    const { id } = await notifier.send(later)
+    const told: string[] = []
+    notifier.on('notification.cancelled', ({ data }) => void told.push(data.id))
+    const failed = new Error('no booking')
+    const tx: SqliteTransaction = (database) => {
+      insert(database, 'undone', undefined)
+      throw failed
+    }
+    await expect(notifications.cancel(id, { tx })).rejects.toBe(failed)
+    await expect(notifications.reschedule(id, { sendAt: null }, { tx })).rejects.toBe(failed)
+    expect(await notifications.get(id)).toMatchObject({ status: 'scheduled', timeline: [{}] })
+    expect(stored()).toEqual([])
+    const moved = await notifications.reschedule(id, { sendAt: far }, { tx: order('1') })
+    expect([moved.sendAt, moved.waiting?.until]).toEqual([far.toISOString(), far.toISOString()])
+    expect((await notifications.cancel(id, { tx: order('2') })).status).toBe('cancelled')
+    expect(stored()).toEqual([
+      { id: '1', notification: id },
+      { id: '2', notification: id },
+    ])
+    expect(told).toEqual([id])
+  })
+
+  it('is not run for what cannot be moved or cancelled', async () => {
+    const { notifications } = notifier
+    const { id } = await notifier.send(message)
+    await expect.poll(async () => (await notifications.get(id)).status).toBe('sent')
+    const other = notifier.organization((await notifier.organizations.create({ name: 'Acme' })).id)
+    const tx = order('1')
+    for (const [call, code] of [
+      [notifications.cancel(id, { tx }), 'not_cancellable'],
+      [notifications.reschedule(id, { sendAt: null }, { tx }), 'not_reschedulable'],
+      [notifications.cancel('notif_0', { tx }), 'notification_not_found'],
+      [other.notifications.cancel(id, { tx }), 'organization_mismatch'],
+      [notifications.cancel(id, { tx: (async () => {}) as never }), 'invalid_transaction'],
+    ] as const)
+      await expect(call).rejects.toMatchObject({ code })
+    expect(stored()).toEqual([])
+    await stillWorks()
+  })
+
   it.each([
     ['asynchronous', (async () => {}) as unknown as SqliteTransaction, 'asynchronous'],
     [

@@ -14,8 +14,8 @@ export interface Commits {
 /** An entry of a notification's timeline. */
 export interface StoredEntry {
   readonly id: string
-  /** 1: the accept. */
-  readonly sequence: number
+  /** Null: its accept. The number of an entry does not tell: after a rollback to a savepoint another one may have it. */
+  readonly change: { readonly status: string; readonly at: number } | null
 }
 
 const FIRST_MS = 10
@@ -24,17 +24,26 @@ const LONGEST_MS = 250
 
 /** Whether the entry `g` is stored. */
 const isStored = (g: string): string => `
-  CASE WHEN ${g}.sequence = 1 THEN EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = ${g}.id)
-    ELSE EXISTS (SELECT 1 FROM carillon.events AS e WHERE e.notification = ${g}.id AND e.sequence = ${g}.sequence) END`
+  CASE WHEN ${g}.at IS NULL THEN EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = ${g}.id)
+    ELSE EXISTS (SELECT 1 FROM carillon.events AS e
+      WHERE e.notification = ${g}.id AND e.status = ${g}.status AND e.at = ${g}.at) END`
 
 /** The status is read a moment after the snapshot of the lookup: see {@link createCommits}. */
 const SELECT_ENDED = `
   SELECT g.xid, pg_xact_status(g.xid::xid8) AS status, ${isStored('g')} AS stored
-  FROM unnest($1::text[], $2::text[], $3::integer[]) AS g (xid, id, sequence)`
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS g (id, status, at, xid)`
 
 const SELECT_STORED = `
-  SELECT ${isStored('g')} AS stored FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS g (id, sequence, number)
-  ORDER BY g.number`
+  SELECT ${isStored('g')} AS stored
+  FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS g (id, status, at, number) ORDER BY g.number`
+
+function columnsOf(entries: readonly Pick<Watched, 'entry'>[]) {
+  return [
+    entries.map(({ entry }) => entry.id),
+    entries.map(({ entry }) => entry.change?.status ?? null),
+    entries.map(({ entry }) => entry.change?.at ?? null),
+  ] as const
+}
 
 interface Watched {
   readonly xid: string
@@ -68,9 +77,8 @@ export function createCommits(connection: Connection): Commits {
     delayMs = Math.min(2 * delayMs, LONGEST_MS)
     try {
       const rows = await connection.rows<{ status: string | null; stored: boolean }>(SELECT_ENDED, [
+        ...columnsOf(asked),
         asked.map(({ xid }) => xid),
-        asked.map(({ entry }) => entry.id),
-        asked.map(({ entry }) => entry.sequence),
       ])
       const ended = new Set(asked.filter((one, index) => isEnded(one, rows[index])))
       open = open.filter((one) => !ended.has(one))
@@ -87,10 +95,7 @@ export function createCommits(connection: Connection): Commits {
    * over.
    */
   async function settle(asked: readonly Watched[]): Promise<void> {
-    const rows = await connection.rows<{ stored: boolean }>(SELECT_STORED, [
-      asked.map(({ entry }) => entry.id),
-      asked.map(({ entry }) => entry.sequence),
-    ])
+    const rows = await connection.rows<{ stored: boolean }>(SELECT_STORED, columnsOf(asked))
     for (const [index, { ended }] of asked.entries()) ended(rows[index]?.stored === true)
     const over = new Set(asked)
     open = open.filter((one) => !over.has(one))

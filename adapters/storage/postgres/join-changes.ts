@@ -61,11 +61,9 @@ export function createJoinedChanges(
     const { tx, statements } = collecting(connection, reads, held.now)
     const answer = await changed(tx, { standing, jobId: held.jobId })
     if (statements.length > 0) await call(inside, 'change_in_1', { xid, statements })
-    const { sequence } = standing.state
-    return {
-      answer,
-      committed: sequence > before ? commits.watch(xid, { id, sequence }) : Promise.resolve(false),
-    }
+    const { sequence, status } = standing.state
+    const entry = { id, change: { status, at: held.now } }
+    return { answer, committed: sequence > before ? commits.watch(xid, entry) : Promise.resolve(false) }
   }
 }
 

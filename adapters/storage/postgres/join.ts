@@ -77,7 +77,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
     const stored = answer.kind === 'accepted' && answer.admitted > 0 && first !== undefined
     return {
       answer,
-      committed: stored ? commits.watch(xid, { id: first.id, sequence: 1 }) : Promise.resolve(false),
+      committed: stored ? commits.watch(xid, { id: first.id, change: null }) : Promise.resolve(false),
     }
   }
 

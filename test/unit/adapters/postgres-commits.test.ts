@@ -8,17 +8,17 @@ afterEach(() => void vi.useRealTimers())
 it('says nothing of a transaction that begins while a server that another one stands in for is asked', async () => {
   const ended: string[] = []
   let lost = true
-  const rows = async (_: string, [first, second, third]: readonly (readonly string[])[]) => {
+  const rows = async (_: string, [ids, , , xids]: readonly (readonly string[])[]) => {
     await new Promise((resolve) => setTimeout(resolve, 100))
     // By entries alone: what is stored.
-    if (third === undefined) return first?.map(() => ({ stored: true }))
+    if (xids === undefined) return ids?.map(() => ({ stored: true }))
     if (lost) throw Object.assign(new Error('is in the future'), { code: '22023', severity: 'ERROR' })
-    return second?.map((id) => ({ status: ended.includes(id) ? 'committed' : 'in progress', stored: true }))
+    return ids?.map((id) => ({ status: ended.includes(id) ? 'committed' : 'in progress', stored: true }))
   }
   const commits = createCommits({ rows } as unknown as Connection)
   const told: [id: string, stored: boolean][] = []
   const watch = (id: string) =>
-    void commits.watch('7', { id, sequence: 1 }).then((stored) => told.push([id, stored]))
+    void commits.watch('7', { id, change: null }).then((stored) => told.push([id, stored]))
 
   watch('before')
   await vi.advanceTimersByTimeAsync(150)
