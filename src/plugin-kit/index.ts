@@ -1,10 +1,10 @@
 export { definePlugin, type PluginDefinition } from './define-plugin.ts'
 export {
+  deny,
   go,
   type JudgedMessage,
   type PluginJudge,
   type PluginVerdict,
-  refuse,
   skip,
   wait,
 } from './judge.ts'

@@ -24,7 +24,7 @@ export interface JudgedMessage {
   readonly copy: boolean
 }
 
-/** What a plug-in says about a message to an address. Made by {@link go}, {@link refuse}, {@link skip} and {@link wait}. */
+/** What a plug-in says about a message to an address. Made by {@link go}, {@link deny}, {@link skip} and {@link wait}. */
 export type PluginVerdict = Verdict
 
 /**
@@ -46,9 +46,9 @@ export const go: PluginVerdict = GO
  * The message must not go. A send is refused with the error; a notification that was accepted before fails with it.
  *
  * @example
- * const verdict = refuse(error('closed'))
+ * const verdict = deny(error('closed'))
  */
-export function refuse(error: NotifierError): PluginVerdict {
+export function deny(error: NotifierError): PluginVerdict {
   return { kind: 'refuse', error }
 }
 
@@ -126,7 +126,7 @@ function sound(name: string, given: unknown): Verdict {
     case 'go':
       return GO
     case 'refuse':
-      if (!isNotifierError(verdict.error)) throw new Error('A refusal needs an error: refuse(error("code")).')
+      if (!isNotifierError(verdict.error)) throw new Error('A refusal needs an error: deny(error("code")).')
       return verdict
     case 'skip':
       if (!REASON.test(verdict.decidedBy))
@@ -136,7 +136,7 @@ function sound(name: string, given: unknown): Verdict {
       if (!(verdict.until <= LATEST_TIME)) throw new Error('A wait ends at a time in epoch milliseconds.')
       return { ...verdict, reason: words(verdict.reason) }
     default:
-      throw new Error('A verdict is go, or made by refuse(), skip() or wait().')
+      throw new Error('A verdict is go, or made by deny(), skip() or wait().')
   }
 }
 

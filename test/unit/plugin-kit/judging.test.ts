@@ -1,5 +1,5 @@
 import { NotifierError } from 'carillon'
-import { go, type PluginJudge, type PluginVerdict, refuse, skip, wait } from 'carillon/plugin-kit'
+import { deny, go, type PluginJudge, type PluginVerdict, skip, wait } from 'carillon/plugin-kit'
 import { expect, it } from 'vitest'
 import { mail, notes, startNoting } from './world.ts'
 
@@ -15,7 +15,7 @@ it('refuses, skips and delays with its reasons', async () => {
   let verdict: PluginVerdict = go
   const { notifier, clock, until } = await startNoting(saying(() => verdict))
   expect((await notifier.send(mail(ADA))).status).toBe('queued')
-  verdict = refuse(new NotifierError('notes.closed', { status: 423, message: 'Closed.' }))
+  verdict = deny(new NotifierError('notes.closed', { status: 423, message: 'Closed.' }))
   await expect(notifier.send(mail(ADA))).rejects.toMatchObject({ code: 'notes.closed', status: 423 })
   const { items } = await notifier.sendBatch([mail(ADA), mail('bob@example.com')])
   expect(items.map((item) => ('error' in item ? item.error.code : item.status))).toEqual([
@@ -71,7 +71,7 @@ const FAULTS: Readonly<Record<string, PluginJudge>> = {
   'answers no verdict': (messages) => messages.map(() => true as never),
   'skips without a reason': (messages) => messages.map(() => skip('', 'Why?')),
   'skips without words': (messages) => messages.map(() => skip('muted', undefined as never)),
-  'refuses without an error': (messages) => messages.map(() => refuse(new Error('no') as never)),
+  'refuses without an error': (messages) => messages.map(() => deny(new Error('no') as never)),
   'waits for ever': (messages) => messages.map(() => wait(Number.POSITIVE_INFINITY, 'For ever.')),
 }
 

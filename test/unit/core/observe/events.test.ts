@@ -257,32 +257,36 @@ describe('webhook events', () => {
     [400, 5_000],
     // The lanes that a claim names are a thousand at most, in turns.
     [1_010, 15_000],
-  ])('of an organization with %i endpoints that hang leave room to another', async (endpoints, withinMs) => {
-    const { clock, storage, register, send, posts } = await create(({ url }) => {
-      if (url.endsWith('/b')) return answered(200)
-      return new Promise((resolve) => {
-        clock.timer(5_000, () =>
-          resolve({
-            kind: 'failed',
-            reason: 'timeout',
-            requestSent: true,
-            message: 'x',
-            durationMs: 5_000,
-          }),
-        )
-      })
-    }, endpoints)
-    await organization(storage, 'org_b')
-    await register('b', 'org_b')
-    // More than may be under way in all.
-    await send(endpoints > 100 ? 2 : 100)
-    await clock.advance(6_000)
-    await send(1, 'org_b')
-    const posted = () => posts.filter(({ request }) => request.url.endsWith('/b')).length
-    // At the latest the first slot that becomes free.
-    await clock.advance(withinMs)
-    expect(posted()).toBe(1)
-  })
+  ])(
+    'of an organization with %i endpoints that hang leave room to another',
+    async (endpoints, withinMs) => {
+      const { clock, storage, register, send, posts } = await create(({ url }) => {
+        if (url.endsWith('/b')) return answered(200)
+        return new Promise((resolve) => {
+          clock.timer(5_000, () =>
+            resolve({
+              kind: 'failed',
+              reason: 'timeout',
+              requestSent: true,
+              message: 'x',
+              durationMs: 5_000,
+            }),
+          )
+        })
+      }, endpoints)
+      await organization(storage, 'org_b')
+      await register('b', 'org_b')
+      // More than may be under way in all.
+      await send(endpoints > 100 ? 2 : 100)
+      await clock.advance(6_000)
+      await send(1, 'org_b')
+      const posted = () => posts.filter(({ request }) => request.url.endsWith('/b')).length
+      // At the latest the first slot that becomes free.
+      await clock.advance(withinMs)
+      expect(posted()).toBe(1)
+    },
+    60_000,
+  )
 
   it('of a slow endpoint do not hold up another', async () => {
     const { clock, send, posts } = await create(({ url }) => {
