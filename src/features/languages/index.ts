@@ -6,7 +6,7 @@ import { type CatalogueServices, createCatalogues } from './service.ts'
 export type { Catalogues } from './api.ts'
 export type { Languages } from './languages.ts'
 export type { SearchMissing } from './missing.ts'
-export type { MissingSearch, MissingTranslations } from './model.ts'
+export type { MissingTranslations } from './model.ts'
 
 type LanguageServices = FeatureCore & CatalogueServices & MissingServices
 
