@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { JobRef } from '../../core/ports/queue.ts'
 import type { Joined, JoinedTransaction } from '../../core/ports/storage/accept.ts'
 import type { CancelAnswer, RescheduleAnswer } from '../../core/ports/storage/notifications.ts'
 import type { Storage } from '../../core/ports/storage/storage.ts'
 import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import { inTime } from '../in-time.ts'
+import { Absent } from '../test-api.ts'
 import { checkWhileOpen, checkWithin } from './caller-transactions.ts'
 import {
   accept,
@@ -163,6 +165,34 @@ export function joinedChangeChecks(check: Check): void {
       assert.deepEqual(await claimedIds(storage), [queued])
     },
   )
+
+  within('what a committed change makes due is announced', async ({ storage }, transactions) => {
+    if (storage.enqueueJobs === undefined) throw new Absent('The storage announces no jobs.')
+    await endpoint(storage, { events: ['notification.cancelled'] })
+    const { id, now } = await scheduled(storage)
+    const heard: JobRef[] = []
+    await storage.enqueueJobs({ enqueue: (refs) => void heard.push(...refs) })
+    let over = false
+    const announced = async (): Promise<JobRef> => {
+      while (heard.length === 0 && !over) await sleep(5)
+      return heard.shift() as JobRef
+    }
+    try {
+      await transactions.rollBack(moving(id, null), 'undone')
+      await transactions.commit(moving(id, now + 3 * HOUR), 'moved')
+      const moved = await inTime(announced(), 'a reschedule is not announced')
+      assert.ok(moved.dueInMs > 2 * HOUR, `${moved.dueInMs}`)
+      await transactions.commit(cancelling(id), 'cancelled')
+      const event = await inTime(announced(), 'the event of a cancel is not announced')
+      const { jobs } = await storage.claim({ ids: [moved.jobId, event.jobId], leaseMs: LEASE_MS })
+      assert.deepEqual(
+        jobs.map(({ kind }) => kind),
+        ['event'],
+      )
+    } finally {
+      over = true
+    }
+  })
 
   within(
     'of cancels, reschedules and a start in a race one wins',
