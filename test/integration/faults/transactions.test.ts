@@ -14,9 +14,10 @@ import type { TransactOptions } from '../programs/transact.ts'
 /** A process dies in the middle of its transaction; the next one delivers what there is. */
 async function delivered(
   location: StorageLocation,
+  does: TransactOptions['does'],
   dies: TransactOptions['dies'],
 ): Promise<readonly unknown[]> {
-  const program = runProgram('transact', { location, dies } satisfies TransactOptions)
+  const program = runProgram('transact', { location, does, dies } satisfies TransactOptions)
   expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
   expect(program.lines).toEqual(['accepted'])
   const email = recordingProvider()
@@ -29,10 +30,10 @@ async function delivered(
   // After everything that was left: organizations take turns, and within one the oldest goes first.
   await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'the next' })
   await email.waitFor({ body: 'the next' }, { withinMs: WAIT_MS })
-  // On PostgreSQL it was sent under a key, which is as free or as taken as the rest says.
+  // It was sent under a key, which is as free or as taken as the rest says.
   const again = { channel: 'email', to: 'ada@example.com', body: dies } as const
   const { replayed } = await notifier.send(again, { idempotencyKey: 'order' })
-  expect(replayed).toBe('postgres' in location && dies === 'after the commit')
+  expect(replayed).toBe(does === 'send' && dies === 'after the commit')
   await notifier.stop()
   return email.messages.map(({ body }) => body).slice(0, 2)
 }
@@ -40,19 +41,25 @@ async function delivered(
 function cases(
   open: () => Promise<{ readonly location: StorageLocation; orders(): Promise<unknown[]>; close(): void }>,
 ): void {
-  it('before its commit: never sent, and nothing of its own is stored', async () => {
-    const { location, orders, close } = await open()
-    expect((await delivered(location, 'before the commit'))[0]).toBe('the next')
-    expect(await orders()).toEqual([])
-    close()
-  })
+  it.each(['send', 'move'] as const)(
+    'before its commit: its %s never happened, and nothing of its own is stored',
+    async (does) => {
+      const { location, orders, close } = await open()
+      expect((await delivered(location, does, 'before the commit'))[0]).toBe('the next')
+      expect(await orders()).toEqual([])
+      close()
+    },
+  )
 
-  it('after its commit, before anybody was told: sent', async () => {
-    const { location, orders, close } = await open()
-    expect(await delivered(location, 'after the commit')).toEqual(['after the commit', 'the next'])
-    expect(await orders()).toEqual([{ id: 'after the commit' }])
-    close()
-  })
+  it.each(['send', 'move'] as const)(
+    'after its commit, before anybody was told: its %s holds',
+    async (does) => {
+      const { location, orders, close } = await open()
+      expect(await delivered(location, does, 'after the commit')).toEqual(['after the commit', 'the next'])
+      expect(await orders()).toEqual([{ id: 'after the commit' }])
+      close()
+    },
+  )
 }
 
 describe('a process on SQLite that is killed in a transaction', () => {
