@@ -33,7 +33,7 @@ export function readMatter(source: string, file: string): Matter {
     const row = withoutEnd(unmarked.slice(at, end))
     at = end + 1
     if (row === '---') return { fields, lines, text: unmarked.slice(at) }
-    if (row.trim() === '' || row.startsWith('#')) continue
+    if (row === '' || row.startsWith('#')) continue
     const [, name, value = ''] = FIELD.exec(row) ?? []
     if (name === undefined) throw fileError(file, 'A line of the front matter must be "name: value".', line)
     if (lines.has(name)) throw fileError(file, `"${name}" is given twice. Remove one.`, line)

@@ -175,13 +175,13 @@ describe('a function of the application in a commit of SQLite', () => {
     const other = notifier.organization((await notifier.organizations.create({ name: 'Acme' })).id)
     const tx = order('1')
     for (const [call, code] of [
-      [notifications.cancel(id, { tx }), 'not_cancellable'],
-      [notifications.reschedule(id, { sendAt: null }, { tx }), 'not_reschedulable'],
-      [notifications.cancel('notif_0', { tx }), 'notification_not_found'],
-      [other.notifications.cancel(id, { tx }), 'organization_mismatch'],
-      [notifications.cancel(id, { tx: (async () => {}) as never }), 'invalid_transaction'],
+      [() => notifications.cancel(id, { tx }), 'not_cancellable'],
+      [() => notifications.reschedule(id, { sendAt: null }, { tx }), 'not_reschedulable'],
+      [() => notifications.cancel('notif_0', { tx }), 'notification_not_found'],
+      [() => other.notifications.cancel(id, { tx }), 'organization_mismatch'],
+      [() => notifications.cancel(id, { tx: (async () => {}) as never }), 'invalid_transaction'],
     ] as const)
-      await expect(call).rejects.toMatchObject({ code })
+      await expect(call()).rejects.toMatchObject({ code })
     expect(stored()).toEqual([])
     await stillWorks()
   })

@@ -266,11 +266,13 @@ async function take(
           ? [{ kind, do: 'insert', id, organizationId: ORGANIZATION, value: { at } }]
           : [{ kind, do: 'replace', id, revision: stored.revision, value: { at } }],
       ])
-      const { due, nextDueInMs } = await storage.records.claimDue({
+      const { due: claimed, nextDueInMs } = await storage.records.claimDue({
         kinds: [reminderKind],
-        most: (b % 3) + 1,
+        most: (b % 3) + 4,
         leaseMs: 100 * (c + 1),
       })
+      // In which order an organization's records are handed out is not promised.
+      const due = claimed.toSorted((one, other) => (one.record.id < other.record.id ? -1 : 1))
       const results = await storage.records.write(
         due
           .slice(c % 2)
