@@ -1,4 +1,4 @@
-// One notification through every channel, up to what its provider reports, then three to one person: npm run example:all-channels
+// One notification through every channel, up to what its provider reports, then some to one person: npm run example:all-channels
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ import express from 'express'
 import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
 import { startFakeProviders } from './fake-providers.ts'
-import { categories, choose, people, toOnePerson, type Until } from './person.ts'
+import { categories, choose, people, toOnePerson, type Until, waiting } from './person.ts'
 
 /** A message, and the last fact to wait for. */
 interface Step {
@@ -193,6 +193,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
   ]
   await choose(notifier)
   for (const step of [...steps, ...toOnePerson]) await follow(notifier, step)
+  await waiting(notifier, say)
   await Promise.all(reading)
   say(
     'Done',

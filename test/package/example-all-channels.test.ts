@@ -21,7 +21,7 @@ test('one notification goes through every channel, up to its receipt, a person g
   const histories = printed
     .split('\n')
     .slice(0, -2)
-    .map((line) => line.replace(/^(\w+) +notif_\d+: /, '$1: '))
+    .map((line) => line.replace(/^(\w+) +notif_\d+: /, '$1: ').replace(/\d{4}-\S+Z|\d\d:\d\d/g, 'then'))
   expect(histories).toEqual([
     'email: queued → sent → opened (opened)',
     'sms: queued → sent → delivered (delivered)',
@@ -34,5 +34,7 @@ test('one notification goes through every channel, up to its receipt, a person g
     'email: queued → skipped (skipped)',
     'push: queued → sent (sent)',
     'sms: queued → sent → delivered (delivered)',
+    'preferences: waits until then Quiet hours until then (UTC).',
+    'schedule: waits until then',
   ])
 })

@@ -163,10 +163,18 @@ function explanation(
   const { status } = about
   const isOpen = status === null || status === 'queued' || status === 'scheduled'
   const stops = gates.filter(({ result }) => result !== 'passed')
-  // Of what waits, the first that stops it; of what ended, the last, unless it went.
+  // Of what ended, the last decides, unless it went.
   const last = status !== null && ENDED.has(status) ? stops.at(-1) : undefined
-  const decides = isOpen ? stops[0] : last
+  const decides = isOpen ? strongest(stops) : last
   return { ...about, decidedBy: decides?.gate ?? null, gates }
+}
+
+/** As the gate decides: the first that is no wait, else the latest wait. Undefined: none stops it. */
+function strongest(stops: readonly ExplainedGate[]): ExplainedGate | undefined {
+  const final = stops.find(({ result }) => result !== 'waits')
+  const latest = (one: ExplainedGate, other: ExplainedGate): ExplainedGate =>
+    (other.until ?? '') > (one.until ?? '') ? other : one
+  return final ?? (stops.length === 0 ? undefined : stops.reduce(latest))
 }
 
 function ofVerdict(gate: string, verdict: Verdict, now: number): ExplainedGate {

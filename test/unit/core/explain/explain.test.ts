@@ -77,7 +77,7 @@ describe('an explanation of a message that is not sent', () => {
       ...mail('late@example.com'),
       sendAt: new Date(clock.now() + 2 * HOUR),
     })
-    expect(late?.decidedBy).toBe('sleep')
+    expect(late?.decidedBy).toBe('schedule')
     expect(of(late, 'sleep')).toMatchObject({ result: 'waits', message: 'They sleep.' })
     expect(of(late, 'schedule')).toMatchObject({
       result: 'waits',
