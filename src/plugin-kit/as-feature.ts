@@ -1,4 +1,6 @@
 import type { SendsWithRecords } from '../core/accept/with-records.ts'
+import { unknownChannel } from '../core/channels/kinds.ts'
+import { suppressedAddress } from '../core/channels/recipient.ts'
 import { isNotifierError, NotifierError } from '../core/errors/notifier-error.ts'
 import type { AnyFeature, FeatureCore, FeatureParts } from '../core/feature.ts'
 import { throttled } from '../core/loop/throttled.ts'
@@ -49,7 +51,7 @@ export function asFeature(plugin: Plugin): AnyFeature {
 const PREFIX = /^[a-z]{1,8}$/
 
 function coreOf({ name, errors }: Plugin, services: PluginServices, rules: RecordRules): PluginCore {
-  const { stores, clock, ids, organizations, notifications, send } = services
+  const { stores, clock, ids, kinds, organizations, notifications, send } = services
   return {
     records<Value extends object>(kind: PluginRecords<Value>) {
       rules.assertOwn(kind)
@@ -68,6 +70,11 @@ function coreOf({ name, errors }: Plugin, services: PluginServices, rules: Recor
       return new NotifierError(`${name}.${code}`, { message: `${message} ${action}`, ...options, status })
     },
     assertOrganization: (id) => organizations.existing(id),
+    addressOf(channel, to) {
+      const kind = kinds.known.get(channel)
+      if (kind === undefined) throw unknownChannel(channel, kinds)
+      return suppressedAddress(kind, to)
+    },
     notification: (organizationId, id) => notifications.get(organizationId, id),
     async cancel(organizationId, id) {
       await notifications.cancel(organizationId, id)

@@ -1,3 +1,4 @@
+import { suppressedAddress } from '../core/channels/recipient.ts'
 import type { NotifierError } from '../core/errors/notifier-error.ts'
 import { isNotifierError } from '../core/errors/notifier-error.ts'
 import type { Asked, Judge, Verdict } from '../core/gate/verdict.ts'
@@ -12,7 +13,10 @@ import { type PluginReads, pluginReads, type RecordRules } from './records.ts'
 export interface JudgedMessage {
   readonly organizationId: string
   readonly channel: string
+  /** As it was given. */
   readonly to: string
+  /** The same for all spellings of one address: in lower case for e-mail. */
+  readonly address: string
   /** The application's id of the person. Null: unknown. */
   readonly recipient: string | null
   /** The id of its category. */
@@ -117,7 +121,18 @@ export function guardedJudge(
 
 function shown({ organizationId, kind, to, recipient, category, metadata, copy }: Asked): JudgedMessage {
   const { id, required } = category
-  return { organizationId, channel: kind.name, to, recipient, category: id, required, metadata, copy }
+  const address = suppressedAddress(kind, to)
+  return {
+    organizationId,
+    channel: kind.name,
+    to,
+    address,
+    recipient,
+    category: id,
+    required,
+    metadata,
+    copy,
+  }
 }
 
 function sound(name: string, given: unknown): Verdict {

@@ -27,6 +27,8 @@ export interface PluginCore<Code extends string = string> {
   assertOrganization(id: string): Promise<void>
   /** @throws NotifierError `notification_not_found` */
   notification(organizationId: string, id: string): Promise<NotificationRecord>
+  /** An address in the spelling in which judges see it. @throws NotifierError `invalid_channel` */
+  addressOf(channel: string, to: string): string
   /** Sends as `notifier.organization(id).send()`. */
   send(
     organizationId: string,

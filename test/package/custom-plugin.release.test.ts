@@ -32,7 +32,7 @@ test('its methods, its errors and its judge work for each organization', async (
     await notifier.reactions.add(id, '👎').catch(({ code, status, message }) => say(code, status, message))
     await notifier.reactions.remove('none').catch(({ code, status }) => say(code, status))
     await notifier.reactions.add('notif_1', '👎').catch(({ code }) => say(code))
-    const { status, error } = await notifier.waitFor((await send('ada@example.com')).id)
+    const { status, error } = await notifier.waitFor((await send('ADA@Example.com')).id)
     say(status, error)
     say((await notifier.waitFor((await send('bob@example.com')).id)).status)
     await notifier.organizations.create({ id: 'org_a', name: 'A' })

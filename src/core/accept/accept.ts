@@ -39,6 +39,7 @@ import type { ParsedSend } from './input.ts'
 import { itemError } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import type { BatchResult, SentNotification } from './model.ts'
+import { withinCopies } from './multiplied.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import type { SendOptions } from './options.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
@@ -115,7 +116,8 @@ export function createAccept(
     const named = categoryFor(organizationId, input, template, services)
     const category = named instanceof Promise ? await named : named
     const prepared = prepareMessage(organizationId, input, person, template, category, services)
-    return withAllowedSender(unit, organizationId, prepared instanceof Promise ? await prepared : prepared)
+    const group = prepared instanceof Promise ? await prepared : prepared
+    return withAllowedSender(unit, organizationId, withinCopies(group))
   }
 
   /** A template in code goes first. */

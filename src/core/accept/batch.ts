@@ -26,6 +26,7 @@ import { fingerprint } from './fingerprint.ts'
 import type { ParsedSend, SendInput, SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
+import { createMultiplied } from './multiplied.ts'
 import { parseSend } from './parse-send.ts'
 import { type AcceptServices, channelHint, type Group } from './prepare.ts'
 import { prepareMessage } from './prepare-channels.ts'
@@ -100,7 +101,9 @@ export async function validateBatch(
   const errors = refused.copy()
   const spent: Spent = { pieces: 0, characters: 0, read: 0, notifications: 0, held: 0, unanswered: 0 }
   const prepared: [number, Group][] = []
+  const multiplied = createMultiplied()
   function keep(index: number, group: Group): void {
+    multiplied.add(group)
     spent.held += heldBy(group[0].content)
     prepared.push([index, group])
   }

@@ -31,6 +31,14 @@ export interface ExplainServices {
 
 const PASSED = { result: 'passed', until: null, code: null, decidedBy: null, message: null } as const
 const NOW = { basis: 'now', at: null } as const
+const NO_ADDRESS: ExplainedGate = {
+  gate: 'address',
+  ...NOW,
+  ...PASSED,
+  result: 'skipped',
+  code: 'no_address',
+  message: 'The recipient has no address on this channel.',
+}
 
 export function createExplain(services: ExplainServices): {
   readonly message: PerTenant<Explanations>
@@ -62,6 +70,12 @@ export function createExplain(services: ExplainServices): {
     return askedAbout(organizationId, registry.kinds.of(one.channel), one, category)
   }
 
+  /** Whether it may go to its address, if it has one. */
+  async function ofAddress(organizationId: string, one: NewNotification): Promise<ExplainedGate[]> {
+    if (one.to === '') return [NO_ADDRESS]
+    return judged(await askedOf(organizationId, one))
+  }
+
   async function ofProviders(organizationId: string, channel: string): Promise<ExplainedGate> {
     await registry.warm(channel, organizationId)
     const paused = pausedOf({ channel, organizationId }, services)
@@ -75,7 +89,7 @@ export function createExplain(services: ExplainServices): {
     const gates: ExplainedGate[] = [
       { gate: 'message', ...NOW, ...PASSED },
       limited === null ? { gate: 'limits', ...NOW, ...PASSED } : refused('limits', limited),
-      ...(to === '' ? [] : await judged(await askedOf(organizationId, one))),
+      ...(await ofAddress(organizationId, one)),
       ...ofTimes(sendAt, expiresAt, clock.now(), NOW),
       await ofProviders(organizationId, channel),
     ]

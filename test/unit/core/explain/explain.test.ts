@@ -98,6 +98,8 @@ describe('an explanation of a message that is not sent', () => {
       message: 'They are away.',
     })
     const { to: _, ...message } = mail('')
+    const [nowhere] = await notifier.explain({ ...message, channel: 'email', recipient: 'bob' })
+    expect(nowhere).toMatchObject({ to: null, decidedBy: 'address' })
     const person = await notifier.explain({ ...message, recipient: 'ada' })
     expect(person.map(({ to, decidedBy }) => [to, decidedBy])).toEqual([
       ['ada@example.com', null],
