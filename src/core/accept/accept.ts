@@ -42,7 +42,7 @@ import type { BatchResult, SentNotification } from './model.ts'
 import { withinCopies } from './multiplied.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import type { SendOptions } from './options.ts'
-import { resendOptions, sendOptions, validateOptions } from './options.ts'
+import { examineOptions, resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
 import { type AcceptServices, categoryFor, channelHint, type Group, prepareResend } from './prepare.ts'
 import { prepareMessage } from './prepare-channels.ts'
@@ -398,8 +398,9 @@ export function createAccept(
       }
     },
 
-    async examine(organizationId, message) {
-      const input = parseSend(services.sendInput, message, organizationId, true, services.bounds)
+    async examine(organizationId, message, options) {
+      const strict = parseOptions(examineOptions, options).strict !== false
+      const input = parseSend(services.sendInput, message, organizationId, strict, services.bounds)
       await organizations.existing(organizationId)
       const group = await prepare(units.shared, input, organizationId)
       return { group, limited: await limitOn(organizationId, group) }

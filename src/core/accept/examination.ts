@@ -1,5 +1,6 @@
 import type { NotifierError } from '../errors/notifier-error.ts'
 import type { SendInput } from './input.ts'
+import type { SendOptions } from './options.ts'
 import type { Group } from './prepare.ts'
 
 /** What a message would become, up to the gate. */
@@ -12,5 +13,9 @@ export interface Examination {
 /** Messages that are not sent. */
 export interface Examinations {
   /** @throws NotifierError as `send`, for what is wrong with the message */
-  examine(organizationId: string, message: SendInput): Promise<Examination>
+  examine(
+    organizationId: string,
+    message: SendInput,
+    options?: Pick<SendOptions<unknown>, 'strict'>,
+  ): Promise<Examination>
 }

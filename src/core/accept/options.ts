@@ -40,3 +40,6 @@ export const resendOptions: z.ZodType<Given> = z.strictObject({ ...common, tx })
 
 /** The options of `validate`. */
 export const validateOptions: z.ZodType<Given> = z.strictObject({ ...common, strict })
+
+/** The options of `explain`. */
+export const examineOptions: z.ZodType<Pick<Given, 'strict'>> = z.strictObject({ strict })

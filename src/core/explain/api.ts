@@ -1,5 +1,6 @@
 import type { AnyTemplate, DeclaredTemplates } from '../accept/declared-templates.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../accept/input.ts'
+import type { SendOptions } from '../accept/options.ts'
 import type { Explanation } from './model.ts'
 
 /** Explanations of one organization. */
@@ -18,7 +19,10 @@ export interface Explanations<
    * const [explanation] = await notifier.explain({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' })
    * for (const { gate, result, message } of explanation?.gates ?? []) console.log(gate, result, message)
    */
-  explain(message: SendInput<Channels, Templates>): Promise<readonly Explanation[]>
+  explain(
+    message: SendInput<Channels, Templates>,
+    options?: Pick<SendOptions, 'strict'>,
+  ): Promise<readonly Explanation[]>
 }
 
 /** Explanations of stored notifications. */

@@ -130,9 +130,9 @@ export function createExplain(services: ExplainServices): {
 
   return {
     message: {
-      async explain(organizationId, message) {
+      async explain(organizationId, message, options) {
         try {
-          const { group, limited } = await accept.examine(organizationId, message)
+          const { group, limited } = await accept.examine(organizationId, message, options)
           return await Promise.all(group.map((one) => ofMessage(organizationId, one, limited)))
         } catch (error) {
           if (!isNotifierError(error) || !isAboutMessage(error)) throw error

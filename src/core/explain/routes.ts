@@ -7,10 +7,10 @@ import { explanation, explanations } from './schemas.ts'
 /** The methods of a notifier that the handlers use. */
 type Served = TenantsOf<Explanations & { readonly notifications: NotificationExplanations }>
 
-async function explainMessage({ body, organizationId }: RequestContext, { tenants }: Served) {
+async function explainMessage({ body, organizationId, strict }: RequestContext, { tenants }: Served) {
   // Untyped: the notifier parses it with `sendInput`.
   const message = body as unknown as SendInput
-  return { body: { explanations: await tenants.explain(organizationId, message) } }
+  return { body: { explanations: await tenants.explain(organizationId, message, { strict }) } }
 }
 
 async function explainNotification({ params, organizationId }: RequestContext, { tenants }: Served) {

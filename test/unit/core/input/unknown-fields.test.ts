@@ -42,7 +42,7 @@ const alone: Alone = {
   send: [(n, slip) => n.send({ ...mail, ...slip }), (n, slip) => n.send(mail, slip)],
   validate: [(n, slip) => n.validate({ ...mail, ...slip }), (n, slip) => n.validate(mail, slip)],
   sendBatch: [(n, slip) => n.sendBatch([mail], slip)],
-  explain: [],
+  explain: [(n, slip) => n.explain(mail, slip)],
   maintenance: [],
   metrics: [],
   health: [],
