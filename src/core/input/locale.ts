@@ -57,6 +57,23 @@ export const isTimeZone: (name: string) => boolean = kept((name) => {
   }
 })
 
+/** An alias in the spelling of most: `Asia/Kolkata`. */
+const USUAL_SPELLING = /^[A-Z][a-z]+(?:[/_-][A-Z][a-z]+)*$/
+
+/**
+ * The name of an IANA time zone in one spelling: `europe/vienna` is `Europe/Vienna`. An alias stays if its spelling is usual,
+ * and otherwise becomes what it stands for. Null: it is not the name of one, such as the offset `+02:00`.
+ */
+export const canonicalZone: (name: string) => string | null = kept((name) => {
+  if (/^[^a-z]/i.test(name)) return null
+  try {
+    const zone = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return USUAL_SPELLING.test(name) ? name : zone
+  } catch {
+    return null
+  }
+})
+
 const RIGHT_TO_LEFT = new Set(['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm', 'Rohg', 'Mand', 'Samr'])
 
 /** The direction of a locale's script. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { timeZoneName } from '../input/locale-fields.ts'
+import { zoneByName } from '../input/locale-fields.ts'
 import { named } from '../rest/named.ts'
 
 export type Weekday = (typeof WEEKDAYS)[number]
@@ -16,11 +16,11 @@ export interface QuietWindow {
 
 /** When messages wait, in local time. Windows that overlap or adjoin are one. */
 export interface QuietHours {
-  /** IANA time zone, such as `Europe/Zurich`. */
+  /** Name of an IANA time zone, such as `Europe/Zurich`, not an offset. Stored in one spelling. */
   readonly zone: string
   /** 1 to 14. Together they leave a time of the week free. */
   readonly windows: readonly QuietWindow[]
-  /** Dates, such as `2026-12-24`, on which no window begins; at most 100. */
+  /** Dates from 1970 to 9999, such as `2026-12-24`, on which no window begins; at most 100. */
   readonly except?: readonly string[] | undefined
 }
 
@@ -40,6 +40,7 @@ export function minutesOf(time: string): number {
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/
 const time = z.string().regex(TIME, 'must be a local time from 00:00 to 23:59, such as 07:30')
 
+const WRONG_DATE = 'must be a date that exists, from 1970 to 9999, such as 2026-12-24'
 const NAMED_DAYS = 'must be mon, tue, wed, thu, fri, sat or sun'
 const NO_LENGTH =
   'must differ from "from": a window of zero length or of all day is none. Two windows that adjoin make a longer one'
@@ -68,10 +69,10 @@ export const quietHours: z.ZodType<QuietHours, QuietHours> = named(
   'QuietHours',
   z
     .strictObject({
-      zone: timeZoneName.describe('IANA time zone, such as `Europe/Zurich`.'),
+      zone: zoneByName.describe('Name of an IANA time zone, such as `Europe/Zurich`.'),
       windows: windows.describe('Windows that overlap or adjoin are one.'),
       except: z
-        .array(z.iso.date('must be a date that exists, such as 2026-12-24'))
+        .array(z.iso.date(WRONG_DATE).refine((date) => date >= '1970', WRONG_DATE))
         .max(MOST_DATES, `must have at most ${MOST_DATES} dates`)
         .optional()
         .describe('Dates on which no window begins.'),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_RECIPIENT_LENGTH } from '../../core/channels/channel-kind.ts'
+import { expectedValue } from '../../core/input/expected-value.ts'
 import { channel, fewFields, text } from '../../core/input/fields.ts'
 import { withPlaces } from '../../core/input/known-fields.ts'
 import { categoryId } from '../../core/notification/category-id.ts'
@@ -81,11 +82,17 @@ const cells = fewFields(MOST_CELLS, `must have at most ${MOST_CELLS} channels`, 
 const URL_PLACE = 'over HTTP it belongs in the URL'
 const IN_URL = { recipient: URL_PLACE, channel: URL_PLACE, to: URL_PLACE }
 
-const wantedQuiet: z.ZodType<QuietHours | false | null, QuietHours | false | null> = z.union([
-  z.literal(false),
-  z.null(),
-  quietHours,
-])
+// A union would not say which field is wrong.
+const wantedQuiet = z.preprocess(
+  (given, { issues }) => {
+    if (typeof given !== 'object' || given === null) return given
+    const { success, data, error } = quietHours.safeParse(given, { error: expectedValue })
+    if (success) return data
+    issues.push(...error.issues.map((issue) => ({ ...issue, input: given }) as z.core.$ZodRawIssue))
+    return z.NEVER
+  },
+  z.union([z.literal(false), z.null(), quietHours], 'must be quiet hours, false or null'),
+) as unknown as z.ZodType<QuietHours | false | null, QuietHours | false | null>
 
 /** The schema behind `notifier.preferences.change` and `replace`, and the REST API. */
 export const preferencesInput: z.ZodType<PreferencesInput, PreferencesInput> = namedInput(

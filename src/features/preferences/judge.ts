@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addressHash } from '../../core/channels/address-hash.ts'
 import { type Asked, GO, type Judge, type JudgeContext, type Verdict } from '../../core/gate/verdict.ts'
 import type { Clock } from '../../core/ports/clock.ts'
@@ -13,13 +14,17 @@ import {
   preferenceKind,
   preferencesIn,
 } from './records.ts'
-import { zoneTime } from './zone-time.ts'
+
+type JudgeClock = Pick<Clock, 'now' | 'monotonic'>
+
+/** Time for quiet hours in one turn of the event loop. */
+const SLICE_MS = 4
 
 /**
  * Skips what people have turned off, and delays what comes in quiet hours. Messages of organizations without preferences need
  * no look-up.
  */
-export function judgeByPreferences(inUse: PreferencesInUse, clock: Pick<Clock, 'now'>): Judge {
+export function judgeByPreferences(inUse: PreferencesInUse, clock: JudgeClock): Judge {
   return (asked, context) => {
     const used = usedBy(asked, context, inUse)
     return used instanceof Promise
@@ -42,18 +47,18 @@ function judged(
   asked: readonly Asked[],
   used: readonly boolean[],
   records: RecordReads,
-  clock: Pick<Clock, 'now'>,
+  clock: JudgeClock,
 ): readonly Verdict[] | Promise<readonly Verdict[]> {
   return used.includes(true)
     ? judgedByRecords(asked, used, records, clock)
-    : asked.map((message) => verdictOf(message, NONE, clock))
+    : verdictsOf(asked, () => NONE, clock)
 }
 
 async function judgedByRecords(
   asked: readonly Asked[],
   used: readonly boolean[],
   records: RecordReads,
-  clock: Pick<Clock, 'now'>,
+  clock: JudgeClock,
 ): Promise<readonly Verdict[]> {
   const ids = asked.map((message, at) => (used[at] === true ? idsOf(message) : NO_IDS))
   const distinct = [...new Set(ids.flat())]
@@ -64,16 +69,42 @@ async function judgedByRecords(
   // A missing answer must not count as permission.
   if (found.length !== distinct.length) throw new Error(`${found.length} answers to ${distinct.length} ids.`)
   const stored = new Map(distinct.map((id, at) => [id, found[at] ?? null]))
-  return asked.map((message, at) =>
-    verdictOf(
-      message,
-      (ids[at] ?? NO_IDS).map((id) => {
-        const record = stored.get(id) ?? null
-        return record && preferencesIn(record)
-      }),
-      clock,
-    ),
-  )
+  const preferencesOf = (id: string) => {
+    const record = stored.get(id) ?? null
+    return record && preferencesIn(record)
+  }
+  return verdictsOf(asked, (at) => (ids[at] ?? NO_IDS).map(preferencesOf), clock)
+}
+
+/** Synchronous unless quiet hours take long. @param storedOf the preferences that concern the message at an index */
+function verdictsOf(
+  asked: readonly Asked[],
+  storedOf: (at: number) => readonly (Preferences | null)[],
+  clock: JudgeClock,
+): readonly Verdict[] | Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = []
+
+  /** True: all are judged. */
+  function slice(): boolean {
+    let began: number | null = null
+    for (const message of asked.slice(verdicts.length)) {
+      const stored = storedOf(verdicts.length)
+      const mayWait = mayBeQuiet(message, stored)
+      if (mayWait) began ??= clock.monotonic()
+      verdicts.push(verdictOf(message, stored, mayWait, clock))
+      if (mayWait && began !== null && clock.monotonic() - began >= SLICE_MS)
+        return verdicts.length === asked.length
+    }
+    return true
+  }
+
+  async function rest(): Promise<readonly Verdict[]> {
+    do await nextTurn()
+    while (!slice())
+    return verdicts
+  }
+
+  return slice() ? verdicts : rest()
 }
 
 const NO_IDS: readonly string[] = Object.freeze([])
@@ -90,10 +121,16 @@ function idsOf({ organizationId, kind, to, recipient, category }: Asked): readon
   return ids
 }
 
+function mayBeQuiet({ category }: Asked, stored: readonly (Preferences | null)[]): boolean {
+  return Boolean(category.quietHours) || stored.some((preferences) => preferences?.quietHours)
+}
+
+/** @param mayWait whether quiet hours may apply */
 function verdictOf(
   { kind, category }: Asked,
   stored: readonly (Preferences | null)[],
-  clock: Pick<Clock, 'now'>,
+  mayWait: boolean,
+  clock: JudgeClock,
 ): Verdict {
   const [organization = null, ...others] = stored
   const person = others.filter((preferences) => preferences !== null)
@@ -101,17 +138,15 @@ function verdictOf(
   const decidedBy = decide(input)
   if (decidedBy !== null)
     return { kind: 'skip', decidedBy, message: skipReason(decidedBy, category.id, kind.name) }
-  const mayBeQuiet = category.quietHours || stored.some((preferences) => preferences?.quietHours)
-  return mayBeQuiet ? delayOf(input, clock) : GO
+  return mayWait ? delayOf(input, clock) : GO
 }
 
-function delayOf(input: DecisionInput, clock: Pick<Clock, 'now'>): Verdict {
+function delayOf(input: DecisionInput, clock: JudgeClock): Verdict {
   let verdict = GO
   for (const hours of quietHoursOf(input)) {
-    const until = quietUntil(hours, clock.now())
-    if (until === null || (verdict.kind === 'wait' && until <= verdict.until)) continue
-    const time = new Date(zoneTime(hours.zone).readingAt(until)).toISOString().slice(11, 16)
-    verdict = { kind: 'wait', until, reason: `Quiet hours until ${time} (${hours.zone}).` }
+    const end = quietUntil(hours, clock.now())
+    if (end === null || (verdict.kind === 'wait' && end.at <= verdict.until)) continue
+    verdict = { kind: 'wait', until: end.at, reason: `Quiet hours until ${end.shown} (${hours.zone}).` }
   }
   return verdict
 }

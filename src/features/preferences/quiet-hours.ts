@@ -1,21 +1,29 @@
-import { isTimeZone } from '../../core/input/locale.ts'
 import { DAY_MINUTES, minutesOf, type QuietHours, WEEKDAYS } from '../../core/notification/quiet-hours.ts'
 import { DAY_MS, type ZoneTime, zoneTime } from './zone-time.ts'
 
 const MINUTE_MS = DAY_MS / DAY_MINUTES
 
-/** When quiet hours end, in epoch milliseconds. Null: it is not quiet. @param at a moment in epoch milliseconds */
-export function quietUntil(hours: QuietHours, at: number): number | null {
-  // Another process with newer zones may have stored it. One person's must not stop the messages of all.
-  if (!isTimeZone(hours.zone)) return null
+/** The end of quiet hours. */
+export interface QuietEnd {
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** What clocks of the zone show then: `07:00`. */
+  readonly shown: string
+}
+
+/** When quiet hours end. Null: it is not quiet. @param at a moment in epoch milliseconds */
+export function quietUntil(hours: QuietHours, at: number): QuietEnd | null {
   const zone = zoneTime(hours.zone)
+  // Another process with newer zones may have stored it. One person's must not stop the messages of all.
+  if (zone === null) return null
   let until = at
   for (;;) {
     const end = lastEnd(hours, zone, until)
     if (end <= until) break
     until = end
   }
-  return until === at ? null : until
+  if (until === at) return null
+  return { at: until, shown: new Date(zone.readingAt(until)).toISOString().slice(11, 16) }
 }
 
 /** The last end of the windows that have begun at a moment. */

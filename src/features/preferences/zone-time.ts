@@ -22,28 +22,45 @@ interface Day {
   readonly change: number
 }
 
-const MOST_ZONES = 200
+/** Formatters are costly to make and hold far more memory than the offsets that they tell. */
+const MOST_FORMATS = 16
+/** More than there are names: otherwise messages to all zones in turn would read each anew. */
+const MOST_ZONES = 1_000
 const MOST_DAYS = 64
 
+const formats = createBoundedCache<Intl.DateTimeFormat>(MOST_FORMATS)
 const zones = createBoundedCache<ZoneTime>(MOST_ZONES)
 
-/** @param name of an IANA time zone */
-export function zoneTime(name: string): ZoneTime {
+/** @param name of an IANA time zone @returns null if this process does not know it */
+export function zoneTime(name: string): ZoneTime | null {
   const known = zones.get(name)
   if (known !== undefined) return known
+  try {
+    formatOf(name)
+  } catch {
+    return null
+  }
   const zone = zoneTimeOf(name)
   zones.set(name, zone, 1)
   return zone
 }
 
-function zoneTimeOf(timeZone: string): ZoneTime {
+/** @throws RangeError if this process does not know the zone */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone)
+  if (known !== undefined) return known
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  formats.set(timeZone, format, 1)
+  return format
+}
+
+function zoneTimeOf(timeZone: string): ZoneTime {
   /** What sends ask about is now, so few days answer nearly all of it. */
   const days = new Map<number, Day>()
 
   function offsetAt(at: number): number {
     const [, sign, hours = 0, minutes = 0, seconds = 0] =
-      /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(format.format(at)) ?? []
+      /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(formatOf(timeZone).format(at)) ?? []
     const size = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
     return (sign === '-' ? -size : size) * SECOND_MS
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseInput } from '../../../../src/core/input/parse.ts'
 import {
   minutesOf,
@@ -16,7 +16,7 @@ const night: QuietWindow = { from: '22:00', to: '07:00' }
 
 function until(hours: QuietHours, at: string): string | null {
   const end = quietUntil(hours, Date.parse(at))
-  return end === null ? null : new Date(end).toISOString().slice(0, 16)
+  return end === null ? null : new Date(end.at).toISOString().slice(0, 16)
 }
 
 function inZurich(...windows: readonly QuietWindow[]): QuietHours {
@@ -83,6 +83,32 @@ describe('quiet hours', () => {
     }
     expect(until(hours, '2011-12-30T09:30:00Z')).toBe('2011-12-30T10:00')
   })
+})
+
+/** The formatters that work makes. */
+function formattersOf(work: () => void): number {
+  const real = Intl.DateTimeFormat
+  const construct = vi.fn((...[target, given]: [typeof real, [string, object]]) => new target(...given))
+  Intl.DateTimeFormat = new Proxy(real, { construct })
+  try {
+    work()
+  } finally {
+    Intl.DateTimeFormat = real
+  }
+  return construct.mock.calls.length
+}
+
+it('quiet hours in all zones keep what they read of a day, and few formatters', () => {
+  const zones = Intl.supportedValuesOf('timeZone')
+  const made = (year: number, some = zones) =>
+    formattersOf(() => {
+      for (const zone of some) until({ zone, windows: [night] }, `${year}-01-15T23:00:00Z`)
+    })
+  made(2033)
+  expect(made(2033)).toBe(0)
+  expect(made(2034)).toBe(zones.length)
+  expect(made(2035, zones.slice(-16))).toBe(0)
+  expect(made(2035, zones.slice(-17, -16))).toBe(1)
 })
 
 /** The minutes since 1970 that clocks show, read from another form than the rule reads. */
@@ -169,7 +195,7 @@ describe.each([
       const end = quiet.indexOf(false, at)
       if (end === -1) continue
       const expected = end === at ? null : (from + end) * MINUTE
-      const actual = quietUntil(hours, (from + at) * MINUTE)
+      const actual = quietUntil(hours, (from + at) * MINUTE)?.at ?? null
       if (actual !== expected)
         expect([new Date((from + at) * MINUTE).toISOString(), actual]).toEqual(['', expected])
     }
@@ -208,6 +234,8 @@ describe('wrong quiet hours', () => {
   ]
   it.each<[unknown, string, RegExp]>([
     [{ zone: 'Europe/Zürich', windows: [night] }, 'zone', /IANA time zone/],
+    [{ zone: '+05:45', windows: [night] }, 'zone', /name of an IANA time zone, .* not an offset/],
+    [{ zone: '-23:58', windows: [night] }, 'zone', /not an offset/],
     [inZurich({ from: '07:00', to: '07:00' }), 'windows.0.to', /zero length or of all day/],
     [inZurich({ ...night, days: ['mon', 'tue', 'mon'] }), 'windows.0.days', /each day once/],
     [inZurich({ ...night, days: [] }), 'windows.0.days', /name a day/],
@@ -215,6 +243,8 @@ describe('wrong quiet hours', () => {
     [inZurich({ ...night, to: '7:5' }), 'windows.0.to', /00:00 to 23:59/],
     [inZurich({ ...night, days: ['monday' as 'mon'] }), 'windows.0.days.0', /mon, tue, wed/],
     [{ ...inZurich(night), except: ['2026-02-30'] }, 'except.0', /a date that exists/],
+    [{ ...inZurich(night), except: ['0000-01-01'] }, 'except.0', /1970 to 9999/],
+    [{ ...inZurich(night), except: ['1969-12-31'] }, 'except.0', /1970 to 9999/],
     [{ ...inZurich(night), except: Array(101).fill('2026-12-24') }, 'except', /at most 100 dates/],
     [inZurich(...many), 'windows', /at most 14 windows/],
     [inZurich(), 'windows', /false instead/],
@@ -227,6 +257,15 @@ describe('wrong quiet hours', () => {
       details: expect.objectContaining({ field }),
     })
     expect(() => parseInput(quietHours, hours)).toThrow(error)
+  })
+
+  it.each([
+    ['aMeRiCa/New_York', 'America/New_York'],
+    ['utc', 'UTC'],
+    ['etc/gmt+5', 'Etc/GMT+5'],
+    ['Asia/Kolkata', 'Asia/Kolkata'],
+  ])('are stored with the zone %s as %s', (zone, stored) => {
+    expect(parseInput(quietHours, { zone, windows: [night] }).zone).toBe(stored)
   })
 
   it('leave a minute of the week free', () => {

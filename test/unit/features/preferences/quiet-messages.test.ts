@@ -155,6 +155,18 @@ describe('quiet hours as preferences', () => {
       code: 'invalid_parameter',
       details: { field: 'quietHours.windows.0.to' },
     })
+    await expect(change(ada, { quietHours: { windows: night.windows } as never })).rejects.toMatchObject({
+      code: 'missing_required_field',
+      details: { field: 'quietHours.zone' },
+    })
+    await expect(change(ada, { quietHours: { ...night, zone: 7 as never } })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      message: expect.stringMatching(/"quietHours\.zone": must be a text/),
+      details: { field: 'quietHours.zone' },
+    })
+    await expect(change(ada, { quietHours: { ...night, until: 1 } as never })).rejects.toMatchObject({
+      message: expect.stringMatching(/"quietHours": has no field "until"; its fields are/),
+    })
     await expect(change(ada, { quietHours: true as never })).rejects.toMatchObject({
       code: 'invalid_parameter',
       details: { field: 'quietHours' },
