@@ -7,10 +7,9 @@ import { createNotifier } from '../../src/create-notifier.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { type Reminder, reminderKind } from '../../src/testing/storage/record-fixtures.ts'
 import { eventually } from '../support/eventually.ts'
-import { openStorage, type StorageLocation } from '../support/faults/store.ts'
+import { openStorage } from '../support/faults/store.ts'
 import { describeEachWith } from '../support/left-out.ts'
-import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
-import { temporaryFile } from '../support/sqlite-harness.ts'
+import { STORAGES, whyNoStorage } from '../support/storages.ts'
 
 type Handle = DueHandler<Reminder>['handle']
 const { handle, made } = vi.hoisted(() => ({
@@ -31,24 +30,11 @@ vi.mock('../../src/features/index.ts', async (original) => {
   return { FEATURES: [...FEATURES, reminders] }
 })
 
-const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
-  [
-    'SQLite',
-    async () => {
-      const { file, remove } = temporaryFile()
-      onTestFinished(remove)
-      return { sqlite: file }
-    },
-  ],
-  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
-]
-const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-
 const MONTHLY = 2
 const ID = 'reminder'
 const to = (address: string) => ({ channel: 'email', to: address, subject: 'Hi', body: 'Hello' }) as const
 
-describeEachWith(STORAGES, missing, 'a record that falls due on %s and sends', (_name, location) => {
+describeEachWith(STORAGES, whyNoStorage, 'a record that falls due on %s and sends', (_name, location) => {
   /** @param result what becomes of the reminder, beside its removal */
   async function start(result: (reminders: RecordStore<Reminder>) => Promise<Partial<DueResult>>) {
     handle.mockReset().mockImplementation(async ({ record: { id }, token }) => ({

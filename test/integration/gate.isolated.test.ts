@@ -11,9 +11,8 @@ import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeEachWith } from '../support/left-out.ts'
-import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { runProgram } from '../support/program.ts'
-import { temporaryFile } from '../support/sqlite-harness.ts'
+import { STORAGES, whyNoStorage } from '../support/storages.ts'
 import type { DelayedProgram } from './programs/delayed.ts'
 
 type Says = (asked: Asked) => Verdict
@@ -34,19 +33,6 @@ vi.mock('../../src/features/index.ts', async (original) => {
   }
   return { FEATURES: [...FEATURES, judging('first', first), judging('second', second)] }
 })
-
-const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
-  [
-    'SQLite',
-    async () => {
-      const { file, remove } = temporaryFile()
-      onTestFinished(remove)
-      return { sqlite: file }
-    },
-  ],
-  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
-]
-const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -160,7 +146,7 @@ const WAYS: Readonly<Record<string, (world: World) => Promise<string>>> = {
     }),
 }
 
-describeEachWith(STORAGES, missing, 'the gate on %s', (name, location) => {
+describeEachWith(STORAGES, whyNoStorage, 'the gate on %s', (name, location) => {
   describe.each(Object.entries(WAYS))('%s', (_way, accept) => {
     it('that must wait is due then, and sent once', async () => {
       const world = await open(await location())

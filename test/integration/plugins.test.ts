@@ -5,21 +5,7 @@ import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { openStorage, type StorageLocation } from '../support/faults/store.ts'
 import { describeEachWith } from '../support/left-out.ts'
-import { sharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
-import { temporaryFile } from '../support/sqlite-harness.ts'
-
-const STORAGES: readonly (readonly [name: string, location: () => Promise<StorageLocation>])[] = [
-  [
-    'SQLite',
-    async () => {
-      const { file, remove } = temporaryFile()
-      onTestFinished(remove)
-      return { sqlite: file }
-    },
-  ],
-  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
-]
-const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
+import { STORAGES, whyNoStorage } from '../support/storages.ts'
 
 interface Page {
   readonly to: string
@@ -63,7 +49,7 @@ const paging = definePlugin({
   },
 })
 
-describeEachWith(STORAGES, missing, 'a plug-in on %s', (_name, location) => {
+describeEachWith(STORAGES, whyNoStorage, 'a plug-in on %s', (_name, location) => {
   async function start(where: StorageLocation) {
     const email = recordingProvider()
     const notifier = createNotifier({
