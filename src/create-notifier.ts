@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { markup } from '../adapters/markup/index.ts'
 import { sqlite } from '../adapters/storage/sqlite/index.ts'
+import type { AllOrganizations } from './all-organizations.ts'
 import { createTexts } from './authoring.ts'
 import { createAccept } from './core/accept/accept.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
@@ -53,6 +54,7 @@ import type { TelemetrySource } from './core/ports/telemetry.ts'
 import { createIdGenerator } from './core/records/ids.ts'
 import { createRecordStores } from './core/records/record-stores.ts'
 import type { RequestContext, Route } from './core/rest/route.ts'
+import { ALL_ORGANIZATIONS } from './core/tenancy/all-organizations.ts'
 import { assertOrganizationId, DEFAULT_ORGANIZATION } from './core/tenancy/organization.ts'
 import { binding, type PerTenant } from './core/tenancy/per-tenant.ts'
 import { createPlanFinder } from './core/tenancy/plan-of.ts'
@@ -173,6 +175,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       assertOrganizationId(id)
       return tenant(id)
     },
+    allOrganizations: allOrganizations(tenants),
   }
   for (const { name } of options.plugins) {
     if (name in whole || name in tenants) throw wrong(name, 'needs another name: a notifier has this member')
@@ -183,6 +186,22 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       ? refuseMembers(whole, Object.keys(own))
       : { ...whole, ...own, apiKeys: { ...own.apiKeys, ...shared.apiKeys } }
   return notifier
+}
+
+/** Those methods of an organization that also read all of them together. */
+function allOrganizations({
+  notifications,
+  deadLetters,
+  logs,
+  statistics,
+}: PerTenant<AllOrganizations>): AllOrganizations {
+  const read: PerTenant<AllOrganizations> = {
+    notifications: { list: notifications.list },
+    deadLetters: { list: deadLetters.list, groups: deadLetters.groups },
+    logs: { list: logs.list },
+    statistics: { get: statistics.get },
+  }
+  return binding(read)(ALL_ORGANIZATIONS)
 }
 
 /** Reports what happens in this process to metrics, telemetry, listeners, the log and waiting callers. */

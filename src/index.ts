@@ -1,3 +1,4 @@
+export type { AllOrganizations } from './all-organizations.ts'
 export type { AnyTemplate, DeclaredTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './core/accept/input.ts'
 export type {

@@ -1,3 +1,4 @@
+import type { AllOrganizations } from './all-organizations.ts'
 import type { AnyTemplate, DeclaredTemplates } from './core/accept/declared-templates.ts'
 import type { AnyChannel, ChannelParts } from './core/accept/input.ts'
 import type { Running } from './core/lifecycle/api.ts'
@@ -36,6 +37,14 @@ export interface MultiTenantNotifier<
    * await acme.send({ channel: 'sms', to: '+15005550006', body: 'Your code is 123456.' })
    */
   organization(id: string): Tenant<Tx, Channels, Templates> & Apis
+  /**
+   * What operators see of all organizations together.
+   *
+   * @example
+   * const { items } = await notifier.allOrganizations.deadLetters.list({ from: '2030-01-01T00:00:00Z' })
+   * for (const { organizationId, error } of items) console.log(organizationId, error?.code)
+   */
+  readonly allOrganizations: AllOrganizations
   readonly organizations: Organizations
   readonly apiKeys: KeyVerification
   /**

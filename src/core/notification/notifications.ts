@@ -154,7 +154,7 @@ export function createNotifications(
     },
     async list(organizationId, query) {
       const { page, filter: asked } = readNotifications(query)
-      await organizations.existing(organizationId)
+      await organizations.readable(organizationId)
       const { template, ...rest } = asked
       const filter = {
         ...rest,
@@ -231,7 +231,7 @@ export function createLogs(storage: Storage, organizations: OrganizationFinder):
   return {
     async list(organizationId, query) {
       const { page, filter } = readLogs(query)
-      await organizations.existing(organizationId)
+      await organizations.readable(organizationId)
       return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
     },
   }

@@ -3,6 +3,7 @@ import type { Tracking } from '../links/tracking.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AcceptReads } from '../ports/storage/accept.ts'
 import type { RecordReads, RecordStores } from '../records/record-stores.ts'
+import { ALL_ORGANIZATIONS } from './all-organizations.ts'
 import { brandingOf } from './branding.ts'
 import { type Branding, DEFAULT_ORGANIZATION, organizationKind, unknownOrganization } from './organization.ts'
 import { type Plan, type Plans, perMinutePlans, UNLIMITED } from './plans.ts'
@@ -38,6 +39,12 @@ export interface OrganizationFinder {
    * @throws NotifierError `not_found`, also during a deletion
    */
   existing(id: string, inside?: AcceptReads): Promise<void>
+  /**
+   * Resolves if the organization exists, and for {@link ALL_ORGANIZATIONS}. For what only reads.
+   *
+   * @throws NotifierError `not_found`, also during a deletion
+   */
+  readable(id: string): Promise<void>
 }
 
 /** Finds plans. Caches them for a few seconds, so that requests need no lookup. */
@@ -104,11 +111,16 @@ export function createPlanFinder(stores: RecordStores, plans: Plans, clock: Cloc
     return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId, from)
   }
 
+  async function existing(id: string, inside?: AcceptReads): Promise<void> {
+    const { deleting } = await of(id, inside?.records)
+    if (deleting) throw unknownOrganization(id)
+  }
+
   return {
     of,
-    async existing(id, inside) {
-      const { deleting } = await of(id, inside?.records)
-      if (deleting) throw unknownOrganization(id)
+    existing,
+    async readable(id) {
+      if (id !== ALL_ORGANIZATIONS) await existing(id)
     },
     assertKnown(name) {
       if (name === null || Object.hasOwn(plans, name)) return

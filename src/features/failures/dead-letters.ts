@@ -68,7 +68,7 @@ export function createDeadLetters({
     deadLetters: {
       async list(organizationId, query) {
         const { page, filter: asked } = readList(query)
-        await organizations.existing(organizationId)
+        await organizations.readable(organizationId)
         const { template, ...rest } = asked
         const filter = {
           ...rest,
@@ -80,7 +80,7 @@ export function createDeadLetters({
       },
       async groups(organizationId, query) {
         const { from, until, ...asked } = parseOptions(groupQuery, query)
-        await organizations.existing(organizationId)
+        await organizations.readable(organizationId)
         return groupFailures(
           storage,
           { organizationId, from, until },

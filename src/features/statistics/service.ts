@@ -43,7 +43,7 @@ export function createStatistics({
   }
 
   async function read(organizationId: string): Promise<Statistics> {
-    await organizations.existing(organizationId)
+    await organizations.readable(organizationId)
     const now = clock.now()
     const first = Math.floor(now / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
     const hours: Statistics['hours'][number][] = []

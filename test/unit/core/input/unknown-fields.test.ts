@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ZodObject } from 'zod'
+import type { AllOrganizations } from '../../../../src/all-organizations.ts'
 import { emailParts } from '../../../../src/core/channels/email-parts.ts'
 import { perMinutePlans } from '../../../../src/core/tenancy/plans.ts'
 import { createNotifier } from '../../../../src/create-notifier.ts'
@@ -19,7 +20,9 @@ type Calls<Methods> = {
     : never
 }
 type Groups = {
-  readonly [Name in Exclude<keyof Notifier, '~parts'> as Notifier[Name] extends (...given: never) => unknown
+  readonly [Name in Exclude<keyof Notifier, '~parts' | 'allOrganizations'> as Notifier[Name] extends (
+    ...given: never
+  ) => unknown
     ? never
     : Name]: Calls<Notifier[Name]>
 }
@@ -185,7 +188,17 @@ const grouped: Groups = {
   internals: { version: undefined as never },
 }
 
-const calls: readonly Call[] = [alone, ...Object.values(grouped)]
+const ofAll: { readonly [Name in keyof AllOrganizations]: Calls<AllOrganizations[Name]> } = {
+  notifications: { list: [(n, slip) => n.allOrganizations.notifications.list(slip)] },
+  deadLetters: {
+    list: [(n, slip) => n.allOrganizations.deadLetters.list(slip)],
+    groups: [(n, slip) => n.allOrganizations.deadLetters.groups(slip)],
+  },
+  statistics: { get: [] },
+  logs: { list: [(n, slip) => n.allOrganizations.logs.list(slip)] },
+}
+
+const calls: readonly Call[] = [alone, ...Object.values(grouped), ...Object.values(ofAll)]
   .flatMap((group) => Object.values<readonly Call[] | undefined>(group))
   .flatMap((list) => list ?? [])
 

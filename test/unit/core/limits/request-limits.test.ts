@@ -51,7 +51,13 @@ function world(plan: Plan = UNLIMITED): World {
     tracking: NO_TRACKING,
     deleting: false,
   }
-  const plans: PlanFinder = { of: () => about, existing: async () => {}, assertKnown() {}, forget() {} }
+  const plans: PlanFinder = {
+    of: () => about,
+    existing: async () => {},
+    readable: async () => {},
+    assertKnown() {},
+    forget() {},
+  }
   return {
     clock,
     asked,

@@ -1,0 +1,2 @@
+/** In place of an organization's id: all organizations. No organization has this id. */
+export const ALL_ORGANIZATIONS = '*'
