@@ -24,6 +24,11 @@ export interface JudgedMessage {
   /** True: people cannot turn its category off. */
   readonly required: boolean
   readonly metadata: Readonly<Record<string, string>> | null
+  /**
+   * The time for which it is judged, in epoch milliseconds: now, or its `sendAt` if that is later. It is judged again when
+   * it is due.
+   */
+  readonly at: number
   /** True: the address gets a copy of the message. It is left out if it is refused or skipped, and waits for nothing. */
   readonly copy: boolean
 }
@@ -119,7 +124,7 @@ export function guardedJudge(
   }
 }
 
-function shown({ organizationId, kind, to, recipient, category, metadata, copy }: Asked): JudgedMessage {
+function shown({ organizationId, kind, to, recipient, category, metadata, at, copy }: Asked): JudgedMessage {
   const { id, required } = category
   const address = suppressedAddress(kind, to)
   return {
@@ -131,6 +136,7 @@ function shown({ organizationId, kind, to, recipient, category, metadata, copy }
     category: id,
     required,
     metadata,
+    at,
     copy,
   }
 }

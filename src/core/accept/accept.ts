@@ -167,7 +167,8 @@ export function createAccept(
     if (first.to === '') return group
     const named = services.categories.ofStored(organizationId, first.category ?? null)
     const category = named instanceof Promise ? await named : named
-    const askedOf = (one: NewNotification) => askedAbout(organizationId, kindOf(one), one, category)
+    const now = services.clock.now()
+    const askedOf = (one: NewNotification) => askedAbout(organizationId, kindOf(one), one, category, now)
     if (others.length === 0) return applyVerdicts(group, [await lookups.verdict(askedOf(first))])
     return applyVerdicts(group, await Promise.all(group.map((one) => lookups.verdict(askedOf(one)))))
   }

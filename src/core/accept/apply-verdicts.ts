@@ -12,14 +12,17 @@ import type { Group } from './prepare.ts'
  */
 const MOST_KEPT_BYTES = 16_384
 
-/** The question whether a message may go to its recipient. */
+/** The question whether a message may go to its recipient, at the time for which it is planned. */
 export function askedAbout(
   organizationId: string,
   kind: ChannelKind,
-  { to, recipient = null, metadata = null }: Pick<NewNotification, 'to' | 'recipient' | 'metadata'>,
+  message: Pick<NewNotification, 'to' | 'recipient' | 'metadata' | 'sendAt'>,
   category: Category,
+  now: number,
 ): Asked {
-  return { organizationId, kind, to, recipient, category, metadata, copy: false }
+  const { to, recipient = null, metadata = null, sendAt } = message
+  const at = Math.max(now, sendAt ?? now)
+  return { organizationId, kind, to, recipient, category, metadata, at, copy: false }
 }
 
 /**
@@ -53,15 +56,16 @@ function skipped(notification: NewNotification, { decidedBy, message }: Skip): N
 
 /** Due no later than it expires, because it ends then. Judges may compute with fractions of a millisecond. */
 function delayed(notification: NewNotification, wait: Wait): NewNotification {
-  const { content, expiresAt } = notification
+  const { content, sendAt, expiresAt } = notification
   const { reason } = wait
   const until = Math.ceil(wait.until)
+  if (until <= (sendAt ?? 0)) return notification
   const dueAt = Math.min(until, expiresAt ?? until)
   return { ...notification, content: { ...content, delayed: { until, reason } }, dueAt }
 }
 
-/** Why a notification that verdicts were applied to waits. Null: it does not, or longer for its own time. */
-export function delayOf({ content: { delayed }, sendAt }: NewNotification): DelayedSend | null {
-  if (delayed === undefined || delayed.until <= (sendAt ?? 0)) return null
+/** Why a notification that verdicts were applied to waits. Null: it does not, or for its own time only. */
+export function delayOf({ content: { delayed } }: NewNotification): DelayedSend | null {
+  if (delayed === undefined) return null
   return { until: new Date(delayed.until).toISOString(), message: delayed.reason }
 }

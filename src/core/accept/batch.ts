@@ -180,13 +180,14 @@ async function verdictsOn(
   organizationId: string,
   categories: BatchCategories,
   { verdicts }: Lookups,
-  { registry }: AcceptServices,
+  { registry, clock }: AcceptServices,
 ): Promise<(notification: NewNotification) => Verdict | undefined> {
+  const now = clock.now()
   const going = prepared.flatMap(([, group]) => group.filter(({ to }) => to !== ''))
   const found = await verdicts(
     going.map((one) => {
       const category = categories.of(one.category ?? null)
-      return askedAbout(organizationId, registry.kinds.of(one.channel), one, category)
+      return askedAbout(organizationId, registry.kinds.of(one.channel), one, category, now)
     }),
   )
   const verdictOf = new Map(going.map((one, position) => [one, found[position]]))

@@ -166,7 +166,7 @@ export function createEngine(options: EngineOptions): Engine {
       attempts,
       uploads: options.uploads ?? NO_UPLOADS,
       threads: createThreads(storage.notifications, registry),
-      judge: createJudgeJob(options.gate, options.categories, storage.records, registry.kinds),
+      judge: createJudgeJob(options.gate, options.categories, storage.records, registry.kinds, clock),
       laterDelay: (job) => laterDelay(storage, job),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
       mayHaveGone: (job) => mayHaveGone(storage, job),

@@ -4,6 +4,7 @@ import { type Asked, GO, type Verdict } from '../gate/verdict.ts'
 import { type Coalesced, coalesce } from '../loop/coalesce.ts'
 import type { Category } from '../notification/category.ts'
 import type { CategorySource } from '../notification/category-source.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { RecordReads } from '../records/record-stores.ts'
 import type { NotificationJob } from './end-before.ts'
 
@@ -27,6 +28,7 @@ export function createJudgeJob(
   categories: Pick<CategorySource, 'ofStored'>,
   records: RecordReads,
   kinds: Kinds,
+  clock: Pick<Clock, 'now'>,
 ): JudgeJob {
   const context = { records, inside: false }
   const verdictOn: Coalesced<Asked, Verdict> = coalesce((asked) => gate(asked, context))
@@ -39,12 +41,13 @@ export function createJudgeJob(
     // The attempt ends it without a provider.
     if (content.turnedOff !== undefined) return { category, verdict: GO, unwanted: NONE }
     const kind = kinds.of(channel)
-    const answer = verdictOn({ organizationId, kind, to, recipient, category, metadata, copy: false })
+    const about = { organizationId, kind, category, metadata, at: clock.now() }
+    const answer = verdictOn({ ...about, to, recipient, copy: false })
     const copies = content.parts === undefined ? undefined : kind.copiesOf?.(content.parts)
     if (copies === undefined || copies.length === 0)
       return { category, verdict: await answer, unwanted: NONE }
     const ofCopies = copies.map((address) =>
-      verdictOn({ organizationId, kind, to: address, recipient: null, category, metadata, copy: true }),
+      verdictOn({ ...about, to: address, recipient: null, copy: true }),
     )
     const [verdict, ...others] = await Promise.all([answer, ...ofCopies])
     return { category, verdict, unwanted: unwantedOf(copies, others) }

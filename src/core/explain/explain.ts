@@ -46,7 +46,7 @@ export function createExplain(services: ExplainServices): {
 } {
   const { storage, notifications, accept, judges, categories, registry, clock } = services
 
-  /** What each judge says now, one by one. */
+  /** What each judge says now about a message, for its time, one by one. */
   async function judged(asked: Asked): Promise<ExplainedGate[]> {
     const context = { records: storage.records, inside: false }
     return Promise.all(
@@ -54,7 +54,7 @@ export function createExplain(services: ExplainServices): {
         try {
           const [verdict] = await judge([asked], context)
           if (verdict === undefined) throw new Error('The judge gave no answer.')
-          return ofVerdict(name, verdict, clock.now())
+          return ofVerdict(name, verdict, asked.at)
         } catch (error) {
           return unknown(name, error)
         }
@@ -64,10 +64,10 @@ export function createExplain(services: ExplainServices): {
 
   async function askedOf(
     organizationId: string,
-    one: Pick<NewNotification, 'channel' | 'to' | 'recipient' | 'metadata' | 'category'>,
+    one: Pick<NewNotification, 'channel' | 'to' | 'recipient' | 'metadata' | 'category' | 'sendAt'>,
   ): Promise<Asked> {
     const category = await categories.ofStored(organizationId, one.category ?? null)
-    return askedAbout(organizationId, registry.kinds.of(one.channel), one, category)
+    return askedAbout(organizationId, registry.kinds.of(one.channel), one, category, clock.now())
   }
 
   /** Whether it may go to its address, if it has one. */
@@ -86,13 +86,15 @@ export function createExplain(services: ExplainServices): {
 
   async function ofMessage(organizationId: string, one: NewNotification, limited: NotifierError | null) {
     const { channel, to, sendAt, expiresAt } = one
-    const gates: ExplainedGate[] = [
+    const now = clock.now()
+    const before: ExplainedGate[] = [
       { gate: 'message', ...NOW, ...PASSED },
       limited === null ? { gate: 'limits', ...NOW, ...PASSED } : refused('limits', limited),
       ...(await ofAddress(organizationId, one)),
-      ...ofTimes(sendAt, expiresAt, clock.now(), NOW),
-      await ofProviders(organizationId, channel),
+      ...ofSchedule(sendAt, now, NOW),
     ]
+    const providers = await ofProviders(organizationId, channel)
+    const gates = [...before, ...ofExpiry(expiresAt, [...before, providers], now), providers]
     return explanation({ id: null, status: null, channel, to: to === '' ? null : to }, gates)
   }
 
@@ -113,7 +115,8 @@ export function createExplain(services: ExplainServices): {
       ({ event, attempt }) => (event === 'skipped' || event === 'failed') && attempt === null,
     )
     const delayed = timeline.findLast(({ event }) => event === 'delayed')
-    const now = await judged(await askedOf(organizationId, record))
+    const planned = { ...record, sendAt: timeOf(record.sendAt) }
+    const now = await judged(await askedOf(organizationId, planned))
     const at = decided === undefined ? -1 : now.findIndex(({ gate }) => hasDecided(gate, decided, now))
     const judges = now.map((gate, index): ExplainedGate => {
       if (decided !== undefined && index === at) return recorded(gate.gate, decided)
@@ -145,18 +148,15 @@ export function createExplain(services: ExplainServices): {
         const record = await notifications.get(organizationId, id)
         const { channel, to, status, sendAt, expiresAt, waiting: waits, createdAt } = record
         const isOpen = status === 'queued' || status === 'scheduled'
-        const times = ofTimes(timeOf(sendAt), timeOf(expiresAt), clock.now(), {
-          basis: 'recorded',
-          at: createdAt,
-        })
         const judged = await beforeAttempts(organizationId, record)
-        const gates = [
-          ...judged,
-          ...times,
+        const now = clock.now()
+        const before = [...judged, ...ofSchedule(timeOf(sendAt), now, { basis: 'recorded', at: createdAt })]
+        const after = [
           ...(isOpen ? [await ofProviders(organizationId, channel)] : []),
           ...ofAttempts(record, waits),
-          ...ofEnd(record, judged),
         ]
+        const expiry = isOpen ? ofExpiry(timeOf(expiresAt), [...before, ...after], now) : []
+        const gates = [...before, ...expiry, ...after, ...ofEnd(record, judged)]
         return explanation({ id, status, channel, to: to === '' ? null : to }, gates)
       },
     },
@@ -191,7 +191,8 @@ function strongest(stops: readonly ExplainedGate[]): ExplainedGate | undefined {
   return final ?? (stops.length === 0 ? undefined : stops.reduce(latest))
 }
 
-function ofVerdict(gate: string, verdict: Verdict, now: number): ExplainedGate {
+/** @param at the time for which it was asked */
+function ofVerdict(gate: string, verdict: Verdict, at: number): ExplainedGate {
   switch (verdict.kind) {
     case 'go':
       return { gate, ...NOW, ...PASSED }
@@ -202,7 +203,7 @@ function ofVerdict(gate: string, verdict: Verdict, now: number): ExplainedGate {
       return { gate, ...NOW, ...PASSED, result: 'skipped', code: 'opted_out', decidedBy, message }
     }
     case 'wait':
-      if (verdict.until <= now) return { gate, ...NOW, ...PASSED }
+      if (verdict.until <= at) return { gate, ...NOW, ...PASSED }
       return {
         gate,
         ...NOW,
@@ -258,25 +259,23 @@ const CODES: Readonly<Record<string, string>> = {
   opted_out: 'preferences',
 }
 
-function ofTimes(
+function ofSchedule(
   sendAt: number | null,
-  expiresAt: number | null,
   now: number,
   basis: Pick<ExplainedGate, 'basis' | 'at'>,
 ): ExplainedGate[] {
-  const schedule: ExplainedGate[] =
-    sendAt === null
-      ? []
-      : [
-          sendAt <= now
-            ? { gate: 'schedule', ...basis, ...PASSED }
-            : { gate: 'schedule', ...basis, ...PASSED, result: 'waits', until: isoOf(sendAt) },
-        ]
-  const expiry: ExplainedGate[] =
-    expiresAt === null || expiresAt > now
-      ? []
-      : [{ gate: 'expiry', ...NOW, ...PASSED, result: 'failed', code: 'expired' }]
-  return [...schedule, ...expiry]
+  if (sendAt === null) return []
+  if (sendAt <= now) return [{ gate: 'schedule', ...basis, ...PASSED }]
+  return [{ gate: 'schedule', ...basis, ...PASSED, result: 'waits', until: isoOf(sendAt) }]
+}
+
+/** Whether it expires before the last of other gates lets it go. */
+function ofExpiry(expiresAt: number | null, others: readonly ExplainedGate[], now: number): ExplainedGate[] {
+  if (expiresAt === null) return []
+  const until = Math.max(now, ...others.map((gate) => timeOf(gate.until) ?? 0))
+  if (expiresAt > until) return []
+  const message = `It expires at ${isoOf(expiresAt)}, before it may go.`
+  return [{ gate: 'expiry', ...NOW, ...PASSED, result: 'failed', code: 'expired', message }]
 }
 
 /** What ended it, unless one of these gates did. */

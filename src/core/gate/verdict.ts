@@ -13,6 +13,8 @@ export interface Asked {
   readonly recipient: string | null
   readonly category: Category
   readonly metadata: Readonly<Record<string, string>> | null
+  /** The time for which it is judged, in epoch milliseconds: now, or its `sendAt` if that is later. */
+  readonly at: number
   /** True: the address gets a copy of the message. It is left out if it is refused or skipped, and waits for nothing. */
   readonly copy: boolean
 }

@@ -26,7 +26,9 @@ export function waitingOf(
 ): WaitingRecord {
   if (job.state === 'running') return because('attempt_running')
   if (job.state === 'due') return pausedOf(notification, services) ?? because('in_queue')
-  const delayed = delayOf(notification, timeline)
+  // Due at its own time: what delayed it counts no more.
+  const isPlanned = job.dueAt <= (notification.sendAt ?? 0)
+  const delayed = isPlanned ? null : delayOf(notification, timeline)
   if (delayed !== null) return { ...because('delayed', job.dueAt), message: delayed }
   if (notification.status === 'scheduled') return because('scheduled', job.dueAt)
   const code = notification.error?.code ?? null
@@ -35,12 +37,12 @@ export function waitingOf(
 }
 
 /** Why the gate lets it wait. Null: it does not. */
-function delayOf({ content, sendAt }: Notification, timeline: readonly TimelineEntry[]): string | null {
+function delayOf({ content }: Notification, timeline: readonly TimelineEntry[]): string | null {
   const last = timeline.at(-1)
   if (last?.type === 'delayed') return last.fact?.message ?? ''
   const { delayed } = content
   // Another entry than that of the accept: it has a new time since.
-  if (timeline.length > 1 || delayed === undefined || delayed.until <= (sendAt ?? 0)) return null
+  if (timeline.length > 1 || delayed === undefined) return null
   return delayed.reason
 }
 

@@ -15,7 +15,7 @@ import {
   preferencesIn,
 } from './records.ts'
 
-type JudgeClock = Pick<Clock, 'now' | 'monotonic'>
+type JudgeClock = Pick<Clock, 'monotonic'>
 
 /** Time for quiet hours in one turn of the event loop. */
 const SLICE_MS = 4
@@ -91,7 +91,7 @@ function verdictsOf(
       const stored = storedOf(verdicts.length)
       const mayWait = mayBeQuiet(message, stored)
       if (mayWait) began ??= clock.monotonic()
-      verdicts.push(verdictOf(message, stored, mayWait, clock))
+      verdicts.push(verdictOf(message, stored, mayWait))
       if (mayWait && began !== null && clock.monotonic() - began >= SLICE_MS)
         return verdicts.length === asked.length
     }
@@ -127,10 +127,9 @@ function mayBeQuiet({ category }: Asked, stored: readonly (Preferences | null)[]
 
 /** @param mayWait whether quiet hours may apply */
 function verdictOf(
-  { kind, category }: Asked,
+  { kind, category, at }: Asked,
   stored: readonly (Preferences | null)[],
   mayWait: boolean,
-  clock: JudgeClock,
 ): Verdict {
   const [organization = null, ...others] = stored
   const person = others.filter((preferences) => preferences !== null)
@@ -138,13 +137,13 @@ function verdictOf(
   const decidedBy = decide(input)
   if (decidedBy !== null)
     return { kind: 'skip', decidedBy, message: skipReason(decidedBy, category.id, kind.name) }
-  return mayWait ? delayOf(input, clock) : GO
+  return mayWait ? delayOf(input, at) : GO
 }
 
-function delayOf(input: DecisionInput, clock: JudgeClock): Verdict {
+function delayOf(input: DecisionInput, at: number): Verdict {
   let verdict = GO
   for (const hours of quietHoursOf(input)) {
-    const end = quietUntil(hours, clock.now())
+    const end = quietUntil(hours, at)
     if (end === null || (verdict.kind === 'wait' && end.at <= verdict.until)) continue
     verdict = { kind: 'wait', until: end.at, reason: `Quiet hours until ${end.shown} (${hours.zone}).` }
   }

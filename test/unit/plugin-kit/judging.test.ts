@@ -42,6 +42,20 @@ it('refuses, skips and delays with its reasons', async () => {
   await until(async () => (await notifier.notifications.get(delayed.id)).status === 'sent', 600_000)
 })
 
+it('is asked for the time of a scheduled message, and again when it is due', async () => {
+  const asked: number[] = []
+  const { notifier, clock, until } = await startNoting((messages) => {
+    asked.push(...messages.map(({ at }) => at))
+    return messages.map(() => go)
+  })
+  const began = clock.now()
+  const { id } = await notifier.send({ ...mail(ADA), sendAt: new Date(began + 60_000) })
+  await notifier.send(mail(ADA))
+  expect(asked.slice(0, 2)).toEqual([began + 60_000, began])
+  await until(async () => (await notifier.notifications.get(id)).status === 'sent', 120_000)
+  expect(asked.at(-1)).toBeGreaterThanOrEqual(began + 60_000)
+})
+
 it('reads its records by organization', async () => {
   const { notifier } = await startNoting(async (messages, reads) => {
     const found = await reads.find(

@@ -19,11 +19,11 @@ async function start() {
   })
   const sleeping = definePlugin({
     name: 'sleep',
-    setup: ({ now }) => ({
+    setup: () => ({
       api: {},
       judge: (messages) =>
-        messages.map(({ to }) => {
-          if (to.startsWith('late')) return wait(now() + HOUR, 'They sleep.')
+        messages.map(({ to, at }) => {
+          if (to.startsWith('late')) return wait(at + HOUR, 'They sleep.')
           if (to.startsWith('broken')) throw new Error('no answer')
           return to.startsWith('away') ? skip('away', 'They are away.') : go
         }),
@@ -32,6 +32,7 @@ async function start() {
   const notifier = createNotifier({
     clock,
     channels: { email },
+    delivery: { pollMs: 60_000 },
     plugins: [sleeping],
     recipients: {
       resolve: () => ({
@@ -77,8 +78,12 @@ describe('an explanation of a message that is not sent', () => {
       ...mail('late@example.com'),
       sendAt: new Date(clock.now() + 2 * HOUR),
     })
-    expect(late?.decidedBy).toBe('schedule')
-    expect(of(late, 'sleep')).toMatchObject({ result: 'waits', message: 'They sleep.' })
+    expect(late?.decidedBy).toBe('sleep')
+    expect(of(late, 'sleep')).toMatchObject({
+      result: 'waits',
+      until: new Date(clock.now() + 3 * HOUR).toISOString(),
+      message: 'They sleep.',
+    })
     expect(of(late, 'schedule')).toMatchObject({
       result: 'waits',
       until: new Date(clock.now() + 2 * HOUR).toISOString(),
@@ -105,6 +110,34 @@ describe('an explanation of a message that is not sent', () => {
       ['ada@example.com', null],
       ['late@example.com', 'sleep'],
     ])
+  })
+
+  it('says that it expires before it may go, as it does then', async () => {
+    const { notifier, clock, ended } = await start()
+    const sendAt = new Date(clock.now() + 2 * HOUR)
+    const lasting = (hours: number) => ({
+      ...mail('late@example.com'),
+      sendAt,
+      expiresAt: new Date(clock.now() + hours * HOUR),
+    })
+    const [short] = await notifier.explain(lasting(2.5))
+    expect(short?.decidedBy).toBe('expiry')
+    expect(of(short, 'expiry')).toMatchObject({ result: 'failed', code: 'expired' })
+    expect(of((await notifier.explain(lasting(3)))[0], 'expiry')?.code).toBe('expired')
+    expect(of((await notifier.explain(lasting(4)))[0], 'expiry')).toBeUndefined()
+    const { id } = await notifier.send(lasting(2.5))
+    const { decidedBy, gates } = await notifier.notifications.explain(id)
+    expect([decidedBy, gates.find(({ gate }) => gate === 'expiry')?.code]).toEqual(['expiry', 'expired'])
+    await clock.advance(2.5 * HOUR)
+    await ended(id)
+    expect((await notifier.notifications.get(id)).error?.code).toBe('expired')
+    const after = await notifier.notifications.explain(id)
+    expect(after.gates.filter(({ gate }) => gate === 'expiry')).toMatchObject([{ basis: 'recorded' }])
+    const lasts = await notifier.send({ ...mail('ada@example.com'), expiresAt: new Date(clock.now() + HOUR) })
+    await ended(lasts.id)
+    await clock.advance(2 * HOUR)
+    expect(await notifier.notifications.explain(lasts.id)).toMatchObject({ status: 'sent', decidedBy: null })
+    expect(of(await notifier.notifications.explain(lasts.id), 'expiry')).toBeUndefined()
   })
 
   it('says what is wrong with it, and what could not be found out', async () => {

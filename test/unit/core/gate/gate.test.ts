@@ -17,7 +17,7 @@ const context = { records: { get: async () => [] }, inside: false } satisfies Ju
 function asked(to: string): Asked {
   const kind = kindOf('email')
   const category = plainCategory('default')
-  return { organizationId: 'org_a', kind, to, recipient: null, category, metadata: null, copy: false }
+  return { organizationId: 'org_a', kind, to, recipient: null, category, metadata: null, at: 0, copy: false }
 }
 
 const REFUSE: Verdict = { kind: 'refuse', error: suppressionError('hard_bounce') }

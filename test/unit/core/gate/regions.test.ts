@@ -21,6 +21,7 @@ function asked(to: string, given: Partial<Asked> = {}): Asked {
     recipient: null,
     category,
     metadata: null,
+    at: 0,
     copy: false,
     ...given,
   }

@@ -24,7 +24,7 @@ function setUp({ quiet, used = false, stepMs }: { quiet: boolean; used?: boolean
     time += stepMs
     return time
   }
-  const judge = judgeByPreferences({ of: () => used, mark() {} }, { now: () => NIGHT, monotonic })
+  const judge = judgeByPreferences({ of: () => used, mark() {} }, { monotonic })
   const asked = Array.from({ length: 100 }, (_, at) => ({
     organizationId: 'org_a',
     kind: kindOf('email'),
@@ -32,6 +32,7 @@ function setUp({ quiet, used = false, stepMs }: { quiet: boolean; used?: boolean
     recipient: null,
     category: { ...plainCategory('news'), quietHours: quiet ? quietHours : null },
     metadata: null,
+    at: NIGHT,
     copy: false,
   }))
   return { verdicts: judge(asked, NO_RECORDS), readings: () => time / stepMs }

@@ -54,6 +54,35 @@ describe('a message in quiet hours', () => {
     expect((await notifier.validate(mail)).delayed).toBeNull()
   })
 
+  it('is judged for its own time if it is scheduled', async () => {
+    const { world, notifier, email, change } = await start()
+    await change(ada, { quietHours: night })
+    const [noon, nextNight] = [NIGHT + 12 * HOUR, NIGHT + 24 * HOUR]
+    const [day, late] = [noon, nextNight].map((at) => ({ ...mail, sendAt: new Date(at) }))
+    if (day === undefined || late === undefined) throw new Error('missing')
+    const nextMorning = '2026-01-17T06:00:00.000Z'
+    expect((await notifier.validate(day)).delayed).toBeNull()
+    expect((await notifier.validate(late)).delayed?.until).toBe(nextMorning)
+    expect((await notifier.explain(day))[0]?.decidedBy).toBe('schedule')
+    expect((await notifier.explain(late))[0]).toMatchObject({ decidedBy: 'preferences' })
+    const one = await notifier.send(day)
+    const { items } = await notifier.sendBatch([day, late])
+    const ids = [one.id, ...items.map((item) => ('id' in item ? item.id : ''))]
+    const waiting = async () =>
+      (await Promise.all(ids.map((id) => notifier.notifications.get(id)))).map((each) => each.waiting)
+    const scheduled = { reason: 'scheduled', until: new Date(noon).toISOString() }
+    const delayed = { reason: 'delayed', until: nextMorning }
+    expect(await waiting()).toMatchObject([scheduled, scheduled, delayed])
+    expect((await notifier.notifications.get(ids[2] ?? '')).status).toBe('scheduled')
+    await world.clock.advance(noon - NIGHT)
+    expect(await world.ended(notifier, one.id)).toBe('sent')
+    expect(email.messages).toHaveLength(2)
+    await world.clock.advance(nextNight - noon)
+    expect((await waiting())[2]).toMatchObject(delayed)
+    expect(await world.ended(notifier, ids[2] ?? '')).toBe('sent')
+    expect(world.clock.now()).toBeGreaterThanOrEqual(Date.parse(nextMorning))
+  })
+
   it('waits before its attempt if it was accepted before', async () => {
     const { world, notifier, change } = await start()
     const early = { zone: 'Europe/Zurich', windows: [{ from: '00:30', to: '01:00' }] }

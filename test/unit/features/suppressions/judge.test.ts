@@ -10,7 +10,7 @@ const kind = kindOf('email')
 
 function asked(to: string, required: boolean): Asked {
   const category = { ...plainCategory('news'), required }
-  return { organizationId: 'org_a', kind, to, recipient: null, category, metadata: null, copy: false }
+  return { organizationId: 'org_a', kind, to, recipient: null, category, metadata: null, at: 0, copy: false }
 }
 
 it.each(SUPPRESSION_REASONS)('a suppression for %s, with a required category and without', async (reason) => {
