@@ -24,5 +24,7 @@ describe.each([
   })
 })
 
-test('every TypeScript block and every example of a function compiles with the oldest supported version', () =>
-  compileBlocks(reader, 'typescript5.7'))
+test.each(['typescript5.7', 'typescript5.9'])(
+  'every TypeScript block and every example of a function compiles with %s',
+  (compiler) => compileBlocks(reader, compiler),
+)
