@@ -36,7 +36,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email', { channels: { email: Promise.resolve(channel) } }, 'await it'],
     ['storage', { channels, storage: inMemory }, 'call it'],
     ['storage', { channels, storage: 'x.db' }, "such as sqlite({ file: 'notifications.db' })"],
-    ['channels.emial', { channels: { emial: channel } }, 'Did you mean "email"?'],
+    ['channels.emial', { channels: { emial: channel } }, 'left out (did you mean "email"?), or'],
     ['channels.sms', { channels: { sms: { ...channel, kind: email } } }, 'for sms'],
     ['channels.fax', { channels: { fax: channel } }, 'a provider with a kind'],
     ['channels.email', { channels: { email: () => channel } }, 'perOrganization(kind, function)'],

@@ -218,6 +218,11 @@ const channels = z.preprocess(
     .refine((names) => new Set(names).size === names.length, 'must name each channel once'),
 ) as unknown as z.ZodType<readonly string[], readonly string[]>
 
+const oneRecipient = ({ input }: z.core.$ZodRawIssue): string | undefined =>
+  Array.isArray(input)
+    ? 'must be one address. For several people send a batch: sendBatch(), over HTTP POST /v1/notifications/batch'
+    : undefined
+
 const fields = {
   channel: channel
     .optional()
@@ -227,7 +232,7 @@ const fields = {
     .describe(
       'In place of `channel`, with a `recipient`: 1 to 8 different channels. The message goes to every address that the person has on them, as one group. Not with a template.',
     ),
-  to: text(1, MAX_RECIPIENT_LENGTH)
+  to: text(1, MAX_RECIPIENT_LENGTH, oneRecipient)
     .optional()
     .describe(
       'E-mail address, E.164 phone number, device token, Slack channel or https URL. Exactly one of `to` and `recipient` is required.',

@@ -166,8 +166,8 @@ function kindOf(
   if (kind === undefined) {
     const known = [...builtIn.keys()]
     const nearest = nearestName(name, known)
-    const hint = nearest === null ? '' : `. Did you mean "${nearest}"?`
-    throw wrong(option, `left out, or have a provider with a kind: built in are ${known.join(', ')}${hint}`)
+    const hint = nearest === null ? '' : ` (did you mean "${nearest}"?)`
+    throw wrong(option, `left out${hint}, or have a provider with a kind: built in are ${known.join(', ')}`)
   }
   assertKind(option, kind)
   assertName(option, name, kind)

@@ -2,6 +2,9 @@ import * as z from 'zod'
 import { listedNames } from './listed-names.ts'
 import { nearestName } from './nearest-name.ts'
 
+/** For calls from code. */
+export const OF_ORGANIZATION = 'call the same method of notifier.organization(id)'
+
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
@@ -48,7 +51,8 @@ function fieldsIn(names: readonly string[]): string {
 function unknownFields(unknown: readonly string[], known: readonly string[]): string {
   const listed = listedNames(unknown, (name) => {
     const nearest = nearestName(name, known)
-    return nearest === null ? null : `did you mean "${nearest}"?`
+    if (nearest !== null) return `did you mean "${nearest}"?`
+    return name === 'organizationId' ? OF_ORGANIZATION : null
   })
   return `has no ${unknown.length === 1 ? 'field' : 'fields'} ${listed}${fieldsIn(known)}`
 }

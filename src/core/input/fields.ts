@@ -3,9 +3,17 @@ import { CHANNEL_NAME } from '../channels/channel-kind.ts'
 import { named } from '../rest/named.ts'
 import { isFields, isWellFormed, toJsonObject } from './json.ts'
 
-/** Well-formed Unicode text of limited length, in UTF-16 units. */
-export function text(min: number, max: number): z.ZodString {
-  return z.string().min(min).max(max).refine(isWellFormed, { message: 'must be well-formed Unicode' })
+/**
+ * Well-formed Unicode text of limited length, in UTF-16 units.
+ *
+ * @param instead the message for what is no text; undefined: the usual one
+ */
+export function text(min: number, max: number, instead?: z.core.$ZodErrorMap): z.ZodString {
+  return z
+    .string({ error: instead })
+    .min(min)
+    .max(max)
+    .refine(isWellFormed, { message: 'must be well-formed Unicode' })
 }
 
 /** Controls, and marks of direction that make a text read otherwise than it is. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { OF_ORGANIZATION } from './expected-value.ts'
 import { listedNames, MOST_NAMES, shortName } from './listed-names.ts'
 import { nearestName } from './nearest-name.ts'
 
@@ -17,6 +18,11 @@ const TIME_PLACES: ReadonlyMap<string, string> = new Map([
   ['delay', 'use "sendAt", a time'],
 ])
 
+/** Of messages and templates. */
+const LABEL_PLACES: ReadonlyMap<string, string> = new Map([
+  ['tags', 'use "metadata", short texts by name: { campaign: \'spring\' }'],
+])
+
 /** The right places of fields that are often put into a message by mistake and would be ignored silently. */
 const PLACES: ReadonlyMap<string, string> = new Map([
   ...TIME_PLACES,
@@ -29,7 +35,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['message', TEXT],
   ['content', TEXT],
   ['title', 'it is "subject"'],
-  ['tags', 'use "metadata", short texts by name: { campaign: \'spring\' }'],
+  ...LABEL_PLACES,
   ['replyTo', EMAIL],
   ['inReplyTo', EMAIL],
   ['in_reply_to', 'it is "inReplyTo" in "email"'],
@@ -50,8 +56,6 @@ const PLACES: ReadonlyMap<string, string> = new Map([
 ])
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
 const placesOf = new WeakMap<z.ZodType, ReadonlyMap<string, string>>()
-/** For calls from code. */
-const ORGANIZATION = 'call the same method of notifier.organization(id)'
 
 /** Tells the right places of fields that are often put into an object by mistake. */
 export function withPlaces<Schema extends z.ZodType>(
@@ -96,6 +100,7 @@ function placesFor(schema: z.ZodObject): ReadonlyMap<string, string> {
   const { shape } = schema
   if ('template' in shape || 'notifications' in shape) return PLACES
   if ('sendAt' in shape) return TIME_PLACES
+  if ('metadata' in shape) return LABEL_PLACES
   return placesOf.get(schema) ?? NO_PLACES
 }
 
@@ -128,7 +133,7 @@ function misplacedOf(
 function hintsOf(names: readonly string[], places: ReadonlyMap<string, string>, nearest: Nearest): string {
   return names
     .map((name) => {
-      const place = name === 'organizationId' ? ORGANIZATION : places.get(name)
+      const place = name === 'organizationId' ? OF_ORGANIZATION : places.get(name)
       if (place !== undefined) return ` "${name}": ${place}.`
       const known = nearest(name)
       return known === null ? '' : ` "${name}": did you mean "${known}"?`

@@ -31,6 +31,8 @@ describe('the error of a send', () => {
     ['recipients', { ...nobody, recipients: 'user:42' }, 'recipients', 'did you mean "recipient"?'],
     ['recipientId', { ...nobody, recipientId: 'user:42' }, 'recipientId', 'did you mean "recipient"?'],
     ['user', { ...nobody, user: 'user:42' }, 'user', 'it is "recipient"'],
+    ['tags', { ...mail, tags: ['spring'] }, 'tags', 'use "metadata"'],
+    ['several addresses', { ...nobody, to: list(2) }, 'to', 'POST /v1/notifications/batch'],
     ['nobody', nobody, 'to', 'The field "to" is required unless a "recipient" is named.'],
     ['a channel that is not configured', { ...mail, whatsapp: {} }, 'whatsapp', 'not configured'],
     ['a wrong copy', { ...mail, email: { cc: ['b@example.com', 'no'] } }, 'email.cc.1', 'one e-mail address'],
@@ -64,6 +66,19 @@ describe('the error of a send', () => {
       const answer = await request('POST', path, { [field]: at })
       expect([answer.status, details(answer)?.field]).toEqual([400, field])
       expect(answer.text).toContain('\\"sendAt\\"')
+    }
+  })
+
+  it('names the field of a template that was meant', async () => {
+    const template = { name: 'hi', channel: 'email', body: 'Hi' }
+    const tags = ['spring']
+    const answers = [await request('POST', '/v1/templates', { ...template, tags })]
+    await request('POST', '/v1/templates', template)
+    answers.push(await request('PATCH', '/v1/templates/hi', { tags }))
+    answers.push(await request('PATCH', '/v1/templates/hi/draft', { tags }))
+    for (const answer of answers) {
+      expect([answer.status, details(answer)?.field]).toEqual([400, 'tags'])
+      expect(answer.text).toContain('use \\"metadata\\"')
     }
   })
 

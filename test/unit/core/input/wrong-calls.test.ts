@@ -62,6 +62,15 @@ describe('a wrong type is refused by its name', () => {
     expect(stored.items).toEqual([])
   })
 
+  it('as an organization in the options of a call, with the right call', async () => {
+    const notifier = await start()
+    await expect(notifier.send(mail, { organizationId: 'org_b' } as never)).rejects.toMatchObject({
+      message: expect.stringContaining(
+        '"organizationId" (call the same method of notifier.organization(id))',
+      ),
+    })
+  })
+
   it.each([undefined, null, 5, 'Hello'])('as the notification %j', async (wrong) => {
     const notifier = await start()
     await expect(notifier.send(wrong as never)).rejects.toMatchObject(refusedFor('notification'))
