@@ -25,6 +25,7 @@ import { leaseChecks } from './storage/leases.ts'
 import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
+import { operatorEndpointChecks } from './storage/operator-endpoints.ts'
 import { ownClockChecks } from './storage/own-clock.ts'
 import { providerEventChecks } from './storage/provider-events.ts'
 import { receiptChecks } from './storage/receipts.ts'
@@ -91,6 +92,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   deletionChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)
+  operatorEndpointChecks(check)
   countJobsChecks(check)
   statisticsChecks(check)
   traceChecks(check)

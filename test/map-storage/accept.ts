@@ -86,7 +86,7 @@ export function addFacts(state: State, row: NotificationRow, facts: Facts, recei
   })
 }
 
-/** Stores a delivery for each endpoint of the organization that chose the event; not for the one it is about. */
+/** Stores a delivery for each endpoint that chose the event: its organization's, and operators'; not the one it is about. */
 export function publish(
   state: State,
   event: {
@@ -98,8 +98,8 @@ export function publish(
 ): void {
   const { id, organizationId: organization } = event.data
   for (const { id: endpoint, ...row } of state.endpoints.values()) {
-    const isElsewhere = row.organization !== organization || endpoint === id
-    if (isElsewhere || !JSON.parse(row.events).includes(event.event)) continue
+    const isTold = [organization, kit.ALL_ORGANIZATIONS].includes(row.organization) && endpoint !== id
+    if (!isTold || !JSON.parse(row.events).includes(event.event)) continue
     const about = { eventId, eventType: event.event, payload: JSON.stringify(event), attempts: [] }
     const shown = { ...about, createdAt: state.now(), state: 'held' as const }
     const delivery = { seq: state.next(), organization, endpoint, notification, shown }

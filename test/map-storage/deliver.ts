@@ -172,7 +172,7 @@ function settleEvent(state: State, { subject: row }: Job, settlement: Settled<'e
   const verdict = kit.decideEndpoint(endpoint.health, settlement, state.now(), endpoint.url)
   setHealth(endpoint, verdict.health)
   if (verdict.disable !== null) disable(state, endpoint, verdict.disable)
-  const about = { id: row.endpoint, organizationId: row.organization }
+  const about = { id: row.endpoint, organizationId: endpoint.organization }
   const event = kit.endpointEvent(about, verdict, state.now())
   if (event !== null) publish(state, event, kit.endpointEventId(event), null)
   return event

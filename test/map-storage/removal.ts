@@ -5,11 +5,13 @@ import { removeDeliveries } from './webhook-endpoints.ts'
 
 const MOST_COUNTED = 1_000
 const isPending = ({ shown }: DeliveryRow): boolean => shown.state === 'pending'
+/** A listener that no process has may still wait for its events. */
+const keeps = (row: DeliveryRow): boolean => isPending(row) && !kit.isListener(row.endpoint)
 
-/** True: without a job, a pending delivery, and an event since then. */
-function isOver(state: State, row: NotificationRow, latest: number): boolean {
+/** True: without a job, a delivery that keeps it, and an event since then. */
+function isOver(state: State, row: NotificationRow, latest: number, isKept: typeof keeps): boolean {
   const newest = where(state.events, { notification: row }).at(-1)?.at ?? row.created_at
-  const isWaited = where(state.deliveries, { notification: row }).some(isPending)
+  const isWaited = where(state.deliveries, { notification: row }).some(isKept)
   return !state.jobs.has(row.id) && newest <= latest && !isWaited
 }
 
@@ -31,9 +33,9 @@ export function expire(state: State, { what, ...request }: kit.ExpireRequest): k
     const rows = where(state.notifications.values(), { organization })
     const old = rows.filter(({ created_at }) => created_at <= latest)
     const { step, next } = stepOf(old, request)
-    const over = step.filter((row) => isOver(state, row, latest))
+    const over = step.filter((row) => isOver(state, row, latest, keeps))
     const ofEndpoints = where(state.deliveries, { organization, notification: null })
-    const oldOnes = ofEndpoints.filter((row) => row.shown.createdAt <= latest && !isPending(row))
+    const oldOnes = ofEndpoints.filter((row) => row.shown.createdAt <= latest && !keeps(row))
     removeDeliveries(state, oldOnes)
     const deliveries = over.reduce((sum, row) => sum + removeNotification(state, row), oldOnes.length)
     return { removed: { notifications: over.length, deliveries }, unmatched: [], next }
@@ -78,7 +80,9 @@ export function createDeletions(state: State): kit.DeletionRepository {
       const deleting = row === undefined ? null : kit.toRecord(kind, row, state.now()).value.deleting
       if (row === undefined || deleting === null) return { notifications: 0, left: 'nothing' }
       const all = where(state.notifications.values(), { organization: id })
-      const some = all.filter((each) => deleting === 'force' || isOver(state, each, Infinity)).slice(0, most)
+      const some = all
+        .filter((each) => deleting === 'force' || isOver(state, each, Infinity, isPending))
+        .slice(0, most)
       for (const each of some) removeNotification(state, each)
       if (some.length > 0) return { notifications: some.length, left: 'more' }
       if (deleting === 'plain' && countJobs(id) > 0) return { notifications: 0, left: 'jobs' }

@@ -12,6 +12,7 @@ export {
   NEW_HEALTH,
 } from '../../../src/core/delivery/endpoint-health.ts'
 export { LONGEST_LEASE_MS } from '../../../src/core/delivery/lease.ts'
+export { isListener } from '../../../src/core/delivery/listeners.ts'
 export { eventId, eventPayload } from '../../../src/core/notification/event-payload.ts'
 export { COUNTED_AS, type Fact } from '../../../src/core/notification/facts.ts'
 export {
@@ -137,6 +138,7 @@ export type {
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
 export { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 export type { RecordKind } from '../../../src/core/records/record-kind.ts'
+export { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 export {
   beginDeletion,
   OPEN,

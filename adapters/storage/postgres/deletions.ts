@@ -1,3 +1,4 @@
+import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
 import type {
   BeginDeletion,
   DeletionRepository,
@@ -10,15 +11,16 @@ import {
 } from '../../../src/core/tenancy/organization.ts'
 import { type RecordRow, toRecord } from '../rows/record.ts'
 import type { Connection, Transaction } from './connection.ts'
-import { removeOver } from './expire.ts'
+import { KEPT_BY_ALL, removeOver } from './expire.ts'
 import { recordTables, tableOf } from './record-tables.ts'
 import {
+  DELETE_JOBS,
   type DeliveryRow,
   deliveriesOf,
   LOCK_NOTIFICATIONS,
-  NO_JOB,
-  removeDeliveries,
+  noJob,
   removeNotifications,
+  removeWithJobs,
 } from './remove.ts'
 import { RECORD_COLUMNS, replaceRow } from './write-records.ts'
 
@@ -65,7 +67,7 @@ const SELECT_NOTIFICATIONS = `
 
 const SELECT_OVER = `
   SELECT n.id FROM carillon.notifications AS n
-  WHERE n.organization = $1 AND ${NO_JOB}
+  WHERE n.organization = $1 AND ${noJob()}
   ORDER BY n.created_at, n.seq LIMIT $2`
 
 /** Deliveries that remain concern events about endpoints. */
@@ -75,11 +77,11 @@ const SELECT_DELIVERIES = `
     WHERE d.endpoint = e.id AND ($3 OR d.state <> 'pending') ORDER BY d.seq LIMIT $2) AS d
   WHERE e.organization = $1 LIMIT $2`
 
-/** In the order of ids, like settlements. */
-const DELETE_JOBS = `
-  WITH locked AS MATERIALIZED (
-    SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
-  DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
+/** What endpoints of operators got of its events about no notification. */
+const SELECT_OTHER_EVENTS = `
+  SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
+  WHERE d.event_id >= '${OTHER_EVENT_IDS.from}' AND d.event_id < '${OTHER_EVENT_IDS.until}' AND d.organization = $1
+    AND ($3 OR d.state <> 'pending') LIMIT $2`
 
 /** Each removes a step of one kind. */
 const REST = [
@@ -162,8 +164,9 @@ async function removeOthers(
     readonly passed: boolean
   },
 ): Promise<PurgeAnswer['left']> {
-  const deliveries = await tx.rows<DeliveryRow>(SELECT_DELIVERIES, [id, most, force])
-  if (deliveries.length > 0) {
+  for (const statement of [SELECT_DELIVERIES, SELECT_OTHER_EVENTS]) {
+    const deliveries = await tx.rows<DeliveryRow>(statement, [id, most, force])
+    if (deliveries.length === 0) continue
     await removeWithJobs(tx, deliveries)
     return 'more'
   }
@@ -189,6 +192,7 @@ async function removeEnded(tx: Transaction, id: string, most: number): Promise<n
     tx,
     rows.map((row) => row.id),
     Number.MAX_SAFE_INTEGER,
+    KEPT_BY_ALL,
   )
   return over
 }
@@ -203,13 +207,4 @@ async function removeAny(tx: Transaction, id: string, most: number): Promise<num
   await removeWithJobs(tx, await deliveriesOf(tx, ids))
   await removeNotifications(tx, ids)
   return rows.length
-}
-
-async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[]): Promise<void> {
-  if (deliveries.length === 0) return
-  const jobs = deliveries.map(({ seq }) => 2 * seq + 1)
-  await tx.rows(DELETE_JOBS, [jobs])
-  await removeDeliveries(tx, deliveries)
-  // Jobs of a redelivery that locked the rows first.
-  await tx.rows(DELETE_JOBS, [jobs])
 }

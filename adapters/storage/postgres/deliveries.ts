@@ -10,6 +10,7 @@ import {
   receivedEventId,
 } from '../../../src/core/notification/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import type { Runner, Transaction } from './connection.ts'
 import { makingDue } from './due-jobs.ts'
 
@@ -141,8 +142,9 @@ export function publishedByProvider(event: OwnProviderEvent): PublishedEvent {
 /** Stores the deliveries of events, with their jobs. */
 export async function publish(tx: Transaction, events: readonly PublishedEvent[]): Promise<void> {
   if (events.length === 0) return
-  const organizations = [...new Set(events.map(({ organizationId }) => organizationId))]
-  const endpoints = await tx.rows<EndpointChoice>(SELECT_ENDPOINTS, [organizations])
+  // Endpoints of operators get the events of every organization.
+  const owners = [...new Set([ALL_ORGANIZATIONS, ...events.map(({ organizationId }) => organizationId)])]
+  const endpoints = await tx.rows<EndpointChoice>(SELECT_ENDPOINTS, [owners])
   if (endpoints.length === 0) return
   const choices = endpoints.map((endpoint) => ({
     ...endpoint,
@@ -151,7 +153,9 @@ export async function publish(tx: Transaction, events: readonly PublishedEvent[]
   const given = events.flatMap((one) => {
     const choosing = choices.filter(
       ({ id, organization, chosen }) =>
-        organization === one.organizationId && id !== one.about && chosen.has(one.eventType),
+        (organization === one.organizationId || organization === ALL_ORGANIZATIONS) &&
+        id !== one.about &&
+        chosen.has(one.eventType),
     )
     if (choosing.length === 0) return []
     const payload = JSON.stringify(one.event)

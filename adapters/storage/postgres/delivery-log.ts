@@ -23,7 +23,10 @@ const LIST_STATE = `
   WHERE endpoint = $1 AND seq < $2 AND seq > $5 AND state = $6 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
 const LIST_OF_EVENTS = `
-  SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = ANY ($1::text[]) ORDER BY seq DESC LIMIT $2`
+  SELECT ${COLUMNS} FROM carillon.deliveries
+  WHERE event_id = ANY ($1::text[])
+    AND endpoint IN (SELECT id FROM carillon.webhook_endpoints WHERE organization = $2)
+  ORDER BY seq DESC LIMIT $3`
 
 const SELECT_BEYOND = `
   SELECT seq FROM carillon.deliveries WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1 OFFSET $3`
@@ -78,13 +81,14 @@ async function shown(
   return { ...found, items: await withAttempts(runner, found.items) }
 }
 
-/** The deliveries of events to any endpoint. */
+/** The deliveries of events to the endpoints of an owner. */
 export async function listDeliveriesOf(
   runner: Runner,
   eventIds: readonly string[],
+  owner: string,
   most: number,
 ): Promise<EndpointDelivery[]> {
-  const rows = await runner.rows<DeliveryRow>(LIST_OF_EVENTS, [eventIds, most])
+  const rows = await runner.rows<DeliveryRow>(LIST_OF_EVENTS, [eventIds, owner, most])
   const deliveries = await withAttempts(runner, rows)
   return deliveries.map((delivery, index) => ({ ...delivery, endpointId: rows[index]?.endpoint ?? '' }))
 }

@@ -1,3 +1,4 @@
+import { isListener } from '../../../src/core/delivery/listeners.ts'
 import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
 import type {
   ExpireAnswer,
@@ -13,10 +14,12 @@ import {
   type DeliveryRow,
   deliveriesOf,
   LOCK_NOTIFICATIONS,
-  NO_JOB,
+  noJob,
+  OF_LISTENER,
   OWN_EVENTS,
   removeDeliveries,
   removeNotifications,
+  removeWithJobs,
 } from './remove.ts'
 
 const LOOK = `
@@ -24,23 +27,30 @@ const LOOK = `
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
 
-/** Locked against concurrent redelivery. */
-const LOCK_DELIVERIES = `
+/** What keeps a notification: a job, something pending, or that its newest event (or the accept) is not old enough. */
+const keptBy = (deliveries: string) => ({
+  /** Against concurrent redelivery. */
+  lock: `
   SELECT d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
-    SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} FOR UPDATE) AS d`
-
-/** Finished: no job, nothing pending, and the newest event (or the accept) is old enough. */
-const SELECT_OVER = `
+    SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d
+    WHERE ${OWN_EVENTS('n.id')} AND ${deliveries} FOR UPDATE) AS d`,
+  selectOver: `
   SELECT n.id FROM carillon.notifications AS n
-  WHERE n.id = ANY ($1::text[]) AND ${NO_JOB}
+  WHERE n.id = ANY ($1::text[]) AND ${noJob(deliveries)}
     AND coalesce((SELECT e.at FROM carillon.states AS s
       JOIN carillon.events AS e ON e.notification = s.notification AND e.sequence = s.sequence
-      WHERE s.notification = n.id), 0) <= $2`
+      WHERE s.notification = n.id), 0) <= $2`,
+})
+
+export const KEPT_BY_ALL: Kept = keptBy('true')
+
+/** A listener that no process has may still wait for its events. */
+const KEPT_BUT_FOR_LISTENERS: Kept = keptBy(`NOT (${OF_LISTENER})`)
 
 const SELECT_OTHER_EVENTS = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
   WHERE d.event_id >= $1 AND d.event_id < $2 AND d.organization = $3 AND d.created_at <= $4
-    AND d.state <> 'pending' LIMIT $5`
+    AND (d.state <> 'pending' OR ${OF_LISTENER}) LIMIT $5`
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon.idempotency WHERE hash IN (
@@ -67,6 +77,8 @@ const DELETE_RECEIPTS = `
     SELECT hash FROM carillon.receipts WHERE received_at <= $1 ORDER BY received_at LIMIT $2
     FOR UPDATE SKIP LOCKED)
   RETURNING received_at`
+
+type Kept = ReturnType<typeof keptBy>
 
 interface OldRow {
   readonly id: string
@@ -97,7 +109,8 @@ async function expireNotifications(
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
   const ids = rows.map(({ id }) => id)
   // Other transactions mostly work on unfinished notifications, which are not locked here.
-  const { over, deliveries } = await removeOver(tx, await selectOver(tx, ids, latest), latest)
+  const found = await selectOver(tx, ids, latest, KEPT_BUT_FOR_LISTENERS)
+  const { over, deliveries } = await removeOver(tx, found, latest, KEPT_BUT_FOR_LISTENERS)
   const others = after === undefined ? await removeOtherEvents(tx, organizationId, most, latest) : 0
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
@@ -105,9 +118,14 @@ async function expireNotifications(
   return { removed, unmatched: [], next }
 }
 
-async function selectOver(tx: Transaction, ids: readonly string[], latest: number): Promise<string[]> {
+async function selectOver(
+  tx: Transaction,
+  ids: readonly string[],
+  latest: number,
+  kept: Kept,
+): Promise<string[]> {
   if (ids.length === 0) return []
-  return (await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id)
+  return (await tx.rows<{ id: string }>(kept.selectOver, [ids, latest])).map(({ id }) => id)
 }
 
 /** Removes the given notifications that are still finished. Returns their number with their deliveries. */
@@ -115,14 +133,21 @@ export async function removeOver(
   tx: Transaction,
   found: readonly string[],
   latest: number,
+  kept: Kept,
 ): Promise<{ readonly over: number; readonly deliveries: number }> {
   if (found.length === 0) return { over: 0, deliveries: 0 }
   await tx.rows(LOCK_NOTIFICATIONS, [found])
-  await tx.rows(LOCK_DELIVERIES, [found])
-  const over = await selectOver(tx, found, latest)
-  const deliveries = await removeDeliveries(tx, await deliveriesOf(tx, over))
+  await tx.rows(kept.lock, [found])
+  const over = await selectOver(tx, found, latest, kept)
+  const deliveries = await removeAll(tx, await deliveriesOf(tx, over))
   await removeNotifications(tx, over)
   return { over: over.length, deliveries }
+}
+
+async function removeAll(tx: Transaction, found: readonly DeliveryRow[]): Promise<number> {
+  const waiting = found.filter(({ endpoint }) => isListener(endpoint))
+  const others = found.filter(({ endpoint }) => !isListener(endpoint))
+  return (await removeWithJobs(tx, waiting)) + (await removeDeliveries(tx, others))
 }
 
 /** Runs at the start of a pass. */
@@ -134,7 +159,7 @@ async function removeOtherEvents(
 ): Promise<number> {
   const { from, until } = OTHER_EVENT_IDS
   const values = [from, until, organizationId, latest, most]
-  return removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, values))
+  return removeAll(tx, await tx.rows<DeliveryRow>(SELECT_OTHER_EVENTS, values))
 }
 
 async function expireRest(

@@ -1,3 +1,4 @@
+import { LISTENER_IDS } from '../../../src/core/delivery/listeners.ts'
 import type { Fact } from '../../../src/core/notification/facts.ts'
 import type { Transaction } from './connection.ts'
 
@@ -5,9 +6,14 @@ import type { Transaction } from './connection.ts'
 export const OWN_EVENTS = (id: string): string =>
   `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
 
-/** The notification `n` has no job, neither its own nor a delivery's. */
-export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
-    AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
+/** The endpoint of the delivery `d` is a listener. */
+export const OF_LISTENER: string = `d.endpoint >= '${LISTENER_IDS.from}' AND d.endpoint < '${LISTENER_IDS.until}'`
+
+/** The notification `n` has no job, neither its own nor a delivery's. @param counts which deliveries `d` count */
+export const noJob = (counts = 'true'): string => `NOT EXISTS (
+      SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
+    AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d
+      WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending' AND ${counts})`
 
 /** Locks against concurrent retries, receipts and sweeps. */
 export const LOCK_NOTIFICATIONS: string = `
@@ -16,6 +22,12 @@ export const LOCK_NOTIFICATIONS: string = `
 const SELECT_DELIVERIES = `
   SELECT d.seq, d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
     SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')}) AS d`
+
+/** In the order of ids, like settlements. */
+export const DELETE_JOBS: string = `
+  WITH locked AS MATERIALIZED (
+    SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
+  DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
 
 const NAMED = 'unnest($1::text[], $2::text[]) AS g (event_id, endpoint)'
 
@@ -73,6 +85,17 @@ export async function removeDeliveries(tx: Transaction, found: readonly Delivery
   const named = [found.map(({ event_id }) => event_id), found.map(({ endpoint }) => endpoint)]
   await tx.rows(DELETE_ATTEMPTS, named)
   return (await tx.rows(DELETE_DELIVERIES, named)).length
+}
+
+/** Removes deliveries with their attempts and jobs. Returns their number. */
+export async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[]): Promise<number> {
+  if (deliveries.length === 0) return 0
+  const jobs = deliveries.map(({ seq }) => 2 * seq + 1)
+  await tx.rows(DELETE_JOBS, [jobs])
+  const removed = await removeDeliveries(tx, deliveries)
+  // Jobs of a redelivery that locked the rows first.
+  await tx.rows(DELETE_JOBS, [jobs])
+  return removed
 }
 
 /** Removes notifications with their events, hand-overs and metadata. */

@@ -5,7 +5,8 @@ import type {
   WebhookEndpoint,
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
-import { unknownOrganization } from '../../../src/core/tenancy/organization.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
+import { DEFAULT_ORGANIZATION, unknownOrganization } from '../../../src/core/tenancy/organization.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
@@ -15,7 +16,7 @@ import { dataError, isDataError } from './errors.ts'
 import { redeliver } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
-/** Serializes new endpoints of one organization, and nothing else. */
+/** Serializes new endpoints of one organization, and nothing else. Those of operators lock the default one's row. */
 const LOCK_ORGANIZATION = `
   SELECT 1 FROM carillon.r_organizations WHERE id = $1 AND list = 'open' FOR NO KEY UPDATE`
 
@@ -83,7 +84,8 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     most: number,
   ): Promise<WebhookEndpoint | null> {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
-    const [organization] = await tx.rows(LOCK_ORGANIZATION, [organizationId])
+    const locked = organizationId === ALL_ORGANIZATIONS ? DEFAULT_ORGANIZATION : organizationId
+    const [organization] = await tx.rows(LOCK_ORGANIZATION, [locked])
     if (organization === undefined) throw unknownOrganization(organizationId)
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
     const values = [connection.time(), id, organizationId, url, chosen, successStatus, hidden, most]
@@ -161,7 +163,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     update: (id, change) => connection.transaction((tx) => update(tx, id, change)),
     rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
-    deliveriesOf: (eventIds, most) => listDeliveriesOf(connection, eventIds, most),
+    deliveriesOf: (eventIds, owner, most) => listDeliveriesOf(connection, eventIds, owner, most),
     redeliver: (id, which) => whileActive(id, (tx) => redeliver(tx, id, which)),
     delete(id, most) {
       return connection.transaction(async (tx) => {

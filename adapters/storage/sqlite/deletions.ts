@@ -1,3 +1,4 @@
+import { OTHER_EVENT_IDS } from '../../../src/core/notification/event-payload.ts'
 import type {
   BeginDeletion,
   DeletionRepository,
@@ -7,7 +8,7 @@ import { beginDeletion, organizationKind } from '../../../src/core/tenancy/organ
 import type { Connection } from './connection.ts'
 import { tableOf } from './record-tables.ts'
 import type { SqliteRecords } from './records.ts'
-import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
+import { createRemove, noJob, type RemovedRow } from './remove.ts'
 
 /** Not by an index on the organization, which would cost every job a write. */
 const COUNT_JOBS = `
@@ -16,13 +17,19 @@ const COUNT_JOBS = `
 /** Without force: only those without a job. */
 const SELECT_NOTIFICATIONS = `
   SELECT n.seq, substr(n.id, 7) AS digits FROM carillon_notifications AS n
-  WHERE n.organization = ? AND (? OR ${NO_JOB})
+  WHERE n.organization = ? AND (? OR ${noJob()})
   ORDER BY n.created_at, n.seq LIMIT ?`
 
 /** Deliveries that remain concern events about endpoints. */
 const SELECT_DELIVERIES = `
   SELECT d.id FROM carillon_webhook_endpoints AS e CROSS JOIN carillon_deliveries AS d ON d.endpoint = e.id
   WHERE e.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
+
+/** What endpoints of operators got of its events about no notification. */
+const SELECT_OTHER_EVENTS = `
+  SELECT d.id FROM carillon_deliveries AS d
+  WHERE event_id >= '${OTHER_EVENT_IDS.from}' AND event_id < '${OTHER_EVENT_IDS.until}' AND organization = ?
+    AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
 
 /** Older runtimes cannot bind numbered parameters by position. */
 const GIVEN = 'WITH given (id, most) AS (SELECT ?, ?)'
@@ -41,7 +48,9 @@ const REST = [
 export function createDeletions(connection: Connection, records: SqliteRecords): DeletionRepository {
   const countJobs = connection.statement<{ waiting: number }>(COUNT_JOBS)
   const selectNotifications = connection.statement<RemovedRow>(SELECT_NOTIFICATIONS)
-  const selectDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
+  const selectDeliveries = [SELECT_DELIVERIES, SELECT_OTHER_EVENTS].map((sql) =>
+    connection.statement<{ id: number }>(sql),
+  )
   const rest = REST.map((sql) => connection.statement(`${GIVEN} ${sql}`))
   const remove = createRemove(connection)
 
@@ -75,9 +84,11 @@ export function createDeletions(connection: Connection, records: SqliteRecords):
 
   /** Removes data that belongs to no notification, and finally the organization. */
   function removeOthers(id: string, force: 0 | 1, most: number): PurgeAnswer['left'] {
-    const deliveries = selectDeliveries().all(id, force, most)
-    remove.deliveries(deliveries.map((delivery) => delivery.id))
-    if (deliveries.length > 0) return 'more'
+    for (const select of selectDeliveries) {
+      const deliveries = select().all(id, force, most)
+      remove.deliveries(deliveries.map((delivery) => delivery.id))
+      if (deliveries.length > 0) return 'more'
+    }
     if (force === 0 && waiting(id) > 0) return 'jobs'
     if (removeRecords(id, records.tables.names(), most)) return 'more'
     for (const statement of rest) if (statement().changes(id, most) > 0) return 'more'

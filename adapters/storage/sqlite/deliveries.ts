@@ -3,10 +3,13 @@ import { eventId, type NotificationEvent } from '../../../src/core/notification/
 import type { OwnProviderEvent } from '../../../src/core/notification/provider-event.ts'
 import type { MessageReceivedEvent } from '../../../src/core/notification/received-message.ts'
 import type { DeliveryAttempt } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
 
-const SELECT_ENDPOINTS = 'SELECT id, status, events FROM carillon_webhook_endpoints WHERE organization = ?'
+/** Those of operators get the events of every organization. */
+const SELECT_ENDPOINTS = `
+  SELECT id, status, events FROM carillon_webhook_endpoints WHERE organization IN (?, '${ALL_ORGANIZATIONS}')`
 
 const INSERT_DELIVERY = `
   INSERT INTO carillon_deliveries (event_id, event_type, organization, endpoint, created_at, state, payload)
@@ -68,7 +71,7 @@ export interface Deliveries {
   holdWaiting(endpoint: string): void
   /** Disables an endpoint and holds its jobs. Later claims hold the rest. */
   disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
-  /** Publishes an event about no notification to the organization's endpoints that chose it, without the one it is about. */
+  /** Publishes an event about no notification to the endpoints that chose it, without the one it is about. */
   publishOther(
     event: EndpointEvent | MessageReceivedEvent | OwnProviderEvent,
     eventId: string,

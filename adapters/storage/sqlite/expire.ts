@@ -8,13 +8,16 @@ import type {
 import { decodeCursor, encodeCursor } from '../../../src/core/records/cursor.ts'
 import { toExpiredReceipt, type UnmatchedRow } from '../rows/expired-receipt.ts'
 import type { Connection } from './connection.ts'
-import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
+import { createRemove, noJob, OF_LISTENER, type RemovedRow } from './remove.ts'
 
-/** Finished: no job, neither its own nor a delivery's, and the newest event (or the accept) is old enough. */
+/**
+ * Finished: no job, neither its own nor a delivery's, and the newest event (or the accept) is old enough. A listener that
+ * no process has may still wait for its events.
+ */
 const LOOK = `
   SELECT n.seq, n.created_at AS createdAt, substr(n.id, 7) AS digits,
     coalesce((SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1), 0) <= ?
-    AND ${NO_JOB} AS over
+    AND ${noJob(`NOT (${OF_LISTENER})`)} AS over
   FROM carillon_notifications AS n
   WHERE n.organization = ? AND n.created_at <= ? AND (n.created_at, n.seq) > (?, ?)
   ORDER BY n.created_at, n.seq LIMIT ?`
@@ -22,7 +25,7 @@ const LOOK = `
 const SELECT_OTHER_EVENTS = `
   SELECT id FROM carillon_deliveries AS d
   WHERE event_id >= ? AND event_id < ? AND organization = ? AND created_at <= ?
-    AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1) LIMIT ?`
+    AND (${OF_LISTENER} OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon_idempotency WHERE hash IN

@@ -1,3 +1,4 @@
+import { LISTENER_IDS } from '../../../src/core/delivery/listeners.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
@@ -5,11 +6,16 @@ import type { Statement } from './statement.ts'
 const OWN_EVENTS = (digits: string): string =>
   `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
 
-/** The notification `n` has no job, neither its own nor a delivery's. */
-export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
+/** The endpoint of the delivery `d` is a listener. */
+export const OF_LISTENER: string = `d.endpoint >= '${LISTENER_IDS.from}' AND d.endpoint < '${LISTENER_IDS.until}'`
+
+/** The notification `n` has no job, neither its own nor a delivery's. @param counts which deliveries `d` count */
+export const noJob = (
+  counts = 'true',
+): string => `NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
     AND NOT EXISTS (
       SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
-      WHERE ${OWN_EVENTS('substr(n.id, 7)')})`
+      WHERE ${OWN_EVENTS('substr(n.id, 7)')} AND ${counts})`
 
 /** Walks the left side of the join; the index finds the right side. */
 const SELECT_DELIVERIES = `

@@ -5,6 +5,7 @@ import type {
   WebhookEndpoint,
   WebhookEndpointRepository,
 } from '../../../src/core/ports/storage/webhook-endpoints.ts'
+import { ALL_ORGANIZATIONS } from '../../../src/core/tenancy/all-organizations.ts'
 import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { bySeq, seqBounds, toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
@@ -63,7 +64,7 @@ export function createWebhookEndpoints(
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
-    records.requireOpen(organizationId)
+    if (organizationId !== ALL_ORGANIZATIONS) records.requireOpen(organizationId)
     if ((counted().get(organizationId)?.count ?? 0) >= most) return null
     const createdAt = connection.now()
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
@@ -122,8 +123,8 @@ export function createWebhookEndpoints(
     async deliveries(filter, page) {
       return connection.read(() => log.list(filter, page))
     },
-    async deliveriesOf(eventIds, most) {
-      return connection.read(() => log.ofEvents(eventIds, most))
+    async deliveriesOf(eventIds, owner, most) {
+      return connection.read(() => log.ofEvents(eventIds, owner, most))
     },
     async redeliver(id, which) {
       return connection.durably(() => {

@@ -151,7 +151,11 @@ export function createWebhookEndpoints(services: WebhookServices): PerTenant<Web
       if (count === 'disabled') throw new NotifierError('endpoint_disabled')
       if (count !== 1) throw noDelivery(eventId)
       wake(id)
-      const deliveries = await storage.webhookEndpoints.deliveriesOf([eventId], MOST_DELIVERIES)
+      const deliveries = await storage.webhookEndpoints.deliveriesOf(
+        [eventId],
+        organizationId,
+        MOST_DELIVERIES,
+      )
       const delivery = deliveries.find(({ endpointId }) => endpointId === id)
       if (delivery === undefined) throw noDelivery(eventId)
       return deliveryView(delivery)
@@ -213,7 +217,7 @@ export function createEventDeliveries({
       owned(await byId(id, (known) => notifications.get(known)), organizationId, 'notification_not_found')
       const timeline = await notifications.timeline(id)
       const events = timeline.slice(-MOST_EVENTS).map(({ sequence }) => eventId(id, sequence))
-      const found = await webhookEndpoints.deliveriesOf(events, MOST_LISTED)
+      const found = await webhookEndpoints.deliveriesOf(events, organizationId, MOST_LISTED)
       return { items: found.map((each) => ({ ...deliveryView(each), endpointId: each.endpointId })) }
     },
   }

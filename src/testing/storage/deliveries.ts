@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../core/ports/storage/settle.ts'
 import type { DeliveryAttempt } from '../../core/ports/storage/webhook-endpoints.ts'
+import { DEFAULT_ORGANIZATION } from '../../core/tenancy/organization.ts'
 import {
   accept,
   claim,
@@ -35,37 +36,43 @@ function settled(
 }
 
 export function deliveryChecks(check: Check): void {
-  check('the deliveries of events are read for all endpoints, newest first', async ({ storage }) => {
-    const { deliveries, deliveriesOf } = storage.webhookEndpoints
-    const hooks = [await endpoint(storage), await endpoint(storage)]
-    const [id = ''] = await accept(storage, [note()])
-    await deliver(storage, [sent(), sent({ type: 'delivered' })])
-    await accept(storage, [note()])
-    await deliver(storage)
-    for (const hook of hooks) {
-      const [job] = await claim(storage, 1, hook.id)
-      assert.ok(job !== undefined)
-      await start(storage, [job])
-      await storage.settle([settled(job, { ended: 'delivered' })])
-    }
-    const events = [1, 2, 3, 4].map((n) => `evt_${id.slice('notif_'.length)}_${n}`)
-    const found = await deliveriesOf(events, 100)
-    const own = async ({ id: endpointId }: { readonly id: string }) =>
-      (await deliveries({ endpointId }, page())).items.map((each) => ({ ...each, endpointId }))
-    const all = (await Promise.all(hooks.map(own))).flat().filter(({ eventId }) => events.includes(eventId))
-    const byKey = (a: { endpointId: string; eventId: string }, b: { endpointId: string; eventId: string }) =>
-      `${a.endpointId} ${a.eventId}` < `${b.endpointId} ${b.eventId}` ? -1 : 1
-    assert.deepEqual([...found].sort(byKey), all.sort(byKey))
-    assert.equal(found.length, 4)
-    assert.deepEqual(
-      found.slice(0, 2).map(({ eventId }) => eventId),
-      [events[2], events[2]],
-    )
-    assert.equal(found.filter(({ attempts }) => attempts.length === 1).length, 2)
-    assert.deepEqual(await deliveriesOf(events, 3), found.slice(0, 3))
-    assert.deepEqual(await deliveriesOf(['evt_1_2'], 100), [])
-    assert.deepEqual(await deliveriesOf([], 100), [])
-  })
+  check(
+    'the deliveries of events are read for all endpoints of an owner, newest first',
+    async ({ storage }) => {
+      const { deliveries, deliveriesOf } = storage.webhookEndpoints
+      const read = (ids: readonly string[], most: number) => deliveriesOf(ids, DEFAULT_ORGANIZATION, most)
+      const hooks = [await endpoint(storage), await endpoint(storage)]
+      const [id = ''] = await accept(storage, [note()])
+      await deliver(storage, [sent(), sent({ type: 'delivered' })])
+      await accept(storage, [note()])
+      await deliver(storage)
+      for (const hook of hooks) {
+        const [job] = await claim(storage, 1, hook.id)
+        assert.ok(job !== undefined)
+        await start(storage, [job])
+        await storage.settle([settled(job, { ended: 'delivered' })])
+      }
+      const events = [1, 2, 3, 4].map((n) => `evt_${id.slice('notif_'.length)}_${n}`)
+      const found = await read(events, 100)
+      const own = async ({ id: endpointId }: { readonly id: string }) =>
+        (await deliveries({ endpointId }, page())).items.map((each) => ({ ...each, endpointId }))
+      const all = (await Promise.all(hooks.map(own))).flat().filter(({ eventId }) => events.includes(eventId))
+      const byKey = (
+        a: { endpointId: string; eventId: string },
+        b: { endpointId: string; eventId: string },
+      ) => (`${a.endpointId} ${a.eventId}` < `${b.endpointId} ${b.eventId}` ? -1 : 1)
+      assert.deepEqual([...found].sort(byKey), all.sort(byKey))
+      assert.equal(found.length, 4)
+      assert.deepEqual(
+        found.slice(0, 2).map(({ eventId }) => eventId),
+        [events[2], events[2]],
+      )
+      assert.equal(found.filter(({ attempts }) => attempts.length === 1).length, 2)
+      assert.deepEqual(await read(events, 3), found.slice(0, 3))
+      assert.deepEqual(await read(['evt_1_2'], 100), [])
+      assert.deepEqual(await read([], 100), [])
+    },
+  )
 
   check(
     'every endpoint that chose an event gets it, with a job of its own',

@@ -342,7 +342,9 @@ export function endpointHealthChecks(check: Check): void {
     const { storage, secondDoor } = harness
     const { redeliver, deliveries, deliveriesOf, update } = storage.webhookEndpoints
     const deliveryOf = async (eventId: string) =>
-      (await deliveriesOf([eventId], 10)).find(({ endpointId }) => endpointId === hook.id)
+      (await deliveriesOf([eventId], hook.organizationId, 10)).find(
+        ({ endpointId }) => endpointId === hook.id,
+      )
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
     await publishEvents(storage, 4)
     type Four = [ClaimedJob, ClaimedJob, ClaimedJob, ClaimedJob]

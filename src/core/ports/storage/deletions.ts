@@ -13,7 +13,7 @@ export interface DeletionRepository {
   /**
    * One step of a deletion, in one commit: removes at most `most` notifications with all related rows, or as many rows
    * of another kind, and at last the organization itself. Without `force`, rows with a job stay until the job has
-   * ended. Idempotency records and the keys that deduplicate receipts stay until they expire.
+   * ended. What endpoints of operators got of its events belongs to it; these endpoints stay. Idempotency records and the keys that deduplicate receipts stay until they expire.
    */
   purge(id: string, most: number): Promise<PurgeAnswer>
 }

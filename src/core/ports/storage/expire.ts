@@ -11,10 +11,12 @@ export interface ExpireRequest {
 
 /**
  * Notifications of an organization without a new event for `olderThanMs`, each with its events, hand-overs and webhook
- * deliveries with their attempts, held ones included. Keeps notifications with a job or a pending delivery. Also events
- * about endpoints of the same age. Quota use stays counted.
+ * deliveries with their attempts, held ones included. Keeps notifications with a job or a pending delivery; a delivery to
+ * a listener (`isListener`) keeps none, and goes with its job: no process may have the listener any more. Also events
+ * about no notification of the same age. Quota use stays counted.
  */
 export interface ExpiringNotifications {
+  /** `ALL_ORGANIZATIONS`: only the events about endpoints of operators. */
   readonly organizationId: string
   readonly olderThanMs: number
 }

@@ -1,10 +1,11 @@
 import type { WebhookEventType } from '../../delivery/endpoint-health.ts'
 import type { Page, PageRequest } from './page.ts'
 
-/** Address to which an organization's events are posted. */
+/** Address to which events of an organization, or of all, are posted. */
 export interface WebhookEndpoint {
   /** `wh_<value>`; also the lane of its jobs. */
   readonly id: string
+  /** Or `ALL_ORGANIZATIONS`: it gets the events of every organization. */
   readonly organizationId: string
   readonly url: string
   readonly events: readonly WebhookEventType[]
@@ -48,8 +49,13 @@ export interface WebhookEndpointRepository {
   rotateSecret(id: string, rotation: SecretRotation): Promise<WebhookEndpoint | null>
   /** The delivery log of an endpoint, newest first, with the attempts in order. */
   deliveries(filter: DeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
-  /** The deliveries of these events to any endpoint, newest first, at most `most`; `eventIds` are at most 1,000. */
-  deliveriesOf(eventIds: readonly string[], most: number): Promise<readonly EndpointDelivery[]>
+  /**
+   * The deliveries of these events to the endpoints of an owner, newest first, at most `most`; `eventIds` are at most
+   * 1,000.
+   *
+   * @param owner an organization or `ALL_ORGANIZATIONS`
+   */
+  deliveriesOf(eventIds: readonly string[], owner: string, most: number): Promise<readonly EndpointDelivery[]>
   /**
    * Makes deliveries due at once, each with all attempts of the schedule. Concurrent calls make none due twice.
    * `disabled`: the endpoint is disabled, and nothing changed. `unknown`: no such endpoint.
