@@ -39,6 +39,12 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.emial', { channels: { emial: channel } }, 'left out (did you mean "email"?), or'],
     ['channels.sms', { channels: { sms: { ...channel, kind: email } } }, 'for sms'],
     ['channels.fax', { channels: { fax: channel } }, 'a provider with a kind'],
+    [
+      'channels.sms',
+      { channels: { sms: perOrganization(email, () => null) } },
+      'for sms; this one is for email',
+    ],
+    ['channels.sms', { channels: { sms: perOrganization('sms' as never, () => null) } }, '(kind, function)'],
     ['channels.email', { channels: { email: () => channel } }, 'perOrganization(kind, function)'],
     ['channels.email[1]', { channels: { email: [channel, {}] } }, 'send'],
     ['channels.email[1].name', { channels: { email: [channel, channel] } }, 'unique'],

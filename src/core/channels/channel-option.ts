@@ -146,8 +146,10 @@ function resolveSource(
   const kind = kindOf(option, name, value, builtIn)
   if (!isPerOrganization(value))
     return { kind, shared: resolveProviders(option, kind, value, null), perOrganization: null }
-  const { providersOf, others } = value
-  if (typeof providersOf !== 'function') throw wrong(option, 'perOrganization(kind, function)')
+  const { kind: given, providersOf, others } = value
+  if (typeof providersOf !== 'function' || typeof given?.name !== 'string')
+    throw wrong(option, 'perOrganization(kind, function)')
+  assertName(option, name, given)
   const shared = others === null ? null : resolveProviders(option, kind, others, null)
   return { kind, shared, perOrganization: providersOf }
 }

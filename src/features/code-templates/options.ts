@@ -211,7 +211,7 @@ function assertTexts(option: string, definition: Omit<CodeDefinition, 'name'>): 
     return
   }
   if (html === undefined && mjml === undefined && text === undefined)
-    throw wrong(option, 'with "html", "text" or both, or with "stored: true"')
+    throw wrong(option, 'an object with "html", "text" or both, or with "stored: true"')
   if (html !== undefined && mjml !== undefined) throw wrong(`${option}.mjml`, 'absent with "html"')
   if (layout !== undefined && (mjml !== undefined || [html, text].some(isFunction)))
     throw wrong(`${option}.layout`, 'absent: a layout surrounds mustache only')
