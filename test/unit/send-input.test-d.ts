@@ -83,8 +83,16 @@ it('a message goes to several channels of a person', () => {
   send({ ...on, to, text: 'Hi' })
   // @ts-expect-error: nobody
   send({ channels: ['email'], text: 'Hi' })
-  // @ts-expect-error: a template, which is of one channel
+  send({ ...on, template: { push: 'welcome-push', email: 'welcome-mail' }, variables: { name: 'Ada' } })
+  send({ ...on, template: { email: 'welcome-mail', push: 'welcome-push' }, email: { replyTo: to } })
+  // @ts-expect-error: one template, which is of one channel
   send({ ...on, template: 'welcome' })
+  // @ts-expect-error: a template for a channel that is not configured
+  send({ ...on, template: { pager: 'welcome' } })
+  // @ts-expect-error: a template by channel, and one channel
+  send({ recipient: 'user:42', channel: 'email', template: { email: 'welcome' } })
+  // @ts-expect-error: a template by channel, and no channels
+  send({ recipient: 'user:42', template: { email: 'welcome' } })
   // @ts-expect-error: a channel that is not configured
   send({ recipient: 'user:42', channels: ['email', 'pager'], text: 'Hi' })
   // @ts-expect-error: one channel
@@ -102,7 +110,13 @@ it('a notifier of any channels takes them, too', () => {
   }
   // @ts-expect-error: an address
   const toAddress: AnySendInput = { to, channels: ['email'], text: 'Hi' }
-  // @ts-expect-error: a template
+  const ofTemplates: AnySendInput = {
+    recipient: 'user:42',
+    channels: ['email', 'pager'],
+    template: { email: 'welcome-mail', pager: 'welcome-pager' },
+    variables: { name: 'Ada' },
+  }
+  // @ts-expect-error: one template
   const ofTemplate: AnySendInput = { recipient: 'user:42', channels: ['email'], template: 'welcome' }
-  void [loose, toAddress, ofTemplate]
+  void [loose, toAddress, ofTemplate, ofTemplates]
 })

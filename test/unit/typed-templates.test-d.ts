@@ -53,10 +53,24 @@ const templates = defineTemplates({
 
 const notifier = createNotifier({ channels: { email: smtp, sms: twilio }, templates })
 
-it('a message for several channels has no template', () => {
-  void notifier.send({ recipient: 'user:42', channels: ['email', 'sms'], text: 'Hi' })
-  // @ts-expect-error: a template is of one channel
-  void notifier.send({ recipient: 'user:42', channels: ['email'], template: 'tips' })
+it('a message for several channels names a template for each, with their variables', () => {
+  const on = { recipient: 'user:42', channels: ['email', 'sms'] } as const
+  void notifier.send({ ...on, text: 'Hi' })
+  const template = { email: 'welcome', sms: 'code' } as const
+  void notifier.send({ ...on, template, variables: { name: 'Ada', trials: 2, code: 'abc' } })
+  void notifier.sendBatch([{ ...on, template, variables: { name: 'Ada', code: 'abc' } }])
+  void notifier.send({ ...on, template: { email: id, sms: id }, variables: { any: 1 } })
+  void notifier.send({ recipient: 'user:42', channels: ['email'], template: { email: 'tips' } })
+  // @ts-expect-error: one template
+  void notifier.send({ ...on, template: 'tips' })
+  // @ts-expect-error: no such template
+  void notifier.send({ ...on, template: { email: 'wellcome', sms: 'code' } })
+  // @ts-expect-error: a template of another channel
+  void notifier.send({ ...on, template: { email: 'code', sms: 'code' } })
+  // @ts-expect-error: a variable of another type
+  void notifier.send({ ...on, template, variables: { name: 'Ada', code: 1 } })
+  // @ts-expect-error: not as data, which would not be typed
+  void notifier.send({ ...on, template, data: { name: 'Ada', code: 'abc' } })
 })
 
 it('a message names a declared template with its variables', () => {

@@ -6,6 +6,7 @@ import type { Notifications } from '../notification/api.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import type { Observer } from '../observe/observer.ts'
 import { personOf } from '../people/addressed.ts'
+import type { ResolvedPerson } from '../people/finder.ts'
 import { localeOf } from '../people/language.ts'
 import type {
   AcceptReads,
@@ -35,7 +36,7 @@ import { type Complete, completed, completedBatch } from './complete.ts'
 import type { Examinations } from './examination.ts'
 import { fingerprint } from './fingerprint.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
-import type { ParsedSend } from './input.ts'
+import { isSingle, type ParsedSend, templateOn } from './input.ts'
 import { itemError } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import type { BatchResult, SentNotification } from './model.ts'
@@ -45,7 +46,7 @@ import type { SendOptions } from './options.ts'
 import { examineOptions, resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
 import { type AcceptServices, categoryFor, channelHint, type Group, prepareResend } from './prepare.ts'
-import { prepareMessage } from './prepare-channels.ts'
+import { type Named, prepareMessage } from './prepare-channels.ts'
 import { createSingleFlight } from './single-flight.ts'
 import { createUnitsOfWork, RefusedRecord, type Stored, type UnitOfWork } from './unit-of-work.ts'
 import type { SendsWithRecords } from './with-records.ts'
@@ -107,28 +108,56 @@ export function createAccept(
     const input = looking === undefined ? given : await looking
     const person =
       input.recipient === undefined ? null : await personOf(services.people, organizationId, input.recipient)
-    let template = await templateFor(lookups, input.template, organizationId)
-    if (template !== null && needsTexts(template))
-      template = await services.library.complete(template, lookups.records, localeOf(input, person))
-    if (template !== null) await services.compiled.prepare(template)
-    const warming = warmFor(input, template, organizationId)
+    const named = await templatesOf(lookups, input, person, organizationId)
+    const warming = warmFor(input, named, organizationId)
     if (warming !== undefined) await warming
-    const named = categoryFor(organizationId, input, template, services)
-    const category = named instanceof Promise ? await named : named
-    const prepared = prepareMessage(organizationId, input, person, template, category, services)
+    const categoryOf: Named['categoryOf'] = (template) =>
+      categoryFor(organizationId, input, template, services)
+    const prepared = prepareMessage(
+      organizationId,
+      input,
+      person,
+      { templateOn: named, categoryOf },
+      services,
+    )
     const group = prepared instanceof Promise ? await prepared : prepared
     return withAllowedSender(unit, organizationId, withinCopies(group))
   }
 
+  /** The templates that a message names, completed and compiled. */
+  async function templatesOf(
+    lookups: Lookups,
+    input: ParsedSend,
+    person: ResolvedPerson | null,
+    organizationId: string,
+  ): Promise<Named['templateOn']> {
+    const ready = (reference: string | undefined) =>
+      templateFor(lookups, reference, organizationId, localeOf(input, person))
+    if (isSingle(input)) {
+      const template = await ready(input.template)
+      return () => template
+    }
+    if (input.template === undefined) return () => null
+    const { channels = [] } = input
+    const templates = await Promise.all(channels.map((channel) => ready(templateOn(input, channel))))
+    return (channel) => templates[channels.indexOf(channel ?? '')] ?? null
+  }
+
   /** A template in code goes first. */
-  function templateFor(
-    { template }: UnitOfWork['lookups'],
+  async function templateFor(
+    lookups: Lookups,
     reference: string | undefined,
     organizationId: string,
-  ): Template | null | Promise<Template | null> {
+    locale: string | undefined,
+  ): Promise<Template | null> {
     if (reference === undefined) return null
     const entry = inCode(services.code, reference)
-    return entry === null ? template({ organizationId, reference }) : entry.of(organizationId)
+    let template =
+      entry === null ? await lookups.template({ organizationId, reference }) : entry.of(organizationId)
+    if (template === null) return null
+    if (needsTexts(template)) template = await services.library.complete(template, lookups.records, locale)
+    await services.compiled.prepare(template)
+    return template
   }
 
   /** Loads an organization's own providers before the recipient is checked with them. */
@@ -138,11 +167,11 @@ export function createAccept(
 
   function warmFor(
     input: ParsedSend,
-    template: Template | null,
+    templateOf: Named['templateOn'],
     organizationId: string,
   ): Promise<unknown> | undefined {
     const { channels } = input
-    if (channels === undefined) return warm(channelHint(input, template), organizationId)
+    if (channels === undefined) return warm(channelHint(input, templateOf(undefined)), organizationId)
     return Promise.all(channels.map((channel) => warm(channel, organizationId)))
   }
 

@@ -33,6 +33,14 @@ export interface Sends<
    *   subject: 'Shipped',
    *   text: 'Order ord_123 is on its way.',
    * })
+   *
+   * @example
+   * await notifier.send({
+   *   recipient: 'user:42',
+   *   channels: ['push', 'email'],
+   *   template: { push: 'shipped-push', email: 'shipped-mail' },
+   *   variables: { order: 'ord_123' },
+   * })
    */
   send(message: SendInput<Channels, Templates>, options?: SendOptions<Tx>): Promise<SentNotification>
   /**

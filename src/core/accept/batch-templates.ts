@@ -1,5 +1,4 @@
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
-import type { NotificationContent } from '../notification/notification.ts'
 import type { AcceptReads } from '../ports/storage/accept.ts'
 import { type CodeTemplates, inCode } from '../text/code-templates.ts'
 import type { Work } from '../text/extent.ts'
@@ -8,12 +7,12 @@ import { needsTexts, sharedSize } from '../text/library.ts'
 import type { Template } from '../text/template.ts'
 import type { BatchCategories } from './batch-categories.ts'
 import type { ParsedSend } from './input.ts'
-import { type AcceptServices, channelHint } from './prepare.ts'
+import { type AcceptServices, channelHint, type Group } from './prepare.ts'
 
 /** The messages of a batch that were parsed. */
 export type BatchInputs = readonly (readonly [index: number, input: ParsedSend])[]
 
-/** Group of messages without a template. */
+/** Key of messages without a template. */
 const NONE = ''
 /** Templates read at once: each may have half a mebibyte. */
 const READ_AT_ONCE = 16
@@ -45,15 +44,31 @@ export interface Spent extends Work {
   unanswered: number
 }
 
-function groupedByTemplate(inputs: BatchInputs): Map<string, [number, ParsedSend][]> {
-  const naming = new Map<string, [number, ParsedSend][]>()
+/** Messages that name the same templates. */
+interface Naming {
+  readonly names: readonly string[]
+  /** The channels of the names. Undefined: messages on one channel, with one name or none. */
+  readonly channels: readonly string[] | undefined
+  readonly inputs: [number, ParsedSend][]
+}
+
+function groupedByTemplates(inputs: BatchInputs): readonly Naming[] {
+  const alone = new Map<string, Naming>()
+  const several = new Map<string, Naming>()
   for (const [index, input] of inputs) {
-    const name = input.template ?? NONE
-    const others = naming.get(name)
-    if (others === undefined) naming.set(name, [[index, input]])
-    else others.push([index, input])
+    const { template } = input
+    const byChannel = typeof template === 'object'
+    const key = byChannel ? JSON.stringify(template) : (template ?? NONE)
+    const kind = byChannel ? several : alone
+    const others = kind.get(key)
+    if (others !== undefined) {
+      others.inputs.push([index, input])
+      continue
+    }
+    const channels = byChannel ? Object.keys(template) : undefined
+    kind.set(key, { names: namesIn(input), channels, inputs: [[index, input]] })
   }
-  return naming
+  return [...alone.values(), ...several.values()]
 }
 
 /** Messages with their templates, once their channels' providers are loaded. */
@@ -66,8 +81,7 @@ export async function* byTemplate(
     localeFor(input: ParsedSend): string | undefined
   },
   spent: Spent,
-): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Found]> {
-  const naming = groupedByTemplate(inputs)
+): AsyncGenerator<readonly [index: number, input: ParsedSend, templateOn: FoundOn]> {
   const { registry, inBatch } = services
   const warmed = new Set<string>()
   async function warm(channel: string | undefined): Promise<void> {
@@ -75,48 +89,60 @@ export async function* byTemplate(
     warmed.add(channel)
     await registry.warm(channel, organizationId)
   }
-  for await (const [name, template] of templatesOf(
-    [...naming.keys()],
-    organizationId,
-    reads,
-    services,
-    spent,
-  )) {
-    const named = naming.get(name) ?? []
-    const inLocale = await templateIn(template, reads, services, spent)
-    await inBatch.prepare([template?.category])
-    const channels = new Set(named.flatMap(([, input]) => input.channels ?? channelHint(input, template)))
-    await Promise.all([...channels].map(warm))
-    for (const [index, input] of named) {
-      const known = inLocale(services.localeFor(input))
-      yield [index, input, isPending(known) ? await known : known]
+  for await (const group of templatesOf(inputs, organizationId, reads, services, spent)) {
+    const { names, channels, templates } = group
+    const used = names.flatMap((name) => templates.get(name) ?? [])
+    await inBatch.prepare(used.map(({ template }) => template?.category))
+    const hint = used[0]?.template ?? null
+    const warming = new Set(group.inputs.flatMap(([, input]) => input.channels ?? channelHint(input, hint)))
+    await Promise.all([...warming].map(warm))
+    for (const [index, input] of group.inputs) {
+      const found: Found[] = []
+      for (const { inLocale } of used) {
+        const whole = inLocale(services.localeFor(input))
+        found.push(isPending(whole) ? await whole : whole)
+      }
+      yield [index, input, (channel) => found[channels?.indexOf(channel ?? '') ?? 0] ?? null]
     }
   }
 }
+
+/** The template on a channel. Undefined as the channel: that of a message on one. */
+export type FoundOn = (channel: string | undefined) => Found
 
 type InLocale = (locale: string | undefined) => Found | Promise<Found>
 
 const isPending = (found: Found | Promise<Found>): found is Promise<Found> => found instanceof Promise
 
 /** Puts a template together and compiles it, once for each locale. */
-async function templateIn(
+function templateIn(
   template: Template | null,
   { records }: AcceptReads,
   { compiled, library }: AcceptServices,
   spent: Spent,
-): Promise<InLocale> {
+): InLocale {
   async function prepared(whole: Found): Promise<Found> {
     if (whole === null || isNotifierError(whole) || isSpent(spent)) return whole
     const ready = await compiled.prepare(whole)
     spent.pieces += ready?.cost ?? 0
     return whole
   }
-  if (template === null || !needsTexts(template)) {
-    const found = await prepared(template)
-    return () => found
+  if (template === null) return () => null
+  let isCounted = false
+  function count({ body, text }: Template): void {
+    if (!isCounted) spent.read += body.length + (text?.length ?? 0)
+    isCounted = true
+  }
+  if (!needsTexts(template)) {
+    let once: Found | undefined
+    return () => {
+      count(template)
+      return once ?? prepared(template).then((whole) => (once = whole))
+    }
   }
   const known = new Map<string | undefined, Found>()
   async function complete(whole: Template, locale: string | undefined): Promise<Found> {
+    count(whole)
     if (isSpent(spent)) return whole
     spent.pieces += PIECES_OF_A_LOCALE
     const completed = await attempted(library.complete(whole, records, locale))
@@ -128,31 +154,69 @@ async function templateIn(
   return (locale) => known.get(locale) ?? complete(template, locale)
 }
 
-/** Reads templates by name, a few at a time, and none after the batch has reached its limit. */
+interface BatchTemplate {
+  readonly template: Template | null
+  readonly inLocale: InLocale
+}
+
+/**
+ * Messages with their templates by name. Reads a few templates at a time, keeps each for as long as messages need it, and
+ * reads none after the batch has reached its limit.
+ */
 async function* templatesOf(
+  inputs: BatchInputs,
+  organizationId: string,
+  reads: AcceptReads,
+  services: AcceptServices,
+  spent: Spent,
+): AsyncGenerator<Naming & { readonly templates: ReadonlyMap<string, BatchTemplate> }> {
+  const groups = groupedByTemplates(inputs)
+  const left = new Map<string, number>()
+  for (const name of groups.flatMap(({ names }) => names)) left.set(name, (left.get(name) ?? 0) + 1)
+  const templates = new Map<string, BatchTemplate>()
+  for (let at = 0; at < groups.length; ) {
+    const some = groups.slice(at, at + readAtOnce(groups, at))
+    at += some.length
+    const names = new Set(some.flatMap((group) => group.names).filter((name) => !templates.has(name)))
+    for (const [name, template] of await findAll([...names], organizationId, reads, services, spent))
+      templates.set(name, { template, inLocale: templateIn(template, reads, services, spent) })
+    for (const group of some) {
+      yield { ...group, templates }
+      for (const name of group.names) {
+        const more = (left.get(name) ?? 0) - 1
+        left.set(name, more)
+        if (more <= 0) templates.delete(name)
+      }
+    }
+  }
+}
+
+/** How many groups from a position on name few enough templates to read these at once; at least one. */
+function readAtOnce(groups: readonly Naming[], from: number): number {
+  let count = 0
+  let names = 0
+  for (let at = from; at < groups.length; at += 1) {
+    names += groups[at]?.names.length ?? 0
+    if (count > 0 && names > READ_AT_ONCE) break
+    count += 1
+  }
+  return count
+}
+
+async function findAll(
   names: readonly string[],
   organizationId: string,
   { records }: AcceptReads,
   { code, texts }: AcceptServices,
   spent: Spent,
-): AsyncGenerator<readonly [name: string, template: Template | null]> {
-  for (let at = 0; at < names.length; at += READ_AT_ONCE) {
-    const some = names.slice(at, at + READ_AT_ONCE)
-    const references = some.filter((name) => name !== NONE && inCode(code, name) === null)
-    const nothing = references.length === 0 || isSpent(spent)
-    const found = nothing
-      ? []
-      : await findTemplates(
-          records,
-          texts,
-          references.map((reference) => ({ organizationId, reference })),
-        )
-    for (const name of some) {
-      const template = inCode(code, name)?.of(organizationId) ?? found[references.indexOf(name)] ?? null
-      spent.read += template === null ? 0 : template.body.length + (template.text?.length ?? 0)
-      yield [name, template]
-    }
-  }
+): Promise<readonly (readonly [name: string, template: Template | null])[]> {
+  const references = names.filter((name) => inCode(code, name) === null)
+  const wanted = references.map((reference) => ({ organizationId, reference }))
+  const found = wanted.length === 0 || isSpent(spent) ? [] : await findTemplates(records, texts, wanted)
+  return names.map((name) => [
+    name,
+    inCode(code, name)?.of(organizationId) ?? found[references.indexOf(name)] ?? null,
+  ])
 }
 
 /**
@@ -169,8 +233,14 @@ export function assertAnswering(code: CodeTemplates, name: string | undefined, s
   })
 }
 
+/** The templates that a message names. */
+export function namesIn({ template }: ParsedSend): readonly string[] {
+  if (template === undefined) return []
+  return typeof template === 'string' ? [template] : Object.values(template)
+}
+
 /** A template, or why it cannot be used. Null: none. */
-export type Found = Template | NotifierError | null
+type Found = Template | NotifierError | null
 
 async function attempted(template: Promise<Template>): Promise<Found> {
   try {
@@ -185,11 +255,14 @@ export function isSpent({ pieces, characters, read, held }: Spent): boolean {
   return pieces + characters / TAG > MAX_EXPANDED || read > MAX_READ || held > MAX_HELD
 }
 
-/** Characters of a text from code: the messages of a group share them. */
-export function heldBy(content: NotificationContent): number {
-  return 'body' in content && content.template !== undefined
-    ? content.body.length + (content.text?.length ?? 0)
-    : 0
+/** Characters of texts from code, which the messages of a channel share. */
+export function heldBy(group: Group): number {
+  const texts = group.length === 1 ? group : new Map(group.map((one) => [one.channel, one])).values()
+  let held = 0
+  for (const { content } of texts)
+    if ('body' in content && content.template !== undefined)
+      held += content.body.length + (content.text?.length ?? 0)
+  return held
 }
 
 export function batchTooLarge(): NotifierError {

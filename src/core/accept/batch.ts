@@ -3,6 +3,7 @@ import type { Verdict } from '../gate/verdict.ts'
 import type { Bounds } from '../input/bounds.ts'
 import type { RunInSlices } from '../loop/processor.ts'
 import { once } from '../loop/steps.ts'
+import type { Category } from '../notification/category.ts'
 import type { NewNotification } from '../notification/notification.ts'
 import { notResolvable } from '../people/addressed.ts'
 import type { FoundPerson, ResolvedPerson } from '../people/finder.ts'
@@ -17,13 +18,14 @@ import {
   type BatchInputs,
   batchTooLarge,
   byTemplate,
-  type Found,
+  type FoundOn,
   heldBy,
   isSpent,
+  namesIn,
   type Spent,
 } from './batch-templates.ts'
 import { fingerprint } from './fingerprint.ts'
-import type { ParsedSend, SendInput, SendSchema } from './input.ts'
+import { isSingle, type ParsedSend, type SendInput, type SendSchema } from './input.ts'
 import { createItemErrors, type ItemErrors } from './item-errors.ts'
 import type { Lookups } from './lookups.ts'
 import { createMultiplied } from './multiplied.ts'
@@ -104,7 +106,7 @@ export async function validateBatch(
   const multiplied = createMultiplied()
   function keep(index: number, group: Group): void {
     multiplied.add(group)
-    spent.held += heldBy(group[0].content)
+    spent.held += heldBy(group)
     prepared.push([index, group])
   }
   const people = await peopleOf(inputs, organizationId, services)
@@ -114,17 +116,23 @@ export async function validateBatch(
   }
   const categories = createBatchCategories(services.categories, organizationId)
   await categories.prepare(inputs.map(([, { category }]) => category))
-  function prepare(input: ParsedSend, template: Found): Group | Promise<Group> {
+  function prepare(input: ParsedSend, foundOn: FoundOn): Group | Promise<Group> {
     if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
-    if (isNotifierError(template)) throw template
-    assertAnswering(services.code, input.template, spent)
+    function templateOn(channel: string | undefined): Template | null {
+      const found = foundOn(channel)
+      if (isNotifierError(found)) throw found
+      return found
+    }
+    const one = isSingle(input) ? templateOn(undefined) : null
+    for (const name of namesIn(input)) assertAnswering(services.code, name, spent)
     const person = people(input)
     if (isNotifierError(person)) throw person
-    spend(spent, notificationsOf(input, template, person))
-    const named = input.category ?? template?.category ?? null
-    const category =
-      named === null ? null : categories.of(named, input.category === undefined ? template : null)
-    return prepareMessage(organizationId, input, person, template, category, services, spent)
+    spend(spent, notificationsOf(input, one, person))
+    function categoryOf(template: Template | null): Category | null {
+      const named = input.category ?? template?.category ?? null
+      return named === null ? null : categories.of(named, input.category === undefined ? template : null)
+    }
+    return prepareMessage(organizationId, input, person, { templateOn, categoryOf }, services, spent)
   }
   function unwritten(error: unknown): never {
     if (isNotifierError(error) && isUnanswered(error)) spent.unanswered += 1

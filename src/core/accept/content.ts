@@ -14,7 +14,7 @@ import type { CompiledTemplates } from '../text/compiled-templates.ts'
 import { referenceOf } from '../text/kind.ts'
 import { type StoredText, storedText } from '../text/message-text.ts'
 import type { Template } from '../text/template.ts'
-import type { ParsedSend } from './input.ts'
+import type { SingleSend } from './input.ts'
 
 /** Dependencies for the text of a send. */
 interface TextServices {
@@ -35,7 +35,7 @@ type Values = Readonly<Record<string, unknown>>
  */
 export function textOf(
   kind: ChannelKind,
-  input: ParsedSend,
+  input: SingleSend,
   parts: unknown,
   template: Template | null,
   services: TextServices,
@@ -94,7 +94,7 @@ function ofStored(
     : pinned(withOrganization(variables, branding, fields))
 }
 
-function literalOf(kind: ChannelKind, input: ParsedSend, parts: unknown): PinnedText {
+function literalOf(kind: ChannelKind, input: SingleSend, parts: unknown): PinnedText {
   const given = storedText(input) ?? partsAlone(kind, input, parts)
   if (given === null) throw missing('body', '"html", "text" or "body"')
   assertNoValues(input)
@@ -103,7 +103,7 @@ function literalOf(kind: ChannelKind, input: ParsedSend, parts: unknown): Pinned
 }
 
 /** The empty text of a message whose parts stand in for one; null: it needs a text. */
-function partsAlone(kind: ChannelKind, input: ParsedSend, parts: unknown): StoredText | null {
+function partsAlone(kind: ChannelKind, input: SingleSend, parts: unknown): StoredText | null {
   const message = { subject: input.subject ?? null, body: '', parts }
   return parts !== undefined && kind.isBlank?.(message) === false
     ? { body: '', format: null, text: null }
@@ -111,7 +111,7 @@ function partsAlone(kind: ChannelKind, input: ParsedSend, parts: unknown): Store
 }
 
 /** The error of a text that shows nothing. */
-export function blank(input: ParsedSend, content: NotificationContent): NotifierError {
+export function blank(input: SingleSend, content: NotificationContent): NotifierError {
   if ('body' in content && content.template === undefined) {
     const field = input.text === undefined ? 'body' : 'text'
     return new NotifierError('invalid_parameter', {
@@ -129,7 +129,7 @@ export function blank(input: ParsedSend, content: NotificationContent): Notifier
  * Rejects variables for a literal text with placeholders: the template is missing, or the text would go out with its
  * placeholders. Variables are ignored for a text without placeholders.
  */
-function assertNoValues(input: ParsedSend): void {
+function assertNoValues(input: SingleSend): void {
   const { subject, body, html, text } = input
   if (![subject, body, html, text].some((source) => source?.includes('{{'))) return
   for (const field of ['variables', 'data'] as const) {

@@ -50,6 +50,54 @@ type Values<Variables> = JsonFields extends Variables
     ? { readonly variables?: JsonOf<Variables> | undefined }
     : { readonly variables: JsonOf<Variables> }
 
+/** A template for each channel of a message: `{ email: 'welcome-mail', push: 'welcome-push' }`. */
+export type TemplateByChannel = { readonly [channel: string]: string }
+
+/**
+ * A template for each channel. All get the same variables: a value that none of the templates of these channels takes under
+ * its name does not compile. The notifier says which are missing. Stored templates are named by their ids.
+ */
+export type OfTemplates<
+  Templates extends DeclaredTemplates,
+  Channel extends string,
+> = string extends keyof Templates
+  ? Omit<TemplateFields, 'template'> & {
+      readonly template: { readonly [On in Channel]?: string | undefined }
+    }
+  :
+      | {
+          readonly template: { readonly [On in Channel]?: NameOn<Templates, On> | undefined }
+          readonly variables?: (JsonFields & Shared<VariablesOn<Templates, Channel>>) | undefined
+          readonly data?: undefined
+        }
+      | {
+          readonly template: { readonly [On in Channel]?: OfId['template'] | undefined }
+          readonly variables?: JsonFields | undefined
+          readonly data?: JsonFields | undefined
+        }
+
+type NameOn<Templates extends DeclaredTemplates, Channel> = OfName<Templates, Channel>['template']
+
+/** Of templates without a schema: never. */
+type VariablesOn<Templates extends DeclaredTemplates, Channel> = {
+  [Name in keyof Templates & string]: Templates[Name] extends DeclaredTemplate<infer Own, infer Variables>
+    ? [Own & Channel] extends [never]
+      ? never
+      : JsonFields extends Variables
+        ? never
+        : JsonOf<Variables>
+    : never
+}[keyof Templates & string]
+
+/** The variables of several templates, any of which may be absent. */
+type Shared<Variables> = { readonly [Name in NamesOf<Variables>]?: ValueOf<Variables, Name> | undefined }
+type NamesOf<Variables> = Variables extends unknown ? keyof Variables : never
+type ValueOf<Variables, Name> = Variables extends unknown
+  ? Name extends keyof Variables
+    ? Variables[Name]
+    : never
+  : never
+
 /** A message without a template. */
 export type WithoutTemplate<Templates extends DeclaredTemplates> = string extends keyof Templates
   ? TemplateFields

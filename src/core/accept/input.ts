@@ -15,6 +15,8 @@ import type {
   AnyTemplate,
   DeclaredTemplates,
   OfTemplate,
+  OfTemplates,
+  TemplateByChannel,
   TemplateFields,
   WithoutTemplate,
 } from './declared-templates.ts'
@@ -30,7 +32,7 @@ export type AnyChannel = { readonly [channel: string]: unknown }
 
 /**
  * A message to send: a template, or a channel with `html`, `text` or both, a `body`, or parts that stand in for a text. Or
- * such a text for several channels of a person. Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
+ * such a text, or a template for each, on several channels of a person. Where the channels are known, a message that has none does not compile, nor does one for a channel that is not configured,
  * or with parts of another channel. Where templates are declared in code, a message with another name, or other values,
  * does not compile.
  */
@@ -51,7 +53,7 @@ type LooseSend<Templates extends DeclaredTemplates> = TextFields &
           | (OfTemplate<Templates, string> & { readonly channel?: string | undefined })
           | (WithoutTemplate<Templates> & { readonly channel: string })
         ))
-    | OnChannels<string>
+    | (OnChannels<string> & (Untemplated | OfTemplates<Templates, string>))
   ) & {
     readonly [parts: string]: unknown
   }
@@ -78,16 +80,26 @@ type SendOf<Channels extends ChannelParts, Templates extends DeclaredTemplates> 
       OnChannels<keyof Channels & string> &
       AnyParts<Channels> &
       (
-        | Text
-        | { [Own in keyof Channels & string]: { readonly [Name in Own]: Channels[Own] } }[keyof Channels &
-            string]
+        | OfTemplates<Templates, keyof Channels & string>
+        | (Untemplated &
+            (
+              | Text
+              | {
+                  [Own in keyof Channels & string]: { readonly [Name in Own]: Channels[Own] }
+                }[keyof Channels & string]
+            ))
       ))
 
-/** On several channels of a person. A template is of one channel, so there is none. */
-type OnChannels<Name> = Omit<TemplateFields, 'template'> & {
-  readonly template?: undefined
+/** Fields of a message without a template. */
+type Untemplated = Omit<TemplateFields, 'template'> & { readonly template?: undefined }
+
+/** On several channels of a person. */
+type OnChannels<Name> = {
   readonly channel?: undefined
-  /** 1 to 8 different channels. The message goes to every address that the person has on them, as one group. */
+  /**
+   * 1 to 8 different channels. The message goes to every address that the person has on them, as one group. `template`
+   * names a template for each of them, or for none.
+   */
   readonly channels: readonly Name[]
   /** The application's id of a person: 1 to 255 characters, one line. */
   readonly recipient: string
@@ -130,14 +142,16 @@ type Addressed =
     }
 
 /** The fields of a {@link SendInput} without parts. */
-export interface SendFields extends TextFields, TemplateFields {
+export interface SendFields extends TextFields, Omit<TemplateFields, 'template'> {
+  /** Id or name of a template; with `channels` one for each. */
+  readonly template?: string | TemplateByChannel | undefined
   /** The address. Exactly one of `to` and `recipient` is required. */
   readonly to?: string | undefined
   /** The application's id of a person. */
   readonly recipient?: string | undefined
   /** Required without a template and `channels`; otherwise the template's. */
   readonly channel?: string | undefined
-  /** In place of `channel`, with a `recipient` and no template: 1 to 8 different channels. */
+  /** In place of `channel`, with a `recipient`: 1 to 8 different channels. */
   readonly channels?: readonly string[] | undefined
 }
 
@@ -185,14 +199,36 @@ type TextFields = {
   readonly expiresAt?: string | Date | undefined
 }
 
-/** Parsed {@link SendFields}. */
-export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
+interface ParsedFields extends Omit<SendFields, 'sendAt' | 'expiresAt' | 'template' | 'channels'> {
   /** The parts, under the channel's name. */
   readonly [parts: string]: unknown
   /** Epoch milliseconds. */
   readonly sendAt?: number | undefined
   /** Epoch milliseconds. */
   readonly expiresAt?: number | undefined
+}
+
+/** Parsed {@link SendFields}. */
+export interface ParsedSend extends ParsedFields {
+  /** By channel if, and only if, there are `channels`: then it has one for each. */
+  readonly template?: string | TemplateByChannel | undefined
+  readonly channels?: readonly string[] | undefined
+}
+
+/** A message on one channel. */
+export interface SingleSend extends ParsedFields {
+  readonly template?: string | undefined
+  readonly channels?: undefined
+}
+
+/** False: the message names `channels`. */
+export function isSingle(input: ParsedSend): input is SingleSend {
+  return input.channels === undefined
+}
+
+/** The template of a message on one of its channels. Undefined: it has none. */
+export function templateOn({ template }: ParsedSend, channel: string): string | undefined {
+  return typeof template === 'object' && Object.hasOwn(template, channel) ? template[channel] : undefined
 }
 
 /** The application's id of a person. */
@@ -223,6 +259,18 @@ const oneRecipient = ({ input }: z.core.$ZodRawIssue): string | undefined =>
     ? 'must be one address. For several people send a batch: sendBatch(), over HTTP POST /v1/notifications/batch'
     : undefined
 
+const templateName = text(1, 128)
+
+/** Counts the names before each is checked. */
+const templateByChannel = z.preprocess(
+  (given, { addIssue }) => {
+    if (!isFields(given) || Object.keys(given).length <= MOST_CHANNELS) return given
+    addIssue({ code: 'custom', message: `must name at most ${MOST_CHANNELS} templates` })
+    return z.NEVER
+  },
+  z.record(channel, templateName),
+) as unknown as z.ZodType<TemplateByChannel, TemplateByChannel>
+
 const fields = {
   channel: channel
     .optional()
@@ -230,7 +278,7 @@ const fields = {
   channels: channels
     .optional()
     .describe(
-      'In place of `channel`, with a `recipient`: 1 to 8 different channels. The message goes to every address that the person has on them, as one group. Not with a template.',
+      'In place of `channel`, with a `recipient`: 1 to 8 different channels. The message goes to every address that the person has on them, as one group.',
     ),
   to: text(1, MAX_RECIPIENT_LENGTH, oneRecipient)
     .optional()
@@ -252,7 +300,12 @@ const fields = {
     .describe(
       'Instead of `html` and `text`; detected as HTML in a mail. One of the three is required without a template, unless parts replace the text.',
     ),
-  template: text(1, 128).optional().describe('Id or name of the template to use.'),
+  template: z
+    .union([templateName, templateByChannel])
+    .optional()
+    .describe(
+      'Id or name of the template to use. With `channels` an object that names one for each of them, such as `{ "email": "welcome-mail", "push": "welcome-push" }`.',
+    ),
   variables: jsonObject
     .optional()
     .describe(
@@ -296,7 +349,6 @@ type Joined = Partial<Pick<SendFields, 'to' | 'recipient' | 'channel' | 'channel
 const NOT_WITH_CHANNELS = [
   ['channel', 'for one'],
   ['to', 'an address on one channel'],
-  ['template', 'of one channel: send a message for each'],
 ] as const
 
 /** Checked with other faults, because an absent field is named first. */
@@ -326,14 +378,35 @@ export function partsFields(kinds: Iterable<ChannelKind>): object {
 }
 
 function assertOneTarget({ value, issues }: z.core.ParsePayload<Joined>): void {
-  const { to, recipient, channels } = value
+  const { to, recipient, channels, template } = value
   const refuse = (field: string, message: string): void =>
     void issues.push({ code: 'custom', input: value, path: [field], message })
   if (channels !== undefined) {
     if (recipient === undefined) refuse('recipient', 'is required with "channels"')
     for (const [field, why] of NOT_WITH_CHANNELS)
       if (value[field] !== undefined) refuse('channels', `cannot be given with "${field}", which is ${why}`)
-  } else if (to !== undefined && recipient !== undefined) refuse('recipient', 'cannot be given with "to"')
+    assertTemplates(template, channels, refuse)
+    return
+  }
+  if (to !== undefined && recipient !== undefined) refuse('recipient', 'cannot be given with "to"')
+  if (typeof template === 'object') refuse('template', 'names a template by channel, which needs "channels"')
+}
+
+function assertTemplates(
+  template: Joined['template'],
+  channels: readonly string[],
+  refuse: (field: string, message: string) => void,
+): void {
+  if (template === undefined) return
+  if (typeof template === 'string') {
+    refuse('template', `is of one channel; with "channels" name one for each: { "${channels[0]}": "…" }`)
+    return
+  }
+  const without = channels.filter((name) => !Object.hasOwn(template, name))
+  const beyond = Object.keys(template).filter((name) => !channels.includes(name))
+  if (without.length > 0) refuse('template', `names none for ${without.join(', ')}, which "channels" names`)
+  if (beyond.length > 0)
+    refuse('template', `names one for ${beyond.join(', ')}, which "channels" does not name`)
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {

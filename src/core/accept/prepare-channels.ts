@@ -9,33 +9,49 @@ import type { ResolvedPerson } from '../people/finder.ts'
 import type { Work } from '../text/extent.ts'
 import { formatOf } from '../text/format.ts'
 import type { Template } from '../text/template.ts'
-import type { ParsedSend } from './input.ts'
+import { isSingle, type ParsedSend, type SingleSend, templateOn } from './input.ts'
 import { type AcceptServices, assertReached, type Group, prepareSend, routeOf } from './prepare.ts'
+
+/** What a message names. */
+export interface Named {
+  /**
+   * The template of a message on one channel, or that for a channel. Null: it names none, or there is none.
+   *
+   * @throws NotifierError `invalid_template`
+   */
+  templateOn(channel: string | undefined): Template | null
+  /**
+   * The category that the message or else this template names. Null: none.
+   *
+   * @throws NotifierError `unknown_category`
+   */
+  categoryOf(template: Template | null): Category | null | Promise<Category | null>
+}
 
 /**
  * Validates a send on one channel or on several.
  *
- * @param template the template `input.template`; null: none
  * @see prepareSend
  */
 export function prepareMessage(
   organizationId: string,
   input: ParsedSend,
   person: ResolvedPerson | null,
-  template: Template | null,
-  category: Category | null,
+  named: Named,
   services: AcceptServices,
   spent?: Work,
 ): Group | Promise<Group> {
-  return input.channels === undefined
-    ? prepareSend(organizationId, input, person, template, category, services, spent)
-    : prepareChannels(organizationId, input, input.channels, person, category, services, spent)
+  if (!isSingle(input)) return prepareChannels(organizationId, input, person, named, services, spent)
+  const template = named.templateOn(undefined)
+  const prepared = (category: Category | null) =>
+    prepareSend(organizationId, input, person, template, category, services, spent)
+  const category = named.categoryOf(template)
+  return category instanceof Promise ? category.then(prepared) : prepared(category)
 }
 
 /**
  * Validates the message on each channel, also where the person has no address: it is not refused for some people only.
  *
- * @param category the category that the input names; null: none
  * @returns a notification for each address that the person has on the channels, as one group. On none: one without an
  *   address, of the first channel
  * @param spent receives the cost of the rendering
@@ -44,13 +60,13 @@ export function prepareMessage(
 async function prepareChannels(
   organizationId: string,
   input: ParsedSend,
-  channels: readonly string[],
   person: ResolvedPerson | null,
-  category: Category | null,
+  { templateOn: templateFor, categoryOf }: Named,
   services: AcceptServices,
   spent: Work | undefined,
 ): Promise<Group> {
-  const { recipient = '' } = input
+  const { recipient = '', channels = [] } = input
+  const category = input.category === undefined ? null : await categoryOf(null)
   const { registry, people } = services
   assertConfigured(channels, organizationId, registry)
   const kinds = channels.map((name) => registry.kinds.of(name))
@@ -62,7 +78,9 @@ async function prepareChannels(
   for (const kind of kinds) {
     const own = onChannel(kind, channels, input)
     try {
-      groups.push(...(await prepareSend(organizationId, own, reached, null, category, services, spent)))
+      const template = templateFor(kind.name)
+      const ofOne = category ?? (await categoryOf(template))
+      groups.push(...(await prepareSend(organizationId, own, reached, template, ofOne, services, spent)))
     } catch (error) {
       throw aboutChannel(kind.name, input, error)
     }
@@ -83,9 +101,10 @@ function joined([first, ...others]: readonly NewNotification[], { newGroupId }: 
 }
 
 /** The message as one for a single channel: without what is for others. */
-function onChannel({ name, html }: ChannelKind, channels: readonly string[], input: ParsedSend): ParsedSend {
+function onChannel({ name, html }: ChannelKind, channels: readonly string[], input: ParsedSend): SingleSend {
   const others = channels.filter((other) => other !== name).map((other) => [other, undefined])
-  const own = { ...input, ...Object.fromEntries(others), channel: name, channels: undefined }
+  const template = templateOn(input, name)
+  const own = { ...input, ...Object.fromEntries(others), channel: name, channels: undefined, template }
   return html === true ? own : { ...own, html: undefined }
 }
 
@@ -146,7 +165,8 @@ function assertPartsOf(channels: readonly string[], input: ParsedSend, { known }
 }
 
 /** HTML as the `body` of a mail would be sent with its tags elsewhere. @throws NotifierError `invalid_parameter` */
-function assertBodyForAll(kinds: readonly ChannelKind[], { body, format }: ParsedSend): void {
+function assertBodyForAll(kinds: readonly ChannelKind[], { body, format, template }: ParsedSend): void {
+  if (template !== undefined) return
   const markup = kinds.find(({ html }) => html === true)
   const plain = kinds.find(({ html }) => html !== true)
   if (body === undefined || markup === undefined || plain === undefined) return
@@ -158,22 +178,31 @@ function assertBodyForAll(kinds: readonly ChannelKind[], { body, format }: Parse
 }
 
 /** Fields that mean the same on each channel. */
-const SHARED: ReadonlySet<unknown> = new Set(['sendAt', 'expiresAt', 'variables', 'data'])
+const SHARED: ReadonlySet<unknown> = new Set(['sendAt', 'expiresAt'])
+/** The same without templates: values for none. */
+const VALUES: ReadonlySet<unknown> = new Set(['variables', 'data'])
+/** Fields of errors about the template, or its channel. */
+const TEMPLATE: ReadonlySet<unknown> = new Set(['template', 'channel'])
 
 /** Says on which channel the message was refused. */
-function aboutChannel(channel: string, { html }: ParsedSend, error: unknown): unknown {
+function aboutChannel(channel: string, { html, template }: ParsedSend, error: unknown): unknown {
   if (!isNotifierError(error) || error.status >= 500) return error
-  const { code, status, details, message } = error
+  const { code, status, details, message, cause } = error
   if (code === 'missing_required_field' && html !== undefined) {
     return new NotifierError(code, {
       message: `The field "text" is required: the channel ${channel} does not take "html".`,
       details: { field: 'text', channel },
     })
   }
-  if (details?.channel !== undefined || SHARED.has(details?.field)) return error
+  const given = details?.field
+  const ofTemplate = template !== undefined && TEMPLATE.has(given)
+  const isNamed = details?.channel !== undefined
+  if (!ofTemplate && (isNamed || SHARED.has(given) || (template === undefined && VALUES.has(given))))
+    return error
   return new NotifierError(code, {
     status,
-    message: `On the channel ${channel}: ${message}`,
-    details: { ...details, channel },
+    message: isNamed ? message : `On the channel ${channel}: ${message}`,
+    details: { ...details, ...(ofTemplate ? { field: `template.${channel}` } : {}), channel },
+    cause,
   })
 }

@@ -35,7 +35,7 @@ import { isBlank, renderContent } from '../text/render.ts'
 import type { Template } from '../text/template.ts'
 import type { TextReader } from '../text/text-store.ts'
 import { blank, missing, templateNotFound, textOf } from './content.ts'
-import type { ParsedSend, SendSchema } from './input.ts'
+import type { ParsedSend, SendSchema, SingleSend } from './input.ts'
 import { assertCompleted, uploadsIn } from './named-uploads.ts'
 import { assertAhead } from './times.ts'
 
@@ -79,7 +79,7 @@ export type Group = readonly [NewNotification, ...NewNotification[]]
  */
 export function prepareSend(
   organizationId: string,
-  input: ParsedSend,
+  input: SingleSend,
   person: ResolvedPerson | null,
   template: Template | null,
   category: Category | null,
@@ -162,7 +162,7 @@ function acceptUrls(kind: ChannelKind, source: LinkSource, links: Links): Urls {
 /** @throws NotifierError if the text is blank, or too large for the channel */
 function assertReadable(
   kind: ChannelKind,
-  input: ParsedSend,
+  input: SingleSend,
   source: LinkSource & { readonly notification: { readonly content: NotificationContent } },
   template: Template | null,
   { compiled, links }: AcceptServices,
@@ -315,7 +315,7 @@ function assertCarried(
 
 function channelOf(
   organizationId: string,
-  input: ParsedSend,
+  input: SingleSend,
   template: Template | null,
   { code }: AcceptServices,
 ): string {

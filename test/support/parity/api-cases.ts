@@ -198,6 +198,28 @@ export const templates: Case[] = [
     code: 'invalid_template_variable',
   },
   {
+    title: 'send on several channels by a template for each',
+    call: notify({
+      ...toAda,
+      channels: ['email'],
+      template: { email: 'welcome' },
+      variables: { name: 'Ada' },
+    }),
+    status: 201,
+  },
+  {
+    title: 'send on several channels by templates, one of which is for another channel',
+    call: notify({ ...toAda, template: { email: 'welcome', sms: 'welcome' }, variables: { name: 'Ada' } }),
+    status: 422,
+    code: 'invalid_channel',
+  },
+  {
+    title: 'send on several channels without a template for one',
+    call: notify({ ...toAda, template: { email: 'welcome' }, variables: { name: 'Ada' } }),
+    status: 400,
+    code: 'invalid_parameter',
+  },
+  {
     title: 'send by an unknown template',
     call: notify({ to: mail.to, template: 'nope' }),
     status: 422,

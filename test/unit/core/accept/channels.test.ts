@@ -300,11 +300,11 @@ describe('a wrong message for several channels', () => {
     ['both', { ...toAda, to: 'a@example.com' }, 'invalid_parameter', { field: 'channels' }, 'with "to"'],
     ['nobody', nobody, 'missing_required_field', { field: 'recipient' }, 'with "channels"'],
     [
-      'a template',
+      'one template for all',
       { ...textless, template: 'welcome' },
       'invalid_parameter',
-      { field: 'channels' },
-      'with "template", which is of one channel',
+      { field: 'template' },
+      'is of one channel',
     ],
     ['no channel', { ...toAda, channels: [] }, 'invalid_parameter', { field: 'channels' }, 'at least one'],
     [
