@@ -2,7 +2,10 @@
 const PREFIX = 'wh_listener.'
 
 /** The range of the ids of listeners, which are also the lanes of their jobs. */
-export const LISTENER_IDS = { from: PREFIX, until: 'wh_listener/' } as const
+export const LISTENER_IDS: { readonly from: string; readonly until: string } = {
+  from: PREFIX,
+  until: 'wh_listener/',
+}
 
 /**
  * Whether an endpoint is a listener of the application instead of an address.
