@@ -48,6 +48,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email', { channels: { email: () => channel } }, 'perOrganization(kind, function)'],
     ['channels.email[1]', { channels: { email: [channel, {}] } }, 'send'],
     ['channels.email[1].name', { channels: { email: [channel, channel] } }, 'unique'],
+    ['recipients', { channels, recipients: () => ({}) }, '{ resolve: yourFunction }'],
     ['publicUrl', { channels, publicUrl: 'app.example' }, 'white space'],
     ['publicUrl', { channels, publicUrl: 'ftp://app.example' }, 'white space'],
     ['publicUrl', { channels, publicUrl: 'https://app.example\n' }, 'white space'],

@@ -1,4 +1,4 @@
-import { assertKeys, assertMethods, assertObject, duration } from '../../core/input/option-checks.ts'
+import { assertKeys, assertMethods, assertObject, duration, wrong } from '../../core/input/option-checks.ts'
 
 /** A person as the application knows it. */
 export interface Person {
@@ -43,6 +43,7 @@ const DEFAULT_TIMEOUT_MS = 10_000
 /** @throws NotifierError `invalid_configuration` */
 export function resolveRecipients(recipients: RecipientOptions | undefined): ResolvedRecipients | null {
   if (recipients === undefined) return null
+  if (typeof recipients === 'function') throw wrong('recipients', 'an object: { resolve: yourFunction }')
   assertObject('recipients', recipients)
   assertKeys('recipients.', recipients, ['resolve', 'timeoutMs'])
   assertMethods('recipients', recipients, ['resolve'])
